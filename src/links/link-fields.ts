@@ -1,0 +1,148 @@
+import Joi from 'joi';
+import {safeHttpUrl} from '../resolution/link-targets.ts';
+
+export type Og = {title: string | null; description: string | null; imageUrl: string | null};
+
+/** What a link and a template have in common (decisions 4); null: unset, so the next in the chain decides. */
+export type SharedFields = {
+	path: string | null;
+	params: Record<string, string> | null;
+	og: Og;
+	fallbackUrl: string | null;
+	channel: string | null;
+	tags: string[] | null;
+	utmSource: string | null;
+	utmMedium: string | null;
+	utmCampaign: string | null;
+	utmTerm: string | null;
+	utmContent: string | null;
+	deferredDeepLinking: boolean | null;
+	matchWindowHours: number | null;
+};
+
+/** The same as a body gives them: what is absent stays as it is, also within `og`; null clears, `og: null` all of it. */
+export type SharedFieldsInput = Partial<Omit<SharedFields, 'og'>> & {og?: Partial<Og> | null};
+
+const MAX_PARAMS_BYTES = 8192;
+
+/** An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input). */
+export const httpUrl = () =>
+	Joi.string()
+		.max(2048)
+		.custom(
+			(value: string, helpers) =>
+				safeHttpUrl(value) ?? helpers.message({custom: '{{#label}} must be an http or https URL of a public host'}),
+		);
+
+export const ogSchema = Joi.object<Partial<Og>>({
+	title: Joi.string().max(255).allow(null),
+	description: Joi.string().max(1024).allow(null),
+	imageUrl: httpUrl().allow(null),
+}).allow(null);
+
+const MAX_PARAMS = 50;
+
+/** Whether params keep to their limits: what a query adds on resolution must fit them too (decisions 4 and 5). */
+export const paramsFit = (params: Record<string, string>): boolean =>
+	Object.keys(params).length <= MAX_PARAMS && Buffer.byteLength(JSON.stringify(params)) <= MAX_PARAMS_BYTES;
+
+const paramsSchema = Joi.object<Record<string, string>>()
+	.pattern(/^/, Joi.string().allow(''))
+	.max(MAX_PARAMS)
+	.messages({'object.max': '{{#label}} must contain at most {{#limit}} values'})
+	.custom((value: Record<string, string>, helpers) =>
+		paramsFit(value)
+			? value
+			: helpers.message({custom: `{{#label}} must be shorter than or equal to ${MAX_PARAMS_BYTES} bytes serialized`}),
+	);
+
+const utm = Joi.string().max(255).allow(null);
+
+/** The joi pieces of the shared fields. `path` refuses null; a schema that lets it be cleared adds `.allow(null)`. */
+export const sharedFieldSchemas = {
+	path: Joi.string().max(2048),
+	params: paramsSchema.allow(null),
+	og: ogSchema,
+	fallbackUrl: httpUrl().allow(null),
+	channel: Joi.string().max(50).allow(null),
+	tags: Joi.array().items(Joi.string().max(50)).max(20).allow(null),
+	utmSource: utm,
+	utmMedium: utm,
+	utmCampaign: utm,
+	utmTerm: utm,
+	utmContent: utm,
+	deferredDeepLinking: Joi.boolean().strict().allow(null),
+	matchWindowHours: Joi.number().integer().min(1).max(720).allow(null),
+};
+
+/** The shared fields and those that only a link has. */
+export const linkFieldSchemas = {
+	...sharedFieldSchemas,
+	title: Joi.string().max(255).allow(null),
+};
+
+/** The columns of the shared fields, by the same names in `links` and `templates`. */
+export type SharedFieldsRow = {
+	path: string | null;
+	params: Record<string, string> | null;
+	og_title: string | null;
+	og_description: string | null;
+	og_image_url: string | null;
+	fallback_url: string | null;
+	channel: string | null;
+	tags: string[] | null;
+	utm_source: string | null;
+	utm_medium: string | null;
+	utm_campaign: string | null;
+	utm_term: string | null;
+	utm_content: string | null;
+	deferred_deep_linking: boolean | null;
+	match_window_hours: number | null;
+};
+
+const ogColumns = (og: SharedFieldsInput['og']): Record<string, unknown> => {
+	if (og === undefined) {
+		return {};
+	}
+
+	return og === null
+		? {og_title: null, og_description: null, og_image_url: null}
+		: {og_title: og.title, og_description: og.description, og_image_url: og.imageUrl};
+};
+
+/** The columns that `fields` sets: an insert or an update of exactly those. */
+export const sharedFieldColumns = (fields: SharedFieldsInput): Record<string, unknown> =>
+	Object.fromEntries(
+		Object.entries({
+			path: fields.path,
+			params: fields.params == null ? fields.params : JSON.stringify(fields.params),
+			...ogColumns(fields.og),
+			fallback_url: fields.fallbackUrl,
+			channel: fields.channel,
+			tags: fields.tags,
+			utm_source: fields.utmSource,
+			utm_medium: fields.utmMedium,
+			utm_campaign: fields.utmCampaign,
+			utm_term: fields.utmTerm,
+			utm_content: fields.utmContent,
+			deferred_deep_linking: fields.deferredDeepLinking,
+			match_window_hours: fields.matchWindowHours,
+		}).filter(([, value]) => value !== undefined),
+	);
+
+/** The shared fields of a row, in the order in which the API shows them. */
+export const sharedFieldsOf = (row: SharedFieldsRow): SharedFields => ({
+	path: row.path,
+	params: row.params,
+	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
+	fallbackUrl: row.fallback_url,
+	channel: row.channel,
+	tags: row.tags,
+	utmSource: row.utm_source,
+	utmMedium: row.utm_medium,
+	utmCampaign: row.utm_campaign,
+	utmTerm: row.utm_term,
+	utmContent: row.utm_content,
+	deferredDeepLinking: row.deferred_deep_linking,
+	matchWindowHours: row.match_window_hours,
+});
