@@ -1,0 +1,25 @@
+import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
+
+export type Tier = 'CLIENT' | 'SERVER';
+
+const tierPrefix: Record<Tier, string> = {CLIENT: 'opl_sdk_', SERVER: 'opl_api_'};
+
+/** Hours that a superseded CLIENT key still authenticates; a SERVER key has none (interface 3). */
+export const CLIENT_GRACE_HOURS = 24;
+
+/** How many characters of a raw key are its `prefix`: shown on the card, and what a lookup starts from (decisions 8). */
+const PREFIX_LENGTH = 16;
+
+/** A new raw key: the tier's 8 characters and 32 random bytes as base64url (interface 2). */
+export const mintRawKey = (tier: Tier): string => tierPrefix[tier] + randomBytes(32).toString('base64url');
+
+export const prefixOf = (rawKey: string): string => rawKey.slice(0, PREFIX_LENGTH);
+
+export const hashRawKey = (rawKey: string): Buffer => createHash('sha256').update(rawKey).digest();
+
+/** Compares in constant time, so that the answer's time tells nothing of the stored hash. */
+export const isRawKeyOf = (hash: Buffer, rawKey: string): boolean => timingSafeEqual(hash, hashRawKey(rawKey));
+
+/** The validity rule of interface 3: not revoked, and not expired at `now`. */
+export const isValidAt = (key: {isRevoked: boolean; expiresAt: Date | null}, now: Date): boolean =>
+	!key.isRevoked && (key.expiresAt === null || key.expiresAt > now);

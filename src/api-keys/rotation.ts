@@ -1,0 +1,85 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Db, inTransaction} from '../db/db.ts';
+import type {Services} from '../services.ts';
+import {CLIENT_GRACE_HOURS, hashRawKey, mintRawKey, prefixOf, type Tier} from './api-key.ts';
+import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
+import type {DisplayKeyCipher} from './display-key-cipher.ts';
+
+/** A key card (decisions 8). `displayKey` is the raw key, null for legacy rows. */
+export const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => ({
+	id: key.id,
+	tier: key.tier,
+	prefix: key.prefix,
+	displayKey: cipher.open(key.displayKey),
+	createdAt: key.createdAt,
+	expiresAt: key.expiresAt,
+	lastUsedAt: key.lastUsedAt,
+});
+
+const insertNewKey = async (
+	{keyCipher, clock}: Pick<Services, 'keyCipher' | 'clock'>,
+	db: Db,
+	organizationId: string,
+	tier: Tier,
+): Promise<{key: ApiKey; rawKey: string} | null> => {
+	const rawKey = mintRawKey(tier);
+	const key = await createApiKeyStore(db).insertCurrent(
+		{organizationId, tier, prefix: prefixOf(rawKey), keyHash: hashRawKey(rawKey), displayKey: keyCipher.seal(rawKey)},
+		clock.now(),
+	);
+	return key === null ? null : {key, rawKey};
+};
+
+/**
+ * Both key cards; a tier without a current key gets one, also when two callers come first at once.
+ * @returns `{sdkKey, serverKey, locked: false}`; what a plan locks is for the route to decide.
+ */
+export const provisionedKeyCards = async (services: Services, organization: {id: string}) => {
+	const store = createApiKeyStore(services.db);
+	let keys = await store.listCurrent(organization.id);
+	if (keys.length < 2) {
+		await insertNewKey(services, services.db, organization.id, 'CLIENT');
+		await insertNewKey(services, services.db, organization.id, 'SERVER');
+		keys = await store.listCurrent(organization.id);
+	}
+
+	const card = (tier: Tier) => {
+		const key = keys.find((one) => one.tier === tier);
+		return key === undefined ? null : keyCard(services.keyCipher, key);
+	};
+	return {sdkKey: card('CLIENT'), serverKey: card('SERVER'), locked: false};
+};
+
+/**
+ * Replaces the tier's key: a CLIENT key lives on for the grace, a SERVER key ends at once (interface 3).
+ * @returns the new key card and `rawKey`.
+ */
+export const regenerateApiKey = (
+	services: Services,
+	{organization, tier, by}: {organization: {id: string}; tier: Tier; by: Caller},
+) =>
+	inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const store = createApiKeyStore(trx);
+		// Two rotations at once take turns, so that neither leaves the other's new key behind as current.
+		await trx('organizations').where({id: organization.id}).forUpdate().select('id');
+		if (tier === 'CLIENT') {
+			await store.expireCurrent(organization.id, tier, new Date(now.getTime() + CLIENT_GRACE_HOURS * 3_600_000));
+		} else {
+			await store.revokeAll(organization.id, tier, now);
+		}
+
+		const created = await insertNewKey(services, trx, organization.id, tier);
+		if (created === null) {
+			throw new Error('the new key found another current one');
+		}
+
+		await recordAudit(trx, now, by, {
+			action: 'REGENERATE',
+			entityType: 'ApiKey',
+			entityId: created.key.id,
+			organizationId: organization.id,
+			details: {tier, prefix: created.key.prefix},
+		});
+		return {...keyCard(services.keyCipher, created.key), rawKey: created.rawKey};
+	});

@@ -1,0 +1,115 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import {apiKeyRoutes} from './api-keys/admin-routes.ts';
+import {appConfigRoutes} from './app-config/admin-routes.ts';
+import {channelRoutes} from './channels/admin-routes.ts';
+import {statsRoutes} from './clicks/admin-routes.ts';
+import {domainRoutes} from './domains/admin-routes.ts';
+import {findVerifiedDomain} from './domains/domain-store.ts';
+import {unknownPath} from './errors.ts';
+import {healthRoutes} from './health/routes.ts';
+import {envelope} from './http/envelope.ts';
+import {hostnameOf} from './http/request-host.ts';
+import type {Route} from './http/route.ts';
+import {adminLinkRoutes} from './links/admin-routes.ts';
+import {linkRoutes} from './links/routes.ts';
+import {organizationRoutes} from './organizations/admin-routes.ts';
+import {reservedSegments} from './organizations/org-key.ts';
+import {resolutionRoutes} from './resolution/routes.ts';
+import type {Services} from './services.ts';
+import {templateRoutes} from './templates/admin-routes.ts';
+
+/** Every surface but resolution, in the order of interface 1. */
+const surfaces: Route[] = [
+	...healthRoutes,
+	...linkRoutes,
+	...organizationRoutes,
+	...apiKeyRoutes,
+	...appConfigRoutes,
+	...domainRoutes,
+	...templateRoutes,
+	...channelRoutes,
+	...adminLinkRoutes,
+	...statsRoutes,
+];
+
+/** The one table of routes: what the server mounts and what tests walk. */
+export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
+
+/** Which surface a request's host serves (decisions 2): API routes are unknown on a link domain. */
+const serves = async (services: Services, route: Route, hostname: string | null): Promise<boolean> => {
+	if (route.host !== 'api') {
+		return true;
+	}
+
+	const role = services.hostRoles.roleOf(hostname);
+	return role === 'other'
+		? hostname === null || (await findVerifiedDomain(services.db, hostname)) === null
+		: role !== 'link';
+};
+
+const preflight: Record<string, string> = {
+	'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',
+	'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-API-Key, X-Request-Id',
+	'Access-Control-Expose-Headers': 'X-Request-Id',
+	'Access-Control-Max-Age': '86400',
+};
+
+const mount = (router: Router, services: Services, route: Route): void => {
+	const allowAnyOrigin = (ctx: Koa.Context) => {
+		if (route.cors) {
+			ctx.set('Access-Control-Allow-Origin', '*');
+			ctx.set('Access-Control-Expose-Headers', 'X-Request-Id');
+		}
+	};
+	router.register(route.path, [route.method], async (ctx) => {
+		const forwarded = services.clientIp.forwarded(ctx.req);
+		if (!(await serves(services, route, hostnameOf(forwarded.host ?? ctx.req.headers.host)))) {
+			throw unknownPath();
+		}
+
+		allowAnyOrigin(ctx);
+		await route.respond(ctx, services);
+	});
+	if (route.cors) {
+		router.register(route.path, ['OPTIONS'], (ctx) => {
+			allowAnyOrigin(ctx);
+			ctx.set(preflight);
+			ctx.status = 204;
+		});
+	}
+};
+
+/**
+ * The Koa application. Middleware in order: the envelope around everything, then the surfaces, then 404 for what is
+ * left under a reserved first segment, and resolution last, because `/:orgKey/:shortCode` matches nearly any path.
+ */
+export const createApp = (services: Services): Koa => {
+	const app = new Koa();
+	// The envelope answers every error itself; what Koa still reports is a caller that hung up.
+	app.silent = true;
+	app.on('error', (error: unknown) => services.log.debug({err: error}, 'connection'));
+
+	const api = new Router({sensitive: true});
+	for (const route of surfaces) {
+		mount(api, services, route);
+	}
+
+	const resolution = new Router({sensitive: true});
+	for (const route of resolutionRoutes) {
+		mount(resolution, services, route);
+	}
+
+	app.use(envelope(services));
+	app.use(api.routes());
+	app.use((ctx, next) => {
+		const [, first = ''] = ctx.path.split('/');
+		if (reservedSegments.has(first) && first !== '.well-known') {
+			throw unknownPath();
+		}
+
+		return next();
+	});
+	app.use(resolution.routes());
+	return app;
+};

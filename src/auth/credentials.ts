@@ -1,0 +1,96 @@
+import {createHash, timingSafeEqual} from 'node:crypto';
+import {isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
+import {createApiKeyStore} from '../api-keys/api-key-store.ts';
+import {
+	invalidAdminToken,
+	invalidApiKey,
+	malformedAuthorization,
+	missingAuthorization,
+	organizationSuspended,
+	wrongKeyTier,
+} from '../errors.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {planOf, requireFeature} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+
+/** Whose key a request carries. */
+export type KeyHolder = {organization: Organization; key: {id: string; prefix: string}};
+
+/** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme's name is without case). @throws 401. */
+const bearerToken = (authorization: string | undefined): string => {
+	if (authorization === undefined || authorization === '') {
+		throw missingAuthorization();
+	}
+
+	const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+	if (token === undefined) {
+		throw malformedAuthorization();
+	}
+
+	return token;
+};
+
+/**
+ * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
+ * of the SHA-256 (interface 5.5).
+ */
+export const findKeyHolder = async (services: Services, rawKey: string): Promise<(KeyHolder & {tier: Tier}) | null> => {
+	const now = services.clock.now();
+	const candidates = await createApiKeyStore(services.db).findByPrefix(prefixOf(rawKey));
+	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
+	return found === undefined
+		? null
+		: {organization: found.organization, key: {id: found.key.id, prefix: found.key.prefix}, tier: found.key.tier};
+};
+
+/**
+ * Credential, suspension, tier and feature of a key-authenticated route, in the order of decisions 3.
+ * An organization without a plan passes, so that it meets 402 PLAN_NOT_SELECTED where it matters.
+ * @throws 401, 403.
+ */
+export const authenticateKey = async (
+	services: Services,
+	authorization: string | undefined,
+	required: Tier,
+): Promise<KeyHolder> => {
+	const rawKey = bearerToken(authorization);
+	const holder = await findKeyHolder(services, rawKey);
+	if (holder === null) {
+		throw invalidApiKey();
+	}
+
+	if (holder.organization.status === 'SUSPENDED') {
+		throw organizationSuspended();
+	}
+
+	if (holder.tier !== required) {
+		throw wrongKeyTier(holder.tier, required);
+	}
+
+	const plan = planOf(services, holder.organization);
+	if (plan !== null) {
+		requireFeature(plan, 'api_access');
+	}
+
+	services.background.run(
+		'note the last use of a key',
+		createApiKeyStore(services.db).touch(holder.key.id, services.clock.now()),
+	);
+	return holder;
+};
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Whether the header carries the admin token, compared in constant time whatever its length. */
+export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
+	const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+	return token !== undefined && timingSafeEqual(digest(token), digest(adminToken));
+};
+
+/** @throws 401 without the admin token. */
+export const authenticateAdmin = (adminToken: string, authorization: string | undefined): void => {
+	bearerToken(authorization);
+	if (!isAdmin(adminToken, authorization)) {
+		throw invalidAdminToken();
+	}
+};

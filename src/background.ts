@@ -1,0 +1,28 @@
+import type {Logger} from 'pino';
+
+/** Work that no answer waits for. A stop waits for it. */
+export type Background = {
+	run(what: string, work: Promise<unknown>): void;
+	settle(): Promise<void>;
+};
+
+export const createBackground = (log: Logger): Background => {
+	const running = new Set<Promise<void>>();
+	return {
+		run: (what, work) => {
+			const tracked = work.then(
+				() => {
+					running.delete(tracked);
+				},
+				(error: unknown) => {
+					running.delete(tracked);
+					log.warn({err: error}, `could not ${what}`);
+				},
+			);
+			running.add(tracked);
+		},
+		settle: async () => {
+			await Promise.all(running);
+		},
+	};
+};

@@ -1,0 +1,93 @@
+import {createRequire} from 'node:module';
+import type {Knex} from 'knex';
+
+const require = createRequire(import.meta.url);
+const knex = require('knex') as typeof import('knex').default;
+
+/** A pool or a transaction: a store is built over either, so the same statements run inside and outside of one. */
+export type Db = Knex;
+
+/** Where PostgreSQL is: a connection URL, or the parts of one (a socket folder as `host`). */
+export type DbConnection = string | {host: string; port: number; user: string; database: string};
+
+/**
+ * A pool of connections. Nothing is opened before the first query.
+ * Every session runs in UTC, so that no calendar arithmetic depends on the machine's timezone.
+ */
+export const createDb = (connection: DbConnection, {poolSize = 10} = {}): Db =>
+	knex({
+		client: 'pg',
+		connection: {
+			...(typeof connection === 'string' ? {connectionString: connection} : connection),
+			options: '-c timezone=UTC',
+			application_name: 'oplink',
+			connectionTimeoutMillis: 2000,
+			keepAlive: true,
+		},
+		pool: {min: 0, max: poolSize, propagateCreateError: true},
+		acquireConnectionTimeout: 5000,
+	});
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export const inTransaction = <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> =>
+	db.transaction((trx) => work(trx));
+
+/** The constraint or unique index that a statement violated, by its name in the migrations; otherwise null. */
+export const violatedConstraint = (error: unknown): string | null => {
+	const {code, constraint} = (error ?? {}) as {code?: unknown; constraint?: unknown};
+	const isViolation = typeof code === 'string' && code.startsWith('23');
+	return isViolation && typeof constraint === 'string' ? constraint : null;
+};
+
+/**
+ * The fault that `faults` names for the constraint that `error` violated, else `error` itself: what a statement that
+ * can fail throws on, so that the constraint decides and the check is not written twice.
+ */
+export const translateViolation = (error: unknown, faults: Record<string, () => Error>): unknown => {
+	const constraint = violatedConstraint(error);
+	return (constraint !== null && faults[constraint]?.()) || error;
+};
+
+const CONNECTION_CODES = new Set([
+	'ECONNREFUSED',
+	'ECONNRESET',
+	'ENOENT',
+	'EPIPE',
+	'ETIMEDOUT',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+]);
+// Class 08 is 'connection exception', 57P0x 'the server is going down or coming up' (PostgreSQL, appendix A).
+const CONNECTION_STATES = /^(?:08|57P0)/;
+const CONNECTION_MESSAGES =
+	/connection terminated|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
+
+/** Whether the database could not be reached, or went away: the caller gets 503 and may come back. */
+export const isConnectionFault = (error: unknown): boolean => {
+	if (!(error instanceof Error)) {
+		return false;
+	}
+
+	const {code, syscall} = error as {code?: unknown; syscall?: unknown};
+	if (
+		typeof code === 'string' &&
+		(CONNECTION_STATES.test(code) || (CONNECTION_CODES.has(code) && syscall !== 'open'))
+	) {
+		return true;
+	}
+
+	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';
+};
+
+/** What a search pattern needs so that `%` and `_` are literal (decisions 4). */
+export const likeLiteral = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
+
+/** The single row of a statement that always gives one. */
+export const onlyRow = <T>(rows: T[]): T => {
+	const [row] = rows;
+	if (row === undefined) {
+		throw new Error('a statement gave no row where it always gives one');
+	}
+
+	return row;
+};

@@ -1,0 +1,60 @@
+import {readdir, readFile} from 'node:fs/promises';
+import path from 'node:path';
+import type {Knex} from 'knex';
+import {packageRoot} from '../package-root.ts';
+import type {Db} from './db.ts';
+
+/** Name of a migration and, where it has been applied, when. */
+export type MigrationState = {name: string; appliedAt: Date | null};
+
+const folder = path.join(packageRoot, 'migrations');
+const SECTION = /^-- migrate:(up|down)$/m;
+
+/** A migration is one SQL file with a `-- migrate:up` and a `-- migrate:down` section, as dbmate writes them. */
+const readSections = async (name: string): Promise<{up: string; down: string}> => {
+	const text = await readFile(path.join(folder, `${name}.sql`), 'utf8');
+	const [, first, up, second, down] = text.split(SECTION);
+	if (first !== 'up' || second !== 'down' || up === undefined || down === undefined) {
+		throw new Error(`${name}.sql needs a section '-- migrate:up' and after it '-- migrate:down'`);
+	}
+
+	return {up, down};
+};
+
+const migrationSource: Knex.MigrationSource<string> = {
+	getMigrations: async () => {
+		const files = await readdir(folder);
+		return files.flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
+	},
+	getMigrationName: (name) => name,
+	getMigration: async (name) => {
+		const {up, down} = await readSections(name);
+		return {up: (db) => db.raw(up), down: (db) => db.raw(down)};
+	},
+};
+
+const config: Knex.MigratorConfig = {migrationSource, tableName: 'migrations', disableMigrationsListValidation: false};
+
+/**
+ * Applies what is pending, each migration in a transaction of its own; knex's lock table keeps two processes apart.
+ * @returns the names that were applied, oldest first.
+ */
+export const migrateUp = async (db: Db): Promise<string[]> => {
+	const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
+	return applied;
+};
+
+/** Undoes the newest applied migration. @returns its name, or null where none is applied. */
+export const migrateDown = async (db: Db): Promise<string | null> => {
+	const [, undone] = (await db.migrate.down(config)) as [number, string[]];
+	return undone[0] ?? null;
+};
+
+/** Every known migration in order, with the time it was applied. */
+export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
+	const names = await migrationSource.getMigrations([]);
+	const exists = await db.schema.hasTable('migrations');
+	const rows: Array<{name: string; migration_time: Date}> = exists ? await db('migrations').select() : [];
+	const applied = new Map(rows.map((row) => [row.name, row.migration_time]));
+	return names.map((name) => ({name, appliedAt: applied.get(name) ?? null}));
+};

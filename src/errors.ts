@@ -1,0 +1,97 @@
+import {STATUS_CODES} from 'node:http';
+
+/** One wrong field of a request: `field` is its dotted path, absent where the body as a whole is meant. */
+export type FieldFault = {message: string; field?: string};
+
+/** The machine-readable part of a structured error (interface 7.3): `code` and its extra fields. */
+export type ErrorExtras = {code: string; [field: string]: unknown};
+
+/**
+ * A refusal that the caller is told about. The envelope (interface 7.1) is made of it in `http/envelope.ts`, and
+ * nowhere else; whatever is thrown and is no HttpError is a fault of ours and answers 500.
+ */
+export class HttpError extends Error {
+	override name = 'HttpError';
+
+	constructor(
+		readonly status: number,
+		message: string,
+		readonly details: FieldFault[] | null = null,
+		readonly extras: ErrorExtras | null = null,
+	) {
+		super(message);
+	}
+
+	/** The status name of the envelope's `error`, such as 'Not Found'. */
+	get statusName(): string {
+		return STATUS_CODES[this.status] ?? 'Error';
+	}
+}
+
+const badRequest = (message: string) => new HttpError(400, message);
+const unauthorized = (message: string) => new HttpError(401, message);
+const forbidden = (message: string) => new HttpError(403, message);
+const notFound = (message: string) => new HttpError(404, message);
+const conflict = (message: string) => new HttpError(409, message);
+
+export const validationFailed = (details: FieldFault[]) => new HttpError(400, 'Validation failed', details);
+export const malformedJson = () => badRequest('Request body is not valid JSON');
+export const bodyTooLarge = (bytes: number) =>
+	new HttpError(413, `Request body must not be larger than ${bytes} bytes`);
+export const unsupportedMediaType = (expected: string) => new HttpError(415, `Content-Type must be ${expected}`);
+export const unsupportedEncoding = () => new HttpError(415, 'Content-Encoding must be identity');
+export const unknownPath = () => notFound('Not found');
+export const rateLimited = (seconds: number) =>
+	new HttpError(429, `Rate limit exceeded. Retry after ${seconds} second(s).`);
+export const serverFailure = () => new HttpError(500, 'Internal server error');
+export const databaseUnavailable = () => new HttpError(503, 'Database unavailable');
+export const notReady = () => new HttpError(503, 'The service is starting or stopping');
+
+export const missingAuthorization = () => unauthorized('Missing Authorization header');
+export const malformedAuthorization = () => unauthorized('Invalid Authorization format');
+export const invalidApiKey = () => unauthorized('Invalid API key');
+export const organizationSuspended = () => unauthorized('Organization is suspended');
+export const invalidAdminToken = () => unauthorized('Invalid admin token');
+export const wrongKeyTier = (actual: string, required: string) =>
+	forbidden(`API key tier '${actual}' is not permitted on this endpoint (requires '${required}')`);
+
+export const featureNotAvailable = (feature: string) =>
+	new HttpError(403, `Your plan does not include the feature ${feature}.`, null, {
+		code: 'FEATURE_NOT_AVAILABLE',
+		feature,
+	});
+export const planNotSelected = () => new HttpError(402, 'Select a plan first.', null, {code: 'PLAN_NOT_SELECTED'});
+export const quotaExceeded = (quota: string) =>
+	new HttpError(402, `You've reached your ${quota} limit.`, null, {code: 'QUOTA_EXCEEDED', quota});
+export const appConfigRequired = () =>
+	new HttpError(428, 'Register an app configuration before the first link.', null, {code: 'APP_CONFIG_REQUIRED'});
+
+export const organizationNotFound = () => notFound('Organization not found');
+export const organizationNameTaken = (name: string) => conflict(`An organization named '${name}' exists already`);
+export const organizationHasSubscription = () =>
+	conflict('The organization has an active subscription. Cancel it before deleting the organization.');
+export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
+export const appConfigNotFound = () => notFound('App configuration not found');
+
+export const linkNotFound = () => notFound('Link not found');
+export const linkGone = (reason: 'deactivated' | 'expired' | 'suspended') =>
+	new HttpError(410, reason === 'suspended' ? 'Organization is suspended' : `Link is ${reason}`);
+export const shortCodeTaken = (shortCode: string) => conflict(`Short code '${shortCode}' is already in use`);
+export const externalIdTaken = (externalId: string) => conflict(`External id '${externalId}' is already in use`);
+export const unknownChannel = (channel: string) => badRequest(`Unknown channel '${channel}'`);
+export const templateNotFound = () => notFound('Template not found');
+export const templateNameTaken = (name: string) => conflict(`A template named '${name}' exists already`);
+export const channelNotFound = () => notFound('Channel not found');
+export const channelTaken = (name: string) => conflict(`Channel '${name}' exists already`);
+export const idempotencyKeyReused = () =>
+	conflict('This Idempotency-Key was used with another request body within the last 24 hours');
+export const idempotencyKeyInProgress = () => conflict('A request with this Idempotency-Key is still under way');
+
+export const domainNotFound = () => notFound('Domain not found');
+export const domainTaken = (hostname: string) => conflict(`Domain '${hostname}' is already in use`);
+export const domainRecordMissing = (name: string) =>
+	conflict(`No TXT record with the expected value was found at ${name}`);
+export const domainLookupFailed = (name: string) => new HttpError(502, `The DNS lookup of ${name} failed`);
+export const domainInUse = (links: number) => conflict(`The domain is used by ${links} link(s)`);
+export const unknownLinkDomain = () => notFound('Unknown link domain');
+export const associationFileNotFound = () => notFound('No app configuration for this domain');

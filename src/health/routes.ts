@@ -1,0 +1,57 @@
+import {migrationStatus} from '../db/migrate.ts';
+import {reply, route} from '../http/route.ts';
+import type {Services} from '../services.ts';
+
+/** State of a part that the service stands on. */
+export type Check = 'ok' | 'unavailable' | 'pending';
+
+const checkDatabase = async ({db, log}: Services): Promise<{database: Check; migrations: Check}> => {
+	try {
+		const pending = (await migrationStatus(db)).some(({appliedAt}) => appliedAt === null);
+		return {database: 'ok', migrations: pending ? 'pending' : 'ok'};
+	} catch (error) {
+		log.debug({err: error}, 'the database did not answer a health check');
+		return {database: 'unavailable', migrations: 'unavailable'};
+	}
+};
+
+const checkRedis = async ({redis}: Services): Promise<{redis?: Check}> => {
+	if (redis === null) {
+		return {};
+	}
+
+	return {
+		redis: await redis
+			.ping()
+			.then((): Check => 'ok')
+			.catch((): Check => 'unavailable'),
+	};
+};
+
+/** What the service stands on, and whether it can work. Without Redis it can (decisions 3). */
+export const checkReadiness = async (services: Services) => {
+	const checks = {...(await checkDatabase(services)), ...(await checkRedis(services))};
+	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};
+};
+
+export const healthRoutes = [
+	route({
+		method: 'GET',
+		path: '/health/live',
+		credential: 'none',
+		host: 'any',
+		handler: () => ({status: 'ok'}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/health/ready',
+		credential: 'none',
+		host: 'any',
+		handler: async ({services}) => {
+			const {ready, checks} = await checkReadiness(services);
+			const body = {status: ready ? 'ok' : 'unavailable', checks};
+			return reply({status: ready ? 200 : 503, body, headers: {'Cache-Control': 'no-store'}});
+		},
+	}),
+];

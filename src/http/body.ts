@@ -1,0 +1,66 @@
+import type {IncomingMessage} from 'node:http';
+import getRawBody from 'raw-body';
+import {bodyTooLarge, HttpError, malformedJson, unsupportedEncoding, unsupportedMediaType} from '../errors.ts';
+
+/** Largest body of a JSON route (decisions 3). */
+export const BODY_LIMIT = 256 * 1024;
+
+const hasBody = (request: IncomingMessage): boolean =>
+	request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+
+const isJson = (contentType: string): boolean => {
+	const [type = ''] = contentType.split(';');
+	return /^application\/(?:json|[\w.-]+\+json)$/i.test(type.trim());
+};
+
+/** The bytes of the body. @throws 413 above `limit`; 400 where the caller hung up or lied about the length. */
+export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT): Promise<Buffer> => {
+	if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+		throw unsupportedEncoding();
+	}
+
+	try {
+		return await getRawBody(request, {limit, length: request.headers['content-length'] ?? null});
+	} catch (error) {
+		const type = (error as {type?: string}).type;
+		if (type === 'entity.too.large') {
+			throw bodyTooLarge(limit);
+		}
+
+		throw new HttpError(400, 'Request body could not be read');
+	}
+};
+
+/**
+ * The JSON body; an absent one counts as `{}` (decisions 3).
+ * @param alsoText accept text/plain too, which is what a browser's beacon sends.
+ * @throws 413, 415, or 400 for what is no JSON.
+ */
+export const readJsonBody = async (
+	request: IncomingMessage,
+	{alsoText = false, limit = BODY_LIMIT} = {},
+): Promise<unknown> => {
+	if (!hasBody(request)) {
+		return {};
+	}
+
+	if (Number(request.headers['content-length'] ?? 0) > limit) {
+		throw bodyTooLarge(limit);
+	}
+
+	const contentType = request.headers['content-type'] ?? '';
+	if (!isJson(contentType) && !(alsoText && /^text\/plain\b/i.test(contentType))) {
+		throw unsupportedMediaType('application/json');
+	}
+
+	const raw = await readRawBody(request, limit);
+	if (raw.length === 0) {
+		return {};
+	}
+
+	try {
+		return JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(raw));
+	} catch {
+		throw malformedJson();
+	}
+};

@@ -1,0 +1,74 @@
+import {randomUUID} from 'node:crypto';
+import type {Middleware} from 'koa';
+import type {Logger} from 'pino';
+import type {Clock} from '../clock.ts';
+import {isConnectionFault} from '../db/db.ts';
+import {databaseUnavailable, HttpError, serverFailure, unknownPath} from '../errors.ts';
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (decisions 3). */
+const requestIdOf = (header: string | undefined): string =>
+	header !== undefined && REQUEST_ID.test(header) ? header : randomUUID();
+
+/** A request URL's path as it was sent, without the query. */
+export const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
+
+/** The body of every error response (interface 7.1). */
+export const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({
+	statusCode: error.status,
+	error: error.statusName,
+	message: error.message,
+	details: error.details,
+	...error.extras,
+	timestamp: at.now.toISOString(),
+	path: at.path,
+	requestId: at.requestId,
+});
+
+/** Whatever was thrown, as what the caller is told: a known refusal as it is, a fault of ours as 500 or 503. */
+const toHttpError = (error: unknown): HttpError => {
+	if (error instanceof HttpError) {
+		return error;
+	}
+
+	return isConnectionFault(error) ? databaseUnavailable() : serverFailure();
+};
+
+/**
+ * The outermost layer: gives the request its id, turns every error into the one envelope, an unmatched path into 404,
+ * and logs the request when it has ended. Koa's own error answers are text, so nothing may pass this layer.
+ */
+export const envelope =
+	({clock, log}: {clock: Clock; log: Logger}): Middleware =>
+	async (ctx, next) => {
+		const started = process.hrtime.bigint();
+		const requestId = requestIdOf(ctx.get('X-Request-Id') || undefined);
+		const requestLog = log.child({requestId});
+		ctx.state.requestId = requestId;
+		ctx.state.log = requestLog;
+		ctx.set('X-Request-Id', requestId);
+		ctx.set('X-Content-Type-Options', 'nosniff');
+		try {
+			await next();
+			if (ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false) {
+				throw unknownPath();
+			}
+		} catch (error) {
+			const refusal = toHttpError(error);
+			if (refusal.status >= 500) {
+				requestLog.error({err: error}, 'request failed');
+			}
+
+			ctx.status = refusal.status;
+			ctx.set('Cache-Control', 'no-store');
+			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
+			// A body that was not read to its end would be taken for the next request on the same connection.
+			if (!ctx.req.complete) {
+				ctx.set('Connection', 'close');
+			}
+		}
+
+		const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
+		requestLog.debug({method: ctx.method, path: rawPath(ctx.req.url), status: ctx.status, milliseconds}, 'request');
+	};

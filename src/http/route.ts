@@ -1,0 +1,199 @@
+import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
+import type {Readable} from 'node:stream';
+import Joi from 'joi';
+import type {Context} from 'koa';
+import type {Logger} from 'pino';
+import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
+import {authenticateAdmin, authenticateKey} from '../auth/credentials.ts';
+import {rateLimited} from '../errors.ts';
+import type {Limit} from '../limits/limits.ts';
+import {limitSubjectOf} from '../limits/sliding-window.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {readJsonBody} from './body.ts';
+import {hostnameOf} from './request-host.ts';
+import {validateBody, validateUrlPart} from './validate.ts';
+
+/** What each kind of credential gives to a handler. */
+type Granted = {
+	none: {by: Caller};
+	serverKey: {by: Caller; organization: Organization};
+	clientKey: {by: Caller; organization: Organization};
+	admin: {by: Caller};
+};
+export type Credential = keyof Granted;
+
+/** What a handler may know of the request besides its validated parts. */
+export type RequestFacts = {
+	/** The caller's address, behind trusted proxies. */
+	ip: string;
+	/** Host name that the caller asked for, lower case and without port; null where it sent none. */
+	hostname: string | null;
+	headers: IncomingHttpHeaders;
+	/** The path as sent, without the query. */
+	path: string;
+	isHead: boolean;
+	/** The body as it comes in, for routes with `body: 'stream'`. */
+	stream: IncomingMessage;
+	requestId: string;
+	log: Logger;
+};
+
+export type HandlerInput<C extends Credential, P, Q, B> = Granted[C] & {
+	services: Services;
+	request: RequestFacts;
+	params: P;
+	query: Q;
+	body: B;
+};
+
+/** An answer that is not plain JSON with the route's status. */
+export class Reply {
+	constructor(
+		readonly parts: {status?: number; headers?: Record<string, string>; body?: string | Buffer | Readable | object},
+	) {}
+}
+export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
+
+type Definition<C extends Credential, P, Q, B> = {
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+	path: string;
+	/** Required: a public route says 'none'. */
+	credential: C;
+	limit?: Limit;
+	params?: Joi.Schema<P>;
+	query?: Joi.Schema<Q>;
+	/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
+	body?: Joi.Schema<B> | 'stream';
+	/** Accept a body sent as text/plain too, as a browser's beacon does. */
+	textBody?: boolean;
+	/** Answer any origin (decisions 2: /match, /sdk/* and /data). */
+	cors?: boolean;
+	/** Where the route lives (decisions 2): on the API host, on link domains, or on whatever host was asked. */
+	host?: 'api' | 'link' | 'any';
+	/** Status of a plain answer; 200 unless said. */
+	status?: number;
+	handler: (input: HandlerInput<C, P, Q, B>) => unknown;
+};
+
+/** One endpoint, as `app.ts` mounts it and as tests enumerate it. */
+export type Route = {
+	method: Definition<Credential, unknown, unknown, unknown>['method'];
+	path: string;
+	credential: Credential;
+	host: 'api' | 'link' | 'any';
+	cors: boolean;
+	limit: Limit | null;
+	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
+	respond: (ctx: Context, services: Services) => Promise<void>;
+};
+
+const requestFacts = (ctx: Context, services: Services): RequestFacts => {
+	const forwarded = services.clientIp.forwarded(ctx.req);
+	return {
+		ip: services.clientIp.ip(ctx.req),
+		hostname: hostnameOf(forwarded.host ?? ctx.req.headers.host),
+		headers: ctx.req.headers,
+		path: ctx.path,
+		isHead: ctx.method === 'HEAD',
+		stream: ctx.req,
+		requestId: ctx.state.requestId,
+		log: ctx.state.log,
+	};
+};
+
+/** Who calls, and may they: the credential's own checks, and what the limit is counted against. */
+const admit = async (ctx: Context, services: Services, credential: Credential, facts: RequestFacts) => {
+	const caller = (actor: Actor): Caller => ({actor, requestId: facts.requestId});
+	const {authorization} = ctx.req.headers;
+	switch (credential) {
+		case 'none':
+			return {granted: {by: caller(systemCaller.actor)}, subject: null};
+		case 'admin':
+			authenticateAdmin(services.adminToken, authorization);
+			return {granted: {by: caller(adminBearer)}, subject: null};
+		case 'serverKey':
+		case 'clientKey': {
+			const {organization, key} = await authenticateKey(
+				services,
+				authorization,
+				credential === 'serverKey' ? 'SERVER' : 'CLIENT',
+			);
+			return {granted: {by: caller({type: 'API_KEY', id: key.id, name: key.prefix}), organization}, subject: key.id};
+		}
+	}
+};
+
+const send = (ctx: Context, status: number, answer: unknown): void => {
+	if (!(answer instanceof Reply)) {
+		ctx.status = status;
+		ctx.body = answer;
+		return;
+	}
+
+	const {parts} = answer;
+	ctx.status = parts.status ?? status;
+	ctx.body = parts.body ?? null;
+	// Koa turns a null body into 204 and guesses a type from the body, so both are said after it.
+	ctx.status = parts.status ?? status;
+	ctx.set(parts.headers ?? {});
+};
+
+/**
+ * Declares an endpoint. This function is the order of checks (interface 5.3, decisions 3), for every route there is:
+ * credential (401) → suspension, tier, feature (401, 403) → limit (429) → body (413, 415, 400) → params, query and
+ * body values (400) → the handler, whose operation checks plan, quota, references and conflicts.
+ */
+export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
+	definition: Definition<C, P, Q, B>,
+): Route => {
+	const {
+		method,
+		path,
+		credential,
+		limit,
+		params,
+		query,
+		body,
+		handler,
+		host = 'api',
+		cors = false,
+		status = 200,
+	} = definition;
+	const bodySchema = body === 'stream' ? undefined : body;
+
+	return {
+		method,
+		path,
+		credential,
+		host,
+		cors,
+		limit: limit ?? null,
+		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
+		respond: async (ctx, services) => {
+			const facts = requestFacts(ctx, services);
+			const {granted, subject} = await admit(ctx, services, credential, facts);
+			if (limit !== undefined) {
+				const wait = await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip));
+				if (wait > 0) {
+					throw rateLimited(wait);
+				}
+			}
+
+			const sent =
+				bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: definition.textBody ?? false});
+			const input = {
+				...granted,
+				services,
+				request: facts,
+				params: params === undefined ? {} : validateUrlPart<P>(params, ctx.params),
+				query: query === undefined ? {} : validateUrlPart<Q>(query, {...ctx.query}),
+				body: bodySchema === undefined ? {} : validateBody<B>(bodySchema, sent),
+			};
+			send(ctx, status, await handler(input as unknown as HandlerInput<C, P, Q, B>));
+		},
+	};
+};
+
+/** A query parameter that means true or false. */
+export const booleanQuery = Joi.boolean().sensitive();

@@ -1,0 +1,121 @@
+import Joi from 'joi';
+import {listAudit} from '../audit/audit-log.ts';
+import {route} from '../http/route.ts';
+import {pageQuery, pageQuerySchema} from '../http/validate.ts';
+import {
+	createOrganization,
+	deleteOrganization,
+	setOrganizationPlan,
+	setOrganizationStatus,
+	updateOrganization,
+} from './organization-operations.ts';
+import {createOrganizationStore, organizationJson} from './organization-store.ts';
+import {orgParams, requireOrganization} from './require-organization.ts';
+
+const name = Joi.string().trim().min(1).max(255);
+const contactEmail = Joi.string().email({tlds: false}).max(320).allow(null);
+const plan = Joi.string().max(50).allow(null);
+
+const newOrganization = Joi.object<{name: string; contactEmail?: string | null; plan?: string | null}>({
+	name: name.required(),
+	contactEmail,
+	plan,
+});
+const organizationChanges = Joi.object<{name?: string; contactEmail?: string | null}>({name, contactEmail});
+const planChange = Joi.object<{plan: string | null}>({plan: plan.required()});
+const listQuery = Joi.object<{page: number; limit: number; q?: string}>({...pageQuery, q: Joi.string().max(255)});
+
+export const organizationRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations',
+		credential: 'admin',
+		query: listQuery,
+		handler: async ({services, query}) => {
+			const found = await createOrganizationStore(services.db).list(query);
+			return {...found, data: found.data.map(organizationJson)};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations',
+		credential: 'admin',
+		body: newOrganization,
+		status: 201,
+		handler: async ({services, by, body}) => organizationJson(await createOrganization(services, {fields: body, by})),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId',
+		credential: 'admin',
+		params: orgParams,
+		handler: async ({services, params}) => organizationJson(await requireOrganization(services, params.orgId)),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/admin/organizations/:orgId',
+		credential: 'admin',
+		params: orgParams,
+		body: organizationChanges,
+		handler: async ({services, by, params, body}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return organizationJson(await updateOrganization(services, {organization, by, changes: body}));
+		},
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/organizations/:orgId',
+		credential: 'admin',
+		params: orgParams,
+		handler: async ({services, by, params}) =>
+			deleteOrganization(services, {organization: await requireOrganization(services, params.orgId), by}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/suspend',
+		credential: 'admin',
+		params: orgParams,
+		handler: async ({services, by, params}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return organizationJson(await setOrganizationStatus(services, {organization, by}, 'SUSPENDED'));
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/activate',
+		credential: 'admin',
+		params: orgParams,
+		handler: async ({services, by, params}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return organizationJson(await setOrganizationStatus(services, {organization, by}, 'ACTIVE'));
+		},
+	}),
+
+	route({
+		method: 'PUT',
+		path: '/admin/organizations/:orgId/plan',
+		credential: 'admin',
+		params: orgParams,
+		body: planChange,
+		handler: async ({services, by, params, body}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return organizationJson(await setOrganizationPlan(services, {organization, by, plan: body.plan}));
+		},
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/audit-log',
+		credential: 'admin',
+		params: orgParams,
+		query: pageQuerySchema,
+		handler: async ({services, params, query}) =>
+			listAudit(services.db, (await requireOrganization(services, params.orgId)).id, query),
+	}),
+];

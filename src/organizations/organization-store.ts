@@ -1,0 +1,143 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {organizationNameTaken} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import {generateOrgKey} from './org-key.ts';
+
+export type OrganizationStatus = 'ACTIVE' | 'SUSPENDED';
+export type Organization = {
+	id: string;
+	orgKey: string;
+	name: string;
+	status: OrganizationStatus;
+	plan: string | null;
+	contactEmail: string | null;
+	defaultDomainId: string | null;
+	createdAt: Date;
+};
+
+export type OrganizationRow = {
+	id: string;
+	org_key: string;
+	name: string;
+	status: OrganizationStatus;
+	plan: string | null;
+	contact_email: string | null;
+	default_domain_id: string | null;
+	created_at: Date;
+};
+
+export const toOrganization = (row: OrganizationRow): Organization => ({
+	id: row.id,
+	orgKey: row.org_key,
+	name: row.name,
+	status: row.status,
+	plan: row.plan,
+	contactEmail: row.contact_email,
+	defaultDomainId: row.default_domain_id,
+	createdAt: row.created_at,
+});
+
+/** An organization as the API shows it (decisions 8). */
+export const organizationJson = (organization: Organization) => ({
+	id: organization.id,
+	orgKey: organization.orgKey,
+	name: organization.name,
+	status: organization.status,
+	plan: organization.plan,
+	contactEmail: organization.contactEmail,
+	createdAt: organization.createdAt,
+});
+
+export type OrganizationChanges = {
+	name?: string;
+	contactEmail?: string | null;
+	status?: OrganizationStatus;
+	plan?: string | null;
+	defaultDomainId?: string | null;
+};
+
+const toColumns = (changes: OrganizationChanges): Record<string, unknown> => ({
+	...(changes.name === undefined ? {} : {name: changes.name}),
+	...(changes.contactEmail === undefined ? {} : {contact_email: changes.contactEmail}),
+	...(changes.status === undefined ? {} : {status: changes.status}),
+	...(changes.plan === undefined ? {} : {plan: changes.plan}),
+	...(changes.defaultDomainId === undefined ? {} : {default_domain_id: changes.defaultDomainId}),
+});
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The statements on organizations, over a pool or a transaction. */
+export const createOrganizationStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>): Promise<Organization | null> => {
+		const [row] = (await db('organizations').where(where).limit(1)) as OrganizationRow[];
+		return row === undefined ? null : toOrganization(row);
+	};
+
+	return {
+		findById: (id: string) => first({id}),
+
+		findByOrgKey: (orgKey: string) => first({org_key: orgKey}),
+
+		/** By what an operator calls it: the UUID or the orgKey (decisions 10). */
+		findByReference: (reference: string): Promise<Organization | null> =>
+			UUID.test(reference) ? first({id: reference}) : first({org_key: reference}),
+
+		/** A new, active organization with an orgKey of its own. @throws 409 where the name is in use (without case). */
+		insert: async (organization: {name: string; contactEmail: string | null}, now: Date): Promise<Organization> => {
+			for (;;) {
+				const rows: OrganizationRow[] = await db('organizations')
+					.insert({
+						id: randomUUID(),
+						org_key: generateOrgKey(),
+						name: organization.name,
+						contact_email: organization.contactEmail,
+						created_at: now,
+						updated_at: now,
+					})
+					.onConflict('org_key')
+					.ignore()
+					.returning('*')
+					.catch((error: unknown) => {
+						throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(organization.name)});
+					});
+				// No row: another organization has that orgKey, so the next one is tried.
+				if (rows.length > 0) {
+					return toOrganization(onlyRow(rows));
+				}
+			}
+		},
+
+		/** The changed organization, or null without one. @throws 409 where the name is in use. */
+		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
+			const [row] = (await db('organizations')
+				.where({id})
+				.update({...toColumns(changes), updated_at: now})
+				.returning('*')
+				.catch((error: unknown) => {
+					throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(changes.name ?? '')});
+				})) as OrganizationRow[];
+			return row === undefined ? null : toOrganization(row);
+		},
+
+		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
+		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
+
+		list: async ({page, limit, q}: PageQuery & {q?: string}): Promise<Page<Organization>> => {
+			const all = db('organizations').modify((query) => {
+				if (q !== undefined) {
+					query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
+				}
+			});
+			const [counted] = await all.clone().count({total: '*'});
+			const rows: OrganizationRow[] = await all
+				.orderBy([
+					{column: 'created_at', order: 'desc'},
+					{column: 'id', order: 'desc'},
+				])
+				.limit(limit)
+				.offset((page - 1) * limit);
+			return {data: rows.map(toOrganization), total: Number(counted?.total ?? 0), page, limit};
+		},
+	};
+};

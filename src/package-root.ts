@@ -1,0 +1,11 @@
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+
+const manifest = createRequire(import.meta.url).resolve('oplink/package.json');
+
+/** The folder of the installed package: `config/` and `migrations/` lie in it, beside `dist/` or `src/`. */
+export const packageRoot = path.dirname(manifest);
+
+/** The package's version, from its manifest. */
+export const packageVersion = (): string => (JSON.parse(readFileSync(manifest, 'utf8')) as {version: string}).version;

@@ -1,0 +1,52 @@
+import Joi from 'joi';
+import type {Logger} from 'pino';
+
+/** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
+export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
+export type FeatureName = 'api_access' | 'custom_domains';
+
+export type Plan = {
+	/** Null: unlimited. */
+	quotas: Record<QuotaName, number | null>;
+	features: Record<FeatureName, boolean>;
+	/** Minor units a month. */
+	prices: {USD: number; EGP: number};
+	stripePrice: string | null;
+};
+
+/** Plans by their uppercase name, in the order of the file. */
+export type Plans = Readonly<Record<string, Plan>>;
+
+const quota = Joi.number().integer().min(0).allow(null).required();
+const price = Joi.number().integer().min(0).required();
+const planSchema = Joi.object<Plan>({
+	quotas: Joi.object({links: quota, clicks: quota, members: quota, domains: quota}).required(),
+	features: Joi.object({api_access: Joi.boolean().required(), custom_domains: Joi.boolean().required()}).required(),
+	prices: Joi.object({USD: price, EGP: price}).required(),
+	stripePrice: Joi.string().allow(null).default(null),
+});
+const plansSchema = Joi.object<Record<string, Plan>>()
+	.pattern(/^[A-Z][A-Z0-9_]*$/, planSchema)
+	.min(1);
+
+/** The plans of a plans file (decisions 1, `PLANS_FILE`). @throws with every fault of the text. */
+export const readPlans = (text: string): Plans =>
+	Object.freeze(
+		Joi.attempt(JSON.parse(text), plansSchema, {abortEarly: false, convert: false}) as Record<string, Plan>,
+	);
+
+/** The plan's name as it is written, uppercase, or null where there is no such plan (decisions 3). */
+export const planNamed = (plans: Plans, name: string): string | null => {
+	const upper = name.toUpperCase();
+	return Object.hasOwn(plans, upper) ? upper : null;
+};
+
+/** A stored plan's name. One that is no plan counts as none, with a warning in the log (decisions 3). */
+export const storedPlan = (plans: Plans, stored: string | null, log: Logger): string | null => {
+	const name = stored === null ? null : planNamed(plans, stored);
+	if (stored !== null && name === null) {
+		log.warn({plan: stored}, 'an organization has a stored plan that is no plan; it counts as none');
+	}
+
+	return name;
+};

@@ -1,0 +1,140 @@
+import {createServer, type RequestListener, type Server} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {Logger} from 'pino';
+import {readAdminToken} from './admin-token.ts';
+import {createApp} from './app.ts';
+import {type Clock, createClock} from './clock.ts';
+import {type Config, loadConfig} from './config.ts';
+import type {Db} from './db/db.ts';
+import {migrateUp} from './db/migrate.ts';
+import {openDatabase} from './db/open-database.ts';
+import {welcome} from './demo/welcome.ts';
+import {type HttpError, notReady} from './errors.ts';
+import {errorBody, rawPath} from './http/envelope.ts';
+import {createLog} from './log.ts';
+import {createServices, type Services} from './services.ts';
+
+/** A service that answers requests, until it is stopped. */
+export type RunningService = {
+	services: Services;
+	/** Base URL of this machine's listener. */
+	url: string;
+	/** Refuses new connections, finishes what is under way for at most `shutdownTimeoutSeconds`, lets go of the rest. */
+	stop(): Promise<void>;
+};
+
+/** Node ends a request after 300 s, which is too short for an import; bodies of other routes have a limit of their own. */
+const UNLIMITED = 0;
+
+const starting =
+	(clock: Clock): RequestListener =>
+	(request, response) => {
+		const error: HttpError = notReady();
+		response.writeHead(error.status, {'Content-Type': 'application/json; charset=utf-8', Connection: 'close'});
+		response.end(JSON.stringify(errorBody(error, {now: clock.now(), path: rawPath(request.url), requestId: ''})));
+	};
+
+const listen = (server: Server, {host, port}: Config): Promise<number> =>
+	new Promise((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(port, host, () => {
+			server.removeListener('error', reject);
+			resolve((server.address() as AddressInfo).port);
+		});
+	});
+
+const drain = (server: Server, seconds: number): Promise<void> =>
+	new Promise((resolve) => {
+		const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+		server.close(() => {
+			clearTimeout(deadline);
+			resolve();
+		});
+	});
+
+type Parts = {config: Config; clock: Clock; log: Logger; adminToken: string; openDb: () => Promise<Db>};
+
+/**
+ * Binds the port first, so that a taken one ends the start before anything else is touched, then opens the database
+ * and answers. Requests that come before are told 503.
+ */
+export const startService = async ({config, clock, log, adminToken, openDb}: Parts): Promise<RunningService> => {
+	const server = createServer({requestTimeout: UNLIMITED, headersTimeout: 60_000, keepAliveTimeout: 65_000});
+	const wait = starting(clock);
+	server.on('request', wait);
+	const port = await listen(server, config);
+	try {
+		const db = await openDb();
+		const services = createServices({config, port, db, clock, log, adminToken});
+		const answer = createApp(services).callback();
+		let stopping = false;
+		server.removeListener('request', wait);
+		server.on('request', (request, response) => {
+			// Otherwise a busy keep-alive connection would hold the stop until its deadline.
+			response.shouldKeepAlive &&= !stopping;
+			void answer(request, response);
+		});
+		return {
+			services,
+			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+			stop: async () => {
+				stopping = true;
+				await drain(server, config.shutdownTimeoutSeconds);
+				await services.close();
+			},
+		};
+	} catch (error) {
+		server.close();
+		server.closeAllConnections();
+		throw error;
+	}
+};
+
+const nextSignal = (): Promise<NodeJS.Signals> =>
+	new Promise((resolve) => {
+		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+			process.once(signal, () => resolve(signal));
+		}
+	});
+
+/**
+ * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
+ * @returns the exit code. @throws ConfigError; what keeps it from starting.
+ */
+export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
+	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
+	const log = createLog(config);
+	for (const warning of config.warnings) {
+		log.warn(warning);
+	}
+
+	const clock = createClock(config.clockOffsetSeconds);
+	const signal = nextSignal();
+	let close = async (): Promise<void> => {};
+	const running = await startService({
+		config,
+		clock,
+		log,
+		adminToken: await readAdminToken(config),
+		openDb: async () => {
+			const database = await openDatabase(config, log, {exclusive: true});
+			close = database.close;
+			const applied = await migrateUp(database.db);
+			log.info({applied}, 'migrations are up to date');
+			return database.db;
+		},
+	}).catch(async (error: unknown) => {
+		await close();
+		throw error;
+	});
+	log.info({url: running.url}, 'ready');
+	await welcome(running.services, config.databaseUrl === null);
+
+	const received = await signal;
+	log.info({signal: received}, 'stopping');
+	void nextSignal().then(() => process.exit(1));
+	await running.stop();
+	await close();
+	log.info('stopped');
+	return 0;
+};

@@ -1,0 +1,72 @@
+import {Redis} from 'ioredis';
+import type {Logger} from 'pino';
+import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
+import {type Background, createBackground} from './background.ts';
+import type {Clock} from './clock.ts';
+import {type Addresses, addressesOf, type Config} from './config.ts';
+import type {Db} from './db/db.ts';
+import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
+import {createClientIp} from './http/client-ip.ts';
+import {createHostRoles} from './http/request-host.ts';
+import {createLimiter, type Limiter} from './limits/sliding-window.ts';
+
+/** All that operations and routes stand on. Made once per process, here and nowhere else. */
+export type Services = Readonly<{
+	config: Config;
+	addresses: Addresses;
+	adminToken: string;
+	clock: Clock;
+	log: Logger;
+	db: Db;
+	redis: Redis | null;
+	limiter: Limiter;
+	clientIp: ReturnType<typeof createClientIp>;
+	hostRoles: ReturnType<typeof createHostRoles>;
+	keyCipher: DisplayKeyCipher;
+	resolveTxt: TxtResolver;
+	background: Background;
+	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
+	close(): Promise<void>;
+}>;
+
+type Given = {config: Config; port: number; db: Db; clock: Clock; log: Logger; adminToken: string};
+
+/** Fails fast and keeps trying in the background: a limit or a health check must not wait for a Redis that is away. */
+const connectRedis = (url: string): Redis =>
+	new Redis(url, {
+		enableOfflineQueue: false,
+		maxRetriesPerRequest: 0,
+		commandTimeout: 250,
+		connectTimeout: 1000,
+		retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+	});
+
+export const createServices = ({config, port, db, clock, log, adminToken}: Given): Services => {
+	const addresses = addressesOf(config, port);
+	const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl);
+	// Without a listener ioredis prints; the limiter says once per outage what it does about it.
+	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
+	const limiter = createLimiter({redis, clock, log});
+	const background = createBackground(log);
+
+	return Object.freeze({
+		config,
+		addresses,
+		adminToken,
+		clock,
+		log,
+		db,
+		redis,
+		limiter,
+		clientIp: createClientIp([...config.trustedProxies]),
+		hostRoles: createHostRoles(addresses),
+		keyCipher: createDisplayKeyCipher(config.keySecret, log),
+		resolveTxt: createTxtResolver(config.dnsServers),
+		background,
+		close: async () => {
+			await background.settle();
+			await limiter.close();
+			redis?.disconnect();
+		},
+	});
+};

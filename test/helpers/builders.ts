@@ -1,0 +1,77 @@
+import {randomUUID} from 'node:crypto';
+import {admin, type Caller, withKey} from './callers.ts';
+import type {TestService} from './service.ts';
+
+export type TestOrganization = {
+	id: string;
+	orgKey: string;
+	name: string;
+	serverKey: string;
+	clientKey: string;
+	/** A caller with the SERVER key. */
+	server: Caller;
+	/** A caller with the CLIENT key. */
+	client: Caller;
+};
+
+/** The app configuration that most tests want: complete for iOS and with one Android app. */
+export const exampleAppConfig = {
+	ios: {bundleId: 'com.acme.shop.ios', teamId: 'ABCDE12345', appStoreId: '123456789', scheme: 'acmeshop'},
+	android: [
+		{
+			packageName: 'com.acme.shop',
+			sha256Fingerprints: [Array.from({length: 32}, (_, index) => (index + 16).toString(16).toUpperCase()).join(':')],
+			scheme: 'acmeshop',
+		},
+	],
+};
+
+const expectStatus = (status: number, expected: number, text: string): void => {
+	if (status !== expected) {
+		throw new Error(`a builder got ${status} instead of ${expected}: ${text}`);
+	}
+};
+
+/** A new organization, made by the operator through the API, with both its keys. */
+export const organization = async (
+	service: TestService,
+	{
+		plan = 'GROWTH',
+		appConfig = exampleAppConfig as object | null,
+		name = `Acme ${randomUUID()}`,
+	}: {
+		plan?: string | null;
+		appConfig?: object | null;
+		name?: string;
+	} = {},
+): Promise<TestOrganization> => {
+	const operator = admin(service);
+	const created = await operator.post('/admin/organizations', {name, ...(plan === null ? {} : {plan})});
+	expectStatus(created.status, 201, created.text);
+	const {id, orgKey} = created.body as {id: string; orgKey: string};
+	if (appConfig !== null) {
+		const configured = await operator.put(`/admin/organizations/${id}/app-config`, appConfig);
+		expectStatus(configured.status, 200, configured.text);
+	}
+
+	const keys = await operator.get(`/admin/organizations/${id}/api-keys`);
+	expectStatus(keys.status, 200, keys.text);
+	const serverKey: string = keys.body.serverKey.displayKey;
+	const clientKey: string = keys.body.sdkKey.displayKey;
+	return {
+		id,
+		orgKey,
+		name,
+		serverKey,
+		clientKey,
+		server: withKey(service, serverKey),
+		client: withKey(service, clientKey),
+	};
+};
+
+/** A link of the organization, created with its SERVER key. */
+export const link = async ({server}: TestOrganization, body: object = {}) => {
+	const created = await server.post('/links', {path: '/sale', ...body});
+	expectStatus(created.status, 201, created.text);
+	return created.body as {id: string; shortCode: string; url: string; [field: string]: unknown};
+};

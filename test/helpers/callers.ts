@@ -1,0 +1,109 @@
+import {request as httpRequest} from 'node:http';
+import type {TestService} from './service.ts';
+
+/** A whole answer. `body` is the parsed JSON, or undefined where the answer was none. */
+export type Answer = {
+	status: number;
+	headers: Record<string, string | string[] | undefined>;
+	text: string;
+	bytes: Buffer;
+	// biome-ignore lint/suspicious/noExplicitAny: a test asserts the shape that it names, on the parsed answer
+	body: any;
+};
+
+export type Headers = Record<string, string>;
+
+export type Caller = {
+	/** The address that the service takes the caller for. */
+	address: string;
+	get(path: string, headers?: Headers): Promise<Answer>;
+	head(path: string, headers?: Headers): Promise<Answer>;
+	options(path: string, headers?: Headers): Promise<Answer>;
+	delete(path: string, headers?: Headers): Promise<Answer>;
+	post(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+	put(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+	patch(path: string, body?: unknown, headers?: Headers): Promise<Answer>;
+};
+
+const parse = (text: string): unknown => {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+};
+
+/**
+ * One request over a connection of its own. node:http and not fetch, because tests set `Host` and send what fetch
+ * would refuse to.
+ */
+export const send = (
+	url: string,
+	method: string,
+	path: string,
+	headers: Headers = {},
+	body?: string | Buffer,
+): Promise<Answer> =>
+	new Promise((resolve, reject) => {
+		const {hostname, port} = new URL(url);
+		const request = httpRequest({hostname, port, method, path, headers, agent: false}, (response) => {
+			const chunks: Buffer[] = [];
+			response.on('data', (chunk: Buffer) => chunks.push(chunk));
+			response.on('error', reject);
+			response.on('end', () => {
+				const bytes = Buffer.concat(chunks);
+				const text = bytes.toString();
+				resolve({status: response.statusCode ?? 0, headers: response.headers, text, bytes, body: parse(text)});
+			});
+		});
+		request.on('error', reject);
+		request.end(body);
+	});
+
+let lastAddress = 0;
+
+/** Each caller has an address of its own, so that no test uses up another's limit. */
+const nextAddress = (): string => {
+	lastAddress += 1;
+	return `10.${(lastAddress >> 16) & 255}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+};
+
+const caller = ({url}: Pick<TestService, 'url'>, credential: Headers, address = nextAddress()): Caller => {
+	const base: Headers = {'X-Forwarded-For': address, ...credential};
+	const plain = (method: string) => (path: string, headers?: Headers) => send(url, method, path, {...base, ...headers});
+	const withBody = (method: string) => (path: string, body?: unknown, headers?: Headers) => {
+		if (body === undefined) {
+			return send(url, method, path, {...base, ...headers});
+		}
+
+		const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+		return send(
+			url,
+			method,
+			path,
+			{'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(raw)), ...base, ...headers},
+			raw,
+		);
+	};
+	return {
+		address,
+		get: plain('GET'),
+		head: plain('HEAD'),
+		options: plain('OPTIONS'),
+		delete: plain('DELETE'),
+		post: withBody('POST'),
+		put: withBody('PUT'),
+		patch: withBody('PATCH'),
+	};
+};
+
+/** Somebody without a credential. */
+export const anonymous = (service: Pick<TestService, 'url'>, address?: string): Caller => caller(service, {}, address);
+
+/** The operator, with the admin token. */
+export const admin = (service: Pick<TestService, 'url' | 'adminToken'>): Caller =>
+	caller(service, {Authorization: `Bearer ${service.adminToken}`});
+
+/** A machine with an API key. */
+export const withKey = (service: Pick<TestService, 'url'>, rawKey: string): Caller =>
+	caller(service, {Authorization: `Bearer ${rawKey}`});

@@ -1,0 +1,71 @@
+import {randomBytes} from 'node:crypto';
+import {pino} from 'pino';
+import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
+import type {Clock} from '../../src/clock.ts';
+import {loadConfig} from '../../src/config.ts';
+import {createDb} from '../../src/db/db.ts';
+import {type RunningService, startService as start} from '../../src/server.ts';
+import {createTestDatabase} from './database.ts';
+
+/** A clock that stands still until a test moves it. */
+export type FakeClock = Clock & {advance(seconds: number): void; set(at: Date): void};
+
+export const createFakeClock = (at = new Date('2026-03-10T12:00:00.000Z')): FakeClock => {
+	let now = at.getTime();
+	return {
+		now: () => new Date(now),
+		advance: (seconds) => {
+			now += seconds * 1000;
+		},
+		set: (to) => {
+			now = to.getTime();
+		},
+	};
+};
+
+export type TestService = RunningService & {clock: FakeClock; adminToken: string; databaseUrl: string};
+
+/**
+ * The real service on a free port, over a fresh clone of the migrated template database and with a fake clock.
+ * @param env variables that differ from the defaults; loopback is a trusted proxy, so that each caller of a test can
+ * have an address of its own.
+ */
+export const startService = async (
+	env: Record<string, string> = {},
+	clock = createFakeClock(),
+): Promise<TestService> => {
+	const database = await createTestDatabase();
+	const adminToken = randomBytes(24).toString('hex');
+	const config = loadConfig({
+		PORT: '0',
+		ADMIN_TOKEN: adminToken,
+		TRUSTED_PROXIES: '127.0.0.0/8,::1/128',
+		LOG_LEVEL: 'silent',
+		SHUTDOWN_TIMEOUT: '2',
+		...env,
+	});
+	const log = pino({level: config.logLevel}, pino.destination(2));
+	const db = createDb(database.url, {poolSize: 8});
+	const running = await start({
+		config,
+		clock,
+		log,
+		adminToken: config.adminToken ?? adminToken,
+		openDb: async () => db,
+	});
+	return {
+		...running,
+		clock,
+		adminToken: config.adminToken ?? adminToken,
+		databaseUrl: database.url,
+		stop: async () => {
+			await running.stop();
+			await db.destroy();
+			await database.drop();
+		},
+	};
+};
+
+/** Whether keys of an organization are there; used to see what a first read provisions. */
+export const countKeys = async ({services}: TestService, organizationId: string): Promise<number> =>
+	(await createApiKeyStore(services.db).listCurrent(organizationId)).length;
