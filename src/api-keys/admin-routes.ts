@@ -5,8 +5,6 @@ import type {Tier} from './api-key.ts';
 import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
 
 const tierParams = orgParamsWith<{tier: Tier}>({tier: Joi.valid('CLIENT', 'SERVER').required()});
-	tier: Tier;
-}>;
 
 export const apiKeyRoutes = [
 	route({

@@ -5,12 +5,16 @@ import type {Services} from '../services.ts';
 import {ORG_KEY} from './org-key.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
-/** Path parameters below `/admin/organizations/:orgId`: the UUID or the orgKey (decisions 10). */
-export const orgParams = Joi.object<{orgId: string}>({
-	orgId: Joi.alternatives(Joi.string().guid({separator: '-'}), Joi.string().pattern(/^[A-Za-z0-9]{4}$/))
-		.required()
-		.messages({'alternatives.match': '{{#label}} must be a UUID or an orgKey'}),
-});
+const reference = Joi.alternatives(Joi.string().guid({separator: '-'}), Joi.string().pattern(ORG_KEY))
+	.required()
+	.messages({'alternatives.match': '{{#label}} must be a UUID or an orgKey'});
+
+/** Path parameters below `/admin/organizations/:orgId`: the UUID or the orgKey (decisions 10), and what a route adds. */
+export const orgParamsWith = <T extends object>(others: Joi.PartialSchemaMap<T>) =>
+	Joi.object({orgId: reference, ...others}) as Joi.ObjectSchema<{orgId: string} & T>;
+
+export const orgParams = orgParamsWith({});
+export const orgIdParams = orgParamsWith<{id: string}>({id: uuidParam});
 
 /** The organization that an operator named. @throws 404. */
 export const requireOrganization = async ({db}: Pick<Services, 'db'>, reference: string): Promise<Organization> => {
