@@ -1,0 +1,18 @@
+/** At most `max` requests in any `windowSeconds`, counted per caller's address or per API key. */
+export type Limit = {name: string; max: number; windowSeconds: number; per: 'ip' | 'key'};
+
+const SECOND = 1;
+const MINUTE = 60;
+const HOUR = 3600;
+
+/** The limits of interface section 8; a route without one is unlimited. Routes that share an entry share its bucket. */
+export const limits = {
+	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip'},
+	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},
+	linkReads: {name: 'linkReads', max: 1000, windowSeconds: SECOND, per: 'key'},
+	linkWrites: {name: 'linkWrites', max: 100, windowSeconds: SECOND, per: 'key'},
+	sdkDevices: {name: 'sdkDevices', max: 60, windowSeconds: MINUTE, per: 'key'},
+	sdkEvents: {name: 'sdkEvents', max: 600, windowSeconds: MINUTE, per: 'key'},
+	portal: {name: 'portal', max: 30, windowSeconds: SECOND, per: 'ip'},
+	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
+} as const satisfies Record<string, Limit>;

@@ -1,0 +1,112 @@
+import type {Clock} from '../clock.ts';
+import type {Limit} from './limits.ts';
+import type {Limiter} from './sliding-window.ts';
+
+/**
+ * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Slots not
+ * used yet hold -Infinity, which is a request so long ago that it no longer counts.
+ */
+type AdmissionLog = {times: number[]; head: number};
+
+/** The logs of one limit. What is in `previous` was not asked for since `current` began, at `began`. */
+type Table = {current: Map<string, AdmissionLog>; previous: Map<string, AdmissionLog>; began: number};
+
+const FIRST_SLOTS = 4;
+
+/**
+ * Milliseconds that never run backwards: where the clock is set back, time goes on from the latest reading, so that a
+ * log keeps its order and no caller waits longer than one window.
+ */
+const createSteadyTime = (clock: Clock): (() => number) => {
+	let latest = Number.NEGATIVE_INFINITY;
+	let lead = 0;
+	return () => {
+		const reading = clock.now().getTime();
+		if (reading + lead < latest) {
+			lead = latest - reading;
+		}
+
+		latest = reading + lead;
+		return latest;
+	};
+};
+
+/** The same log with more slots, the oldest first. */
+const grown = ({times, head}: AdmissionLog, slots: number): AdmissionLog => ({
+	times: [
+		...new Array<number>(slots - times.length).fill(Number.NEGATIVE_INFINITY),
+		...times.slice(head),
+		...times.slice(0, head),
+	],
+	head: 0,
+});
+
+/**
+ * The log of `subject`, made where there is none. A table keeps two generations and drops the older one when a window
+ * has passed since the last change: nothing in it was asked for during a whole window, so nothing in it still counts.
+ * That frees idle subjects without a timer and without a search. `maxSubjects` new ones in one generation end it early:
+ * under a flood of addresses the memory stays bounded, at the price of forgetting those that were silent longest.
+ */
+const logOf = (table: Table, subject: string, {max, windowSeconds}: Limit, now: number, maxSubjects: number) => {
+	if (now - table.began >= windowSeconds * 1000 || table.current.size >= maxSubjects) {
+		table.previous = now - table.began >= 2 * windowSeconds * 1000 ? new Map() : table.current;
+		table.current = new Map();
+		table.began = now;
+	}
+
+	const known = table.current.get(subject);
+	if (known) {
+		return known;
+	}
+
+	const slots = new Array<number>(Math.min(FIRST_SLOTS, max)).fill(Number.NEGATIVE_INFINITY);
+	const log = table.previous.get(subject) ?? {times: slots, head: 0};
+	table.current.set(subject, log);
+	return log;
+};
+
+/** Admits a request at `now` and returns 0, or returns the milliseconds until one can be admitted. */
+const admit = (log: AdmissionLog, {max, windowSeconds}: Limit, now: number): number => {
+	const wait = (log.times[log.head] ?? Number.NEGATIVE_INFINITY) + windowSeconds * 1000 - now;
+	if (wait > 0) {
+		if (log.times.length >= max) {
+			return wait;
+		}
+
+		Object.assign(log, grown(log, Math.min(log.times.length * 2, max)));
+	}
+
+	log.times[log.head] = now;
+	log.head = (log.head + 1) % log.times.length;
+	return 0;
+};
+
+/**
+ * A limiter of this process alone. Exact, O(1) per decision (a log doubles at most a few times), and without timers.
+ * @param maxSubjects how many subjects of one limit are told apart within a window; at most twice as many are held.
+ */
+export const createMemoryLimiter = ({clock, maxSubjects = 200_000}: {clock: Clock; maxSubjects?: number}): Limiter => {
+	const time = createSteadyTime(clock);
+	const tables = new Map<string, Table>();
+
+	const tableOf = (limit: Limit, now: number): Table => {
+		const known = tables.get(limit.name);
+		if (known) {
+			return known;
+		}
+
+		const table: Table = {current: new Map(), previous: new Map(), began: now};
+		tables.set(limit.name, table);
+		return table;
+	};
+
+	return {
+		take: async (limit, subject) => {
+			const now = time();
+			const log = logOf(tableOf(limit, now), subject, limit, now, maxSubjects);
+			return Math.ceil(admit(log, limit, now) / 1000);
+		},
+		ping: async () => {},
+		close: async () => tables.clear(),
+	};
+};

@@ -1,0 +1,169 @@
+import {type ChildProcess, spawn} from 'node:child_process';
+import {randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {type AddressInfo, createServer} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
+import {Redis} from 'ioredis';
+import {createClock} from '../../src/clock.ts';
+import {limits} from '../../src/limits/limits.ts';
+import {createLimiter} from '../../src/limits/sliding-window.ts';
+
+const binary = process.env.TEST_REDIS_BIN;
+// Visible as skipped: killing and stopping a Redis needs one of our own.
+const testWithBinary = binary === undefined ? test.skip : test;
+
+const freePort = async (): Promise<number> => {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	server.close();
+	await once(server, 'close');
+	return port;
+};
+
+/** A Redis of this test alone, that can be killed, stopped and started again on the same port. */
+const createRedisServer = async (t: ExecutionContext) => {
+	const port = await freePort();
+	const folder = await mkdtemp(join(tmpdir(), 'oplink-redis-'));
+	let child: ChildProcess | null = null;
+	const kill = async () => {
+		if (child !== null && child.exitCode === null && child.signalCode === null) {
+			const gone = once(child, 'exit');
+			child.kill('SIGKILL');
+			await gone;
+		}
+	};
+	t.teardown(async () => {
+		await kill();
+		await rm(folder, {recursive: true, force: true});
+	});
+
+	const start = async () => {
+		const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+		child = spawn(binary ?? '', options, {stdio: ['ignore', 'pipe', 'inherit']});
+		for await (const chunk of child.stdout ?? []) {
+			if (String(chunk).includes('Ready to accept connections')) {
+				break;
+			}
+		}
+	};
+
+	return {port, start, kill, pause: () => child?.kill('SIGSTOP'), resume: () => child?.kill('SIGCONT')};
+};
+
+/** A limiter of the real clock on that port, and what it logged. */
+const startLimiter = (t: ExecutionContext, port: number) => {
+	const redis = new Redis({port, host: '127.0.0.1', lazyConnect: true});
+	const logged: string[] = [];
+	const log = {
+		warn: (_fields: object, message: string) => logged.push(`warn: ${message}`),
+		info: (message: string) => logged.push(`info: ${message}`),
+	};
+	const limiter = createLimiter({redis, clock: createClock(0), log: log as never});
+	t.teardown(() => limiter.close());
+	return {limiter, logged};
+};
+
+type Started = ReturnType<typeof startLimiter>;
+
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+	while (!(await condition())) {
+		await delay(5);
+	}
+};
+
+const isReachable = ({limiter}: Started) =>
+	limiter.ping().then(
+		() => true,
+		() => false,
+	);
+
+/** Requests come in until the limiter has noticed that Redis is back. */
+const untilShared = async ({limiter, logged}: Started) =>
+	until(async () => {
+		await limiter.take(limits.sdkEvents, randomUUID());
+		return logged.at(-1)?.startsWith('info') ?? false;
+	});
+
+const admittedOf = async ({limiter}: Started, subject: string, count: number): Promise<number> => {
+	const waits = await Promise.all(Array.from({length: count}, () => limiter.take(limits.regenerateKey, subject)));
+	return waits.filter((wait) => wait === 0).length;
+};
+
+const OUTAGE = 'warn: Redis does not answer; rate limits are counted per process until it does';
+const RECOVERY = 'info: Redis answers again; rate limits are shared again';
+
+test('a Redis that was never there: limits hold per process, and the log says so once', async (t) => {
+	const started = startLimiter(t, await freePort());
+	await until(() => started.logged.length > 0);
+	t.is(await admittedOf(started, 'caller', 20), 5);
+	await t.throwsAsync(started.limiter.ping());
+	t.deepEqual(started.logged, [OUTAGE]);
+});
+
+testWithBinary(
+	'a Redis that is killed and started again: no request fails, and the windows are shared again',
+	async (t) => {
+		const server = await createRedisServer(t);
+		await server.start();
+		const [one, other] = [startLimiter(t, server.port), startLimiter(t, server.port)];
+		await until(async () => (await isReachable(one)) && (await isReachable(other)));
+		t.is((await admittedOf(one, 'before', 4)) + (await admittedOf(other, 'before', 4)), 5);
+
+		await server.kill();
+		t.is(await admittedOf(one, 'during', 20), 5);
+		t.is(await admittedOf(other, 'during', 20), 5);
+		t.deepEqual(one.logged, [OUTAGE]);
+
+		await server.start();
+		await Promise.all([untilShared(one), untilShared(other)]);
+		t.is((await admittedOf(one, 'after', 4)) + (await admittedOf(other, 'after', 4)), 5);
+		t.deepEqual(one.logged, [OUTAGE, RECOVERY]);
+		t.deepEqual(other.logged, [OUTAGE, RECOVERY]);
+	},
+);
+
+testWithBinary(
+	'a Redis that hangs delays the first requests by a quarter of a second at most, and no later ones',
+	async (t) => {
+		const server = await createRedisServer(t);
+		await server.start();
+		const started = startLimiter(t, server.port);
+		await until(() => isReachable(started));
+		t.is(await admittedOf(started, 'caller', 3), 3);
+
+		server.pause();
+		const beforeFirst = performance.now();
+		t.is(await admittedOf(started, 'caller', 20), 5);
+		t.true(performance.now() - beforeFirst < 1000);
+		const beforeLater = performance.now();
+		t.is(await admittedOf(started, 'another', 20), 5);
+		t.true(performance.now() - beforeLater < 100);
+
+		server.resume();
+		await untilShared(started);
+		t.deepEqual(started.logged, [OUTAGE, RECOVERY]);
+	},
+);
+
+testWithBinary('a Redis that answers but does not write counts as away, once', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const started = startLimiter(t, server.port);
+	await until(() => isReachable(started));
+	const admin = new Redis({port: server.port, host: '127.0.0.1'});
+	t.teardown(() => admin.disconnect());
+
+	await admin.replicaof('127.0.0.1', server.port);
+	t.is(await admittedOf(started, 'caller', 20), 5);
+	t.is(await admittedOf(started, 'another', 20), 5);
+	t.deepEqual(started.logged, [OUTAGE]);
+
+	await admin.replicaof('NO', 'ONE');
+	await untilShared(started);
+	t.deepEqual(started.logged, [OUTAGE, RECOVERY]);
+});
