@@ -1,0 +1,166 @@
+import type {IncomingMessage} from 'node:http';
+import {isIP, isIPv4} from 'node:net';
+import ipaddr from 'ipaddr.js';
+import {hostnameOf} from './request-host.ts';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** What the proxies in front say of the request as the caller sent it; null where they are silent or not believed. */
+export type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
+
+// Stands for the peer of a socket that is closed already.
+const UNKNOWN = '0.0.0.0';
+// RFC 6052 2.1: where a translator puts IPv4 callers.
+const NAT64: Range = [ipaddr.parse('64:ff9b::'), 96];
+
+/** An address written the one way, or null: IPv4 out of its IPv6 mapping (RFC 4291 2.5.5.2), no zone, RFC 5952. */
+const normalForm = (text: string): string | null => {
+	const mapped = text.startsWith('::ffff:') ? text.slice(7) : text;
+	if (isIPv4(mapped)) {
+		return mapped;
+	}
+
+	const [address = ''] = text.split('%', 1);
+	return isIP(address) === 0 ? null : ipaddr.process(address).toString();
+};
+
+/** The IPv4 caller behind a NAT64 address. RFC 6052 3.1: the prefix stands for public addresses only. */
+const untranslated = (ip: string): string => {
+	if (!ip.startsWith('64:ff9b::')) {
+		return ip;
+	}
+
+	const address = ipaddr.parse(ip);
+	if (!address.match(NAT64)) {
+		return ip;
+	}
+
+	const caller = new ipaddr.IPv4(address.toByteArray().slice(12));
+	return caller.range() === 'unicast' ? caller.toString() : ip;
+};
+
+/** The range that a CIDR or a single address names, or null. A range inside the IPv4 mapping is an IPv4 range. */
+const rangeOf = (text: string): Range | null => {
+	const [ip = '', bits, ...rest] = text.split('/');
+	const width = {0: 0, 4: 32, 6: 128}[isIP(ip)] ?? 0;
+	const isNumber = bits === undefined || /^\d{1,3}$/.test(bits);
+	const prefix = Number(bits ?? width);
+	if (width === 0 || ip.includes('%') || rest.length > 0 || !isNumber || prefix > width) {
+		return null;
+	}
+
+	const address = ipaddr.parse(ip);
+	return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && prefix >= 96
+		? [address.toIPv4Address(), prefix - 96]
+		: [address, prefix];
+};
+
+/** TRUSTED_PROXIES (decisions 1) taken apart: CIDRs and single addresses, and what is neither. */
+export const parseTrustedProxies = (value: string): {ok: string[]; bad: string[]} => {
+	const entries = value
+		.split(',')
+		.map((entry) => entry.trim())
+		.filter((entry) => entry !== '');
+	return {
+		ok: entries.filter((entry) => rangeOf(entry) !== null),
+		bad: entries.filter((entry) => rangeOf(entry) === null),
+	};
+};
+
+/** Whether an address is the machine itself: 127.0.0.0/8 or ::1, in any spelling. */
+export const isLoopback = (ip: string): boolean => {
+	const normal = normalForm(ip);
+	return normal !== null && (normal === '::1' || (isIPv4(normal) && normal.startsWith('127.')));
+};
+
+/** The elements of a list header, its lines in order (RFC 9110 5.3), without empty ones (5.6.1.2). */
+const listOf = (header: string | string[] | undefined): string[] =>
+	[header ?? []]
+		.flat()
+		.join(',')
+		.split(',')
+		.map((entry) => entry.trim())
+		.filter((entry) => entry !== '');
+
+/** The address of an X-Forwarded-For entry, which some proxies write with a port, brackets or quotes; or null. */
+const addressOfEntry = (entry: string): string | null => {
+	const bare = entry.replace(/^"(.*)"$/, '$1');
+	const ip = /^\[([^\]]+)\](?::\d+)?$/.exec(bare)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(bare)?.[1] ?? bare;
+	return normalForm(ip);
+};
+
+/**
+ * Reads who calls out of the socket and, behind trusted proxies only, out of X-Forwarded-*.
+ * @param trustedProxies CIDRs and addresses as parseTrustedProxies passes them.
+ */
+export const createClientIp = (trustedProxies: string[]) => {
+	const ranges = trustedProxies.map(rangeOf).filter((range) => range !== null);
+
+	const isTrusted = (ip: string): boolean => {
+		if (ranges.length === 0) {
+			return false;
+		}
+
+		const address = ipaddr.parse(ip);
+		return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
+	};
+
+	const peerOf = (request: IncomingMessage): string => normalForm(request.socket.remoteAddress ?? '') ?? UNKNOWN;
+
+	/**
+	 * Walks from the socket towards the caller for as long as the hop is a trusted proxy, whose own entry tells where
+	 * it was called from. `hops` is the number of entries used. Whatever stands further left is the caller's claim.
+	 */
+	const walk = (request: IncomingMessage): {ip: string; hops: number} => {
+		let ip = peerOf(request);
+		let hops = 0;
+		if (!isTrusted(ip)) {
+			return {ip, hops};
+		}
+
+		for (const entry of listOf(request.headers['x-forwarded-for']).reverse()) {
+			const next = isTrusted(ip) ? addressOfEntry(entry) : null;
+			if (next === null) {
+				break;
+			}
+
+			ip = next;
+			hops += 1;
+		}
+
+		return {ip, hops};
+	};
+
+	return {
+		/** Whether the socket's peer is one of the proxies, so that what it adds to a request is believed. */
+		isTrustedPeer: (request: IncomingMessage): boolean => isTrusted(peerOf(request)),
+
+		/** The caller's address: the right-most hop that is no trusted proxy. IPv4, or IPv6 as of RFC 5952. */
+		ip: (request: IncomingMessage): string => untranslated(walk(request).ip),
+
+		/**
+		 * Scheme and host (with its port) as the caller wrote them. Where several proxies added an element each, it is
+		 * that of the outermost trusted one.
+		 */
+		forwarded: (request: IncomingMessage): Forwarded => {
+			const {headers} = request;
+			if (!isTrusted(peerOf(request))) {
+				return {trusted: false, proto: null, host: null};
+			}
+
+			const {hops} = walk(request);
+			const outermost = (header: string | string[] | undefined): string | null => {
+				const list = listOf(header);
+				return list[Math.max(0, list.length - Math.max(1, hops))] ?? null;
+			};
+			const proto = outermost(headers['x-forwarded-proto'])?.toLowerCase();
+			const host = outermost(headers['x-forwarded-host']);
+			return {
+				trusted: true,
+				proto: proto === 'http' || proto === 'https' ? proto : null,
+				host: host !== null && hostnameOf(host) !== null ? host : null,
+			};
+		},
+	};
+};

@@ -1,0 +1,60 @@
+import {isIPv6} from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** What a host serves (decisions 2). `other` may be a custom domain, which its own look-up tells. */
+export type HostRole = 'api' | 'link' | 'both' | 'other';
+
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+const isPort = (text: string | undefined): boolean =>
+	text === undefined || text === '' || (/^\d{1,5}$/.test(text) && Number(text) <= 65_535);
+
+/**
+ * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.
+ * Null where there is none or it is malformed.
+ */
+export const hostnameOf = (hostHeader: string | undefined): string | null => {
+	const host = (hostHeader ?? '').trim().toLowerCase();
+	const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(host);
+	if (bracketed) {
+		const [, address = '', port] = bracketed;
+		return isIPv6(address) && !address.includes('%') && isPort(port) ? `[${ipaddr.parse(address).toString()}]` : null;
+	}
+
+	const [name = '', port, ...rest] = host.split(':');
+	const hostname = name.endsWith('.') ? name.slice(0, -1) : name;
+	const isName = hostname.length <= 253 && hostname.split('.').every((label) => LABEL.test(label));
+	return isName && isPort(port) && rest.length === 0 ? hostname : null;
+};
+
+/** Whether a hostname (of hostnameOf) is the machine itself under one of the names of decisions 2. */
+export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(hostname);
+
+/**
+ * Tells what a host serves. A loopback name counts as the API host, and as the default link domain where that is a
+ * loopback name too.
+ * @param publicUrl base URL of the API host. @param linkDomain default link domain, its port included or not.
+ */
+export const createHostRoles = ({publicUrl, linkDomain}: {publicUrl: string; linkDomain: string}) => {
+	const apiHost = hostnameOf(new URL(publicUrl).host);
+	const linkHost = hostnameOf(linkDomain);
+	const isLinkHostLoopback = linkHost !== null && isLoopbackName(linkHost);
+
+	return {
+		roleOf: (hostname: string | null): HostRole => {
+			if (hostname === null) {
+				return 'other';
+			}
+
+			const isLoopback = isLoopbackName(hostname);
+			const isApi = isLoopback || hostname === apiHost;
+			const isLink = hostname === linkHost || (isLoopback && isLinkHostLoopback);
+			if (isApi) {
+				return isLink ? 'both' : 'api';
+			}
+
+			return isLink ? 'link' : 'other';
+		},
+	};
+};
