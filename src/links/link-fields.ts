@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import type {Addresses} from '../config.ts';
+import {validationFailed} from '../errors.ts';
 import {safeHttpUrl} from '../resolution/link-targets.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
@@ -25,14 +27,32 @@ export type SharedFieldsInput = Partial<Omit<SharedFields, 'og'>> & {og?: Partia
 
 const MAX_PARAMS_BYTES = 8192;
 
-/** An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input). */
+/**
+ * An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input). That it is not
+ * on the link domain itself depends on the configuration: see `requireNoLoop`.
+ */
 export const httpUrl = () =>
 	Joi.string()
 		.max(2048)
 		.custom(
 			(value: string, helpers) =>
-				safeHttpUrl(value) ?? helpers.message({custom: '{{#label}} must be an http or https URL of a public host'}),
+				safeHttpUrl(value, {linkHosts: []}) ??
+				helpers.message({custom: '{{#label}} must be an http or https URL of a public host'}),
 		);
+
+/** @throws 400 where a URL leads back to the link domain, which would be a loop (facts 1.8). */
+export const requireNoLoop = (
+	{linkDomain}: Pick<Addresses, 'linkDomain'>,
+	fields: {fallbackUrl?: string | null; og?: Partial<Og> | null},
+): void => {
+	const urls = {fallbackUrl: fields.fallbackUrl, 'og.imageUrl': fields.og?.imageUrl};
+	const faults = Object.entries(urls)
+		.filter(([, url]) => url != null && safeHttpUrl(url, {linkHosts: [linkDomain]}) === null)
+		.map(([field]) => ({field, message: `${field} must not be on the link domain`}));
+	if (faults.length > 0) {
+		throw validationFailed(faults);
+	}
+};
 
 export const ogSchema = Joi.object<Partial<Og>>({
 	title: Joi.string().max(255).allow(null),

@@ -1,0 +1,58 @@
+import {route} from '../http/route.ts';
+import {pageQuerySchema, uuidParam} from '../http/validate.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {channelChanges, newChannel} from './channel.ts';
+import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
+
+const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
+
+export const channelRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/channels',
+		credential: 'admin',
+		params: orgParams,
+		query: pageQuerySchema,
+		handler: async ({services, params: {orgId}, query}) =>
+			listChannels(services, {organization: await requireOrganization(services, orgId), query}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/channels',
+		credential: 'admin',
+		params: orgParams,
+		body: newChannel,
+		status: 201,
+		handler: async ({services, by, params: {orgId}, body}) =>
+			createChannel(services, {organization: await requireOrganization(services, orgId), by, name: body.name}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/channels/:id',
+		credential: 'admin',
+		params,
+		handler: async ({services, params: {orgId, id}}) =>
+			getChannel(services, {organization: await requireOrganization(services, orgId), id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/admin/organizations/:orgId/channels/:id',
+		credential: 'admin',
+		params,
+		body: channelChanges,
+		handler: async ({services, by, params: {orgId, id}, body}) =>
+			renameChannel(services, {...body, organization: await requireOrganization(services, orgId), by, id}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/organizations/:orgId/channels/:id',
+		credential: 'admin',
+		params,
+		handler: async ({services, by, params: {orgId, id}}) =>
+			deleteChannel(services, {organization: await requireOrganization(services, orgId), by, id}),
+	}),
+];

@@ -1,0 +1,76 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {inTransaction} from '../db/db.ts';
+import {channelNotFound} from '../errors.ts';
+import type {PageQuery} from '../http/validate.ts';
+import type {Services} from '../services.ts';
+import type {Channel} from './channel.ts';
+import {createChannelStore} from './channel-store.ts';
+
+type Write = {organization: {id: string}; by: Caller};
+
+const record = (action: string, organizationId: string, entityId: string, details: Record<string, unknown>) => ({
+	action,
+	entityType: 'Channel',
+	entityId,
+	organizationId,
+	details,
+});
+
+export const listChannels = ({db}: Services, {organization, query}: {organization: {id: string}; query: PageQuery}) =>
+	createChannelStore(db).list(organization.id, query);
+
+/** @throws 404. */
+export const getChannel = async (
+	{db}: Services,
+	{organization, id}: {organization: {id: string}; id: string},
+): Promise<Channel> => {
+	const channel = await createChannelStore(db).find(organization.id, id);
+	if (channel === null) {
+		throw channelNotFound();
+	}
+
+	return channel;
+};
+
+/** @throws 409 where the organization has a channel of that name. */
+export const createChannel = (services: Services, {organization, by, name}: Write & {name: string}): Promise<Channel> =>
+	inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const channel = await createChannelStore(trx).insert(organization.id, name, now);
+		await recordAudit(trx, now, by, record('CREATE', organization.id, channel.id, {name}));
+		return channel;
+	});
+
+/** Renames a channel, on the links and templates that carry it too. @throws 404, 409 where the name is in use. */
+export const renameChannel = (
+	services: Services,
+	{organization, by, id, name}: Write & {id: string; name?: string},
+): Promise<Channel> =>
+	inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const store = createChannelStore(trx);
+		const channel = await store.lock(organization.id, id);
+		if (channel === null) {
+			throw channelNotFound();
+		}
+
+		if (name === undefined || name === channel.name) {
+			return channel;
+		}
+
+		const renamed = await store.rename(organization.id, {id, from: channel.name, to: name}, now);
+		await recordAudit(trx, now, by, record('UPDATE', organization.id, id, {from: channel.name, to: name}));
+		return renamed;
+	});
+
+/** Removes a channel from the set; links and templates keep their label. @throws 404. */
+export const deleteChannel = (services: Services, {organization, by, id}: Write & {id: string}) =>
+	inTransaction(services.db, async (trx) => {
+		const removed = await createChannelStore(trx).remove(organization.id, id);
+		if (removed === null) {
+			throw channelNotFound();
+		}
+
+		await recordAudit(trx, services.clock.now(), by, record('DELETE', organization.id, id, {name: removed.name}));
+		return {id, deleted: true};
+	});

@@ -1,0 +1,98 @@
+import {randomUUID} from 'node:crypto';
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import Joi from 'joi';
+import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {channelTaken, organizationNotFound} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import {packageRoot} from '../package-root.ts';
+import type {Channel} from './channel.ts';
+
+type Row = {id: string; name: string; created_at: Date};
+
+const toChannel = (row: Row): Channel => ({id: row.id, name: row.name, createdAt: row.created_at});
+
+const nameTaken = (name: string) => (error: unknown) => {
+	throw translateViolation(error, {
+		channels_organization_id_name_key: () => channelTaken(name),
+		channels_organization_id_fkey: organizationNotFound,
+	});
+};
+
+const seedSchema = Joi.array().items(Joi.string().max(50)).unique().required();
+
+/** Gives a new organization the channels of `config/channels.json` (decisions 4). */
+export const seedChannels = async (trx: Db, organizationId: string, now: Date): Promise<void> => {
+	const text = await readFile(path.join(packageRoot, 'config', 'channels.json'), 'utf8');
+	const names = Joi.attempt(JSON.parse(text), seedSchema) as string[];
+	if (names.length > 0) {
+		await trx('channels').insert(
+			names.map((name) => ({id: randomUUID(), organization_id: organizationId, name, created_at: now})),
+		);
+	}
+};
+
+/**
+ * Whether the organization has a channel of that name, case-sensitive. In a transaction the name stays what it is until
+ * the end: a rename waits, and then takes what was written under the old name with it.
+ */
+export const channelExists = async (db: Db, organizationId: string, name: string): Promise<boolean> => {
+	const found = await db('channels').where({organization_id: organizationId, name}).forKeyShare().select('id');
+	return found.length > 0;
+};
+
+/** The statements on channels, over a pool or a transaction. */
+export const createChannelStore = (db: Db) => ({
+	list: async (organizationId: string, {page, limit}: PageQuery): Promise<Page<Channel>> => {
+		const all = db('channels').where({organization_id: organizationId});
+		const [counted] = await all.clone().count({total: '*'});
+		const rows: Row[] = await all
+			.orderBy([{column: 'created_at', order: 'desc'}, {column: 'name'}])
+			.limit(limit)
+			.offset((page - 1) * limit);
+		return {data: rows.map(toChannel), total: Number(counted?.total ?? 0), page, limit};
+	},
+
+	find: async (organizationId: string, id: string): Promise<Channel | null> => {
+		const [row] = (await db('channels').where({organization_id: organizationId, id})) as Row[];
+		return row === undefined ? null : toChannel(row);
+	},
+
+	/** As `find`, and nobody else changes it until the transaction ends. */
+	lock: async (organizationId: string, id: string): Promise<Channel | null> => {
+		const [row] = (await db('channels').where({organization_id: organizationId, id}).forUpdate()) as Row[];
+		return row === undefined ? null : toChannel(row);
+	},
+
+	/** @throws 409 where the organization has a channel of that name. */
+	insert: async (organizationId: string, name: string, now: Date): Promise<Channel> => {
+		const rows: Row[] = await db('channels')
+			.insert({id: randomUUID(), organization_id: organizationId, name, created_at: now})
+			.returning('*')
+			.catch(nameTaken(name));
+		return toChannel(onlyRow(rows));
+	},
+
+	/** Renames a channel of that id, and its label on links and templates. @throws 409 where the name is in use. */
+	rename: async (organizationId: string, {id, from, to}: {id: string; from: string; to: string}, now: Date) => {
+		const own = {organization_id: organizationId};
+		const rows: Row[] = await db('channels')
+			.where({...own, id})
+			.update({name: to})
+			.returning('*')
+			.catch(nameTaken(to));
+		await db('links')
+			.where({...own, channel: from})
+			.update({channel: to, updated_at: now});
+		await db('templates')
+			.where({...own, channel: from})
+			.update({channel: to, updated_at: now});
+		return toChannel(onlyRow(rows));
+	},
+
+	/** The removed channel, or null where there was none. */
+	remove: async (organizationId: string, id: string): Promise<Channel | null> => {
+		const [row] = (await db('channels').where({organization_id: organizationId, id}).delete().returning('*')) as Row[];
+		return row === undefined ? null : toChannel(row);
+	},
+});
