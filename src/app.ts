@@ -6,6 +6,7 @@ import {channelRoutes} from './channels/admin-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
 import {domainRoutes} from './domains/admin-routes.ts';
 import {findVerifiedDomain} from './domains/domain-store.ts';
+import {internalRoutes} from './domains/internal-routes.ts';
 import {unknownPath} from './errors.ts';
 import {healthRoutes} from './health/routes.ts';
 import {envelope} from './http/envelope.ts';
@@ -15,6 +16,7 @@ import {adminLinkRoutes} from './links/admin-routes.ts';
 import {linkRoutes} from './links/routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
+import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
 import type {Services} from './services.ts';
 import {templateRoutes} from './templates/admin-routes.ts';
@@ -22,11 +24,13 @@ import {templateRoutes} from './templates/admin-routes.ts';
 /** Every surface but resolution, in the order of interface 1. */
 const surfaces: Route[] = [
 	...healthRoutes,
+	...associationRoutes,
 	...linkRoutes,
 	...organizationRoutes,
 	...apiKeyRoutes,
 	...appConfigRoutes,
 	...domainRoutes,
+	...internalRoutes,
 	...templateRoutes,
 	...channelRoutes,
 	...adminLinkRoutes,
@@ -104,7 +108,7 @@ export const createApp = (services: Services): Koa => {
 	app.use(api.routes());
 	app.use((ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');
-		if (reservedSegments.has(first) && first !== '.well-known') {
+		if (reservedSegments.has(first)) {
 			throw unknownPath();
 		}
 

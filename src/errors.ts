@@ -81,6 +81,8 @@ export const externalIdTaken = (externalId: string) => conflict(`External id '${
 export const unknownChannel = (channel: string) => badRequest(`Unknown channel '${channel}'`);
 export const templateNotFound = () => notFound('Template not found');
 export const templateNameTaken = (name: string) => conflict(`A template named '${name}' exists already`);
+export const templateInUse = () => conflict('The template is used by links. Detach them before deleting it.');
+export const templatePathInUse = () => conflict('Links take their path from this template, so it cannot be cleared');
 export const channelNotFound = () => notFound('Channel not found');
 export const channelTaken = (name: string) => conflict(`Channel '${name}' exists already`);
 export const idempotencyKeyReused = () =>
@@ -89,9 +91,14 @@ export const idempotencyKeyInProgress = () => conflict('A request with this Idem
 
 export const domainNotFound = () => notFound('Domain not found');
 export const domainTaken = (hostname: string) => conflict(`Domain '${hostname}' is already in use`);
-export const domainRecordMissing = (name: string) =>
-	conflict(`No TXT record with the expected value was found at ${name}`);
+export const domainRecordMissing = (name: string, value: string, found: readonly string[]) =>
+	conflict(
+		`No TXT record with the value '${value}' was found at ${name}. ${
+			found.length === 0 ? 'The name has no TXT record.' : `Found: ${found.map((one) => `'${one}'`).join(', ')}.`
+		}`,
+	);
+export const domainRejected = () => conflict('The domain was rejected by the operator and cannot be verified');
+export const domainNotVerified = () => conflict('The domain is not verified');
 export const domainLookupFailed = (name: string) => new HttpError(502, `The DNS lookup of ${name} failed`);
-export const domainInUse = (links: number) => conflict(`The domain is used by ${links} link(s)`);
 export const unknownLinkDomain = () => notFound('Unknown link domain');
 export const associationFileNotFound = () => notFound('No app configuration for this domain');

@@ -1,0 +1,134 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Db, inTransaction} from '../db/db.ts';
+import {domainNotFound, domainNotVerified, organizationNotFound, validationFailed} from '../errors.ts';
+import type {PageQuery} from '../http/validate.ts';
+import {
+	createOrganizationStore,
+	type Organization,
+	type OrganizationRow,
+	toOrganization,
+} from '../organizations/organization-store.ts';
+import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+import {type Domain, domainJson, mintVerificationToken} from './domain.ts';
+import {createDomainStore, findUsableDomain, sharedDomainId} from './domain-store.ts';
+
+export type DomainJson = ReturnType<typeof domainJson>;
+export type DomainTarget = {organization: {id: string}; by: Caller; id: string};
+
+/** What an operation on domains works with, inside its transaction. */
+export type DomainWork = {
+	trx: Db;
+	now: Date;
+	/** As it is now, and nobody else changes its plan, its default or its domains until the transaction ends. */
+	organization: Organization;
+	store: ReturnType<typeof createDomainStore>;
+	record(action: string, domain: Domain, details?: Record<string, unknown>): Promise<void>;
+	json(domain: Domain, defaultDomainId?: string | null): DomainJson;
+};
+
+/**
+ * Runs `work` in a transaction that holds the organization's row: additions at once are counted one after the other,
+ * and a default cannot be chosen while it is rejected or deleted. @throws 404 without the organization.
+ */
+export const withDomains = <T>(
+	services: Services,
+	{organization: {id}, by}: {organization: {id: string}; by: Caller},
+	work: (context: DomainWork) => Promise<T>,
+): Promise<T> =>
+	inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const [row] = (await trx('organizations').where({id}).forNoKeyUpdate()) as OrganizationRow[];
+		if (row === undefined) {
+			throw organizationNotFound();
+		}
+
+		const organization = toOrganization(row);
+		return work({
+			trx,
+			now,
+			organization,
+			store: createDomainStore(trx, id),
+			record: (action, domain, details = {}) =>
+				recordAudit(trx, now, by, {
+					action,
+					entityType: 'Domain',
+					entityId: domain.id,
+					organizationId: id,
+					details: {hostname: domain.hostname, ...details},
+				}),
+			json: (domain, defaultDomainId = organization.defaultDomainId) =>
+				domainJson(domain, {linkDomain: services.addresses.linkDomain, defaultDomainId}),
+		});
+	});
+
+/** The organization's domains and the shared one. */
+export const listDomains = async (
+	{db, addresses: {linkDomain}}: Services,
+	{organization, query}: {organization: Organization; query: PageQuery},
+) => {
+	const found = await createDomainStore(db, organization.id).list(query);
+	const {defaultDomainId} = organization;
+	return {...found, data: found.data.map((domain) => domainJson(domain, {linkDomain, defaultDomainId}))};
+};
+
+/**
+ * Adds a domain, PENDING until it is verified.
+ * @param hostname as `normalHostname` writes it.
+ * @throws 400 for a host of the service itself, 402, 403 FEATURE_NOT_AVAILABLE, 409 where it is in use.
+ */
+export const addDomain = (
+	services: Services,
+	{hostname, ...target}: {organization: {id: string}; by: Caller; hostname: string},
+): Promise<DomainJson> =>
+	withDomains(services, target, async ({organization, store, now, record, json}) => {
+		if (services.hostRoles.roleOf(hostname) !== 'other') {
+			throw validationFailed([{field: 'hostname', message: 'hostname must not be a host of this service'}]);
+		}
+
+		const plan = requirePlan(services, organization);
+		requireFeature(plan, 'custom_domains');
+		requireQuota(plan, 'domains', await store.count());
+		const domain = await store.insert({hostname, token: mintVerificationToken()}, now);
+		await record('CREATE', domain);
+		return json(domain);
+	});
+
+/**
+ * Makes a VERIFIED domain, or the shared one, that of the organization's new links.
+ * @throws 404, 409 where it is not VERIFIED.
+ */
+export const setDefaultDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
+		const domain = (await store.lock(target.id)) ?? (await findUsableDomain(trx, organization.id, target.id));
+		if (domain === null) {
+			throw domainNotFound();
+		}
+
+		if (domain.status !== 'VERIFIED') {
+			throw domainNotVerified();
+		}
+
+		// Null stands for the shared domain, whichever row that is.
+		const defaultDomainId = domain.organizationId === null ? null : domain.id;
+		if (defaultDomainId !== organization.defaultDomainId) {
+			await createOrganizationStore(trx).update(organization.id, {defaultDomainId}, now);
+			await record('SET_DEFAULT', domain);
+		}
+
+		return json(domain, defaultDomainId);
+	});
+
+/** Removes a domain; its links go on under the shared one, which itself cannot be removed. @throws 404. */
+export const deleteDomain = (services: Services, target: DomainTarget) =>
+	withDomains(services, target, async ({trx, now, store, record}) => {
+		const domain = await store.lock(target.id, {referrers: 'wait'});
+		if (domain === null) {
+			throw domainNotFound();
+		}
+
+		const movedLinks = await store.moveLinks(domain.id, await sharedDomainId(trx), now);
+		await store.remove(domain.id);
+		await record('DELETE', domain, {movedLinks});
+		return {id: domain.id, deleted: true};
+	});

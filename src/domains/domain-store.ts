@@ -1,0 +1,142 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {domainTaken} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import type {Domain, DomainStatus} from './domain.ts';
+
+type Row = {
+	id: string;
+	organization_id: string | null;
+	hostname: string | null;
+	status: DomainStatus;
+	verification_token: string | null;
+	created_at: Date;
+};
+
+const toDomain = (row: Row): Domain => ({
+	id: row.id,
+	organizationId: row.organization_id,
+	hostname: row.hostname,
+	status: row.status,
+	verificationToken: row.verification_token,
+	createdAt: row.created_at,
+});
+
+const firstDomain = ([row]: Row[]): Domain | null => (row === undefined ? null : toDomain(row));
+
+/** The custom domain that is VERIFIED under a host name (as `normalHostname` writes it), whoever's it is. */
+export const findVerifiedDomain = async (
+	db: Db,
+	hostname: string,
+): Promise<{id: string; organizationId: string; hostname: string} | null> => {
+	const rows: Array<{id: string; organizationId: string; hostname: string}> = await db('domains')
+		.where({hostname, status: 'VERIFIED'})
+		.select({id: 'id', organizationId: 'organization_id', hostname: 'hostname'});
+	return rows[0] ?? null;
+};
+
+/** Whether certificates may be had for the host name: VERIFIED, and of an active organization. */
+export const isServed = async (db: Db, hostname: string): Promise<boolean> => {
+	const rows = await db('domains')
+		.join('organizations', 'organizations.id', 'domains.organization_id')
+		.where({hostname, 'domains.status': 'VERIFIED', 'organizations.status': 'ACTIVE'})
+		.select('domains.id');
+	return rows.length > 0;
+};
+
+/** The id of the shared link domain, which the migrations made. */
+export const sharedDomainId = async (db: Db): Promise<string> => {
+	const rows: Array<{id: string}> = await db('domains').whereNull('organization_id').select('id');
+	return onlyRow(rows).id;
+};
+
+/** The domain, if the organization's links may be on it: the shared one, or one of its own that is VERIFIED. */
+export const findUsableDomain = async (db: Db, organizationId: string, domainId: string): Promise<Domain | null> =>
+	firstDomain(
+		await db('domains')
+			.where({id: domainId, status: 'VERIFIED'})
+			.andWhere((owner) => owner.whereNull('organization_id').orWhere({organization_id: organizationId}))
+			.select('*'),
+	);
+
+/** The statements on one organization's domains, over a pool or a transaction. */
+export const createDomainStore = (db: Db, organizationId: string) => {
+	const own = {organization_id: organizationId};
+
+	return {
+		/** The organization's own domains, newest first, and the shared one after them. */
+		list: async ({page, limit}: PageQuery): Promise<Page<Domain>> => {
+			const all = db('domains').where((owner) => owner.where(own).orWhereNull('organization_id'));
+			const [counted] = await all.clone().count({total: '*'});
+			const rows: Row[] = await all
+				.orderByRaw('organization_id IS NULL, created_at DESC, id DESC')
+				.limit(limit)
+				.offset((page - 1) * limit);
+			return {data: rows.map(toDomain), total: Number(counted?.total ?? 0), page, limit};
+		},
+
+		count: async (): Promise<number> => {
+			const [counted] = await db('domains').where(own).count({total: '*'});
+			return Number(counted?.total ?? 0);
+		},
+
+		/** One of the organization's own. */
+		find: async (id: string): Promise<Domain | null> => firstDomain(await db('domains').where({...own, id})),
+
+		/**
+		 * As `find`, and nobody else changes it until the transaction ends. `referrers: 'wait'` also lets no link be
+		 * put on it meanwhile.
+		 */
+		lock: async (id: string, {referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {}): Promise<Domain | null> => {
+			const query = db('domains').where({...own, id});
+			return firstDomain(await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate()));
+		},
+
+		/** A PENDING domain. @throws 409 where the organization has it, or it is VERIFIED for another one. */
+		insert: async (domain: {hostname: string; token: string}, now: Date): Promise<Domain> => {
+			const {rows} = await db
+				.raw<{rows: Row[]}>(
+					`INSERT INTO domains
+						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
+					SELECT :id, :organizationId, :hostname, 'PENDING', :token, :now, :now
+					WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = :hostname AND status = 'VERIFIED')
+					RETURNING *`,
+					{...domain, id: randomUUID(), organizationId, now},
+				)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {
+						domains_organization_id_hostname_key: () => domainTaken(domain.hostname),
+					});
+				});
+			const inserted = firstDomain(rows);
+			if (inserted === null) {
+				throw domainTaken(domain.hostname);
+			}
+
+			return inserted;
+		},
+
+		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
+		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<Domain> => {
+			const rows: Row[] = await db('domains')
+				.where({...own, id})
+				.update({status, verified_at: status === 'VERIFIED' ? now : null, updated_at: now})
+				.returning('*')
+				.catch((error: unknown) => {
+					throw translateViolation(error, {domains_verified_hostname_key: () => domainTaken(hostname ?? '')});
+				});
+			return toDomain(onlyRow(rows));
+		},
+
+		/** Puts the links of a domain on another one. @returns how many. */
+		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
+			db('links')
+				.where({...own, domain_id: from})
+				.update({domain_id: to, updated_at: now}),
+
+		remove: (id: string): Promise<number> =>
+			db('domains')
+				.where({...own, id})
+				.delete(),
+	};
+};

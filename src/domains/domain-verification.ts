@@ -1,0 +1,106 @@
+import {domainLookupFailed, domainNotFound, domainRecordMissing, domainRejected} from '../errors.ts';
+import {createOrganizationStore} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {type Domain, recordName} from './domain.ts';
+import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
+import {createDomainStore} from './domain-store.ts';
+
+/** How much of what stands in somebody's zone the message repeats. */
+const SHOWN_RECORDS = 5;
+const SHOWN_LENGTH = 100;
+
+/** @throws 409 where the record is not there, 502 where DNS did not answer. */
+const requireRecord = async ({resolveTxt, log}: Services, {id, hostname, verificationToken}: Domain): Promise<void> => {
+	const name = recordName(hostname ?? '');
+	const found = await resolveTxt(name).catch((error: unknown) => {
+		log.warn({err: error, domainId: id}, 'a TXT record could not be looked up');
+		throw domainLookupFailed(name);
+	});
+	// Where zones are edited by hand, values come with spaces and quotes around them.
+	const values = found.map((value) => value.replace(/^[\s"]+|[\s"]+$/g, ''));
+	if (verificationToken === null || !values.includes(verificationToken)) {
+		const shown = values.slice(0, SHOWN_RECORDS).map((value) => value.slice(0, SHOWN_LENGTH));
+		throw domainRecordMissing(name, verificationToken ?? '', shown);
+	}
+};
+
+const requirePending = (domain: Domain | null): Domain => {
+	if (domain === null) {
+		throw domainNotFound();
+	}
+
+	if (domain.status === 'REJECTED') {
+		throw domainRejected();
+	}
+
+	return domain;
+};
+
+/**
+ * Looks the domain's TXT record up and makes it VERIFIED; one that is so already stays so, without a look-up.
+ * @throws 404; 409 where the record is not there (the domain stays PENDING), where it was rejected, or where another
+ * organization has it verified; 502 where DNS failed.
+ */
+export const verifyDomain = async (services: Services, target: DomainTarget): Promise<DomainJson> => {
+	// Before the transaction: no row is held while somebody's name server takes its time.
+	const asked = requirePending(await createDomainStore(services.db, target.organization.id).find(target.id));
+	if (asked.status === 'PENDING') {
+		await requireRecord(services, asked);
+	}
+
+	return withDomains(services, target, async ({now, store, record, json}) => {
+		const domain = requirePending(await store.lock(target.id));
+		if (domain.status === 'VERIFIED') {
+			return json(domain);
+		}
+
+		const verified = await store.setStatus(domain, 'VERIFIED', now);
+		await record('VERIFY', verified);
+		return json(verified);
+	});
+};
+
+/**
+ * Lets a domain serve on the operator's word, without DNS.
+ * @throws 404, 409 where another organization has it verified.
+ */
+export const approveDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+	withDomains(services, target, async ({now, store, record, json}) => {
+		const domain = await store.lock(target.id);
+		if (domain === null) {
+			throw domainNotFound();
+		}
+
+		if (domain.status === 'VERIFIED') {
+			return json(domain);
+		}
+
+		const approved = await store.setStatus(domain, 'VERIFIED', now);
+		await record('APPROVE', approved, {from: domain.status});
+		return json(approved);
+	});
+
+/**
+ * Stops a domain from serving, at once. Where it was the default, new links take the shared one from now on.
+ * @throws 404.
+ */
+export const rejectDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
+		const domain = await store.lock(target.id);
+		if (domain === null) {
+			throw domainNotFound();
+		}
+
+		if (domain.status === 'REJECTED') {
+			return json(domain);
+		}
+
+		const rejected = await store.setStatus(domain, 'REJECTED', now);
+		await record('REJECT', rejected, {from: domain.status});
+		if (organization.defaultDomainId !== domain.id) {
+			return json(rejected);
+		}
+
+		await createOrganizationStore(trx).update(organization.id, {defaultDomainId: null}, now);
+		return json(rejected, null);
+	});

@@ -1,0 +1,80 @@
+import {domainToASCII} from 'node:url';
+import Joi from 'joi';
+import {parse} from 'tldts';
+import {randomAlphanumeric} from '../organizations/org-key.ts';
+
+export type DomainStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
+
+/** A link domain; organization, hostname and token are null for the shared one (LINK_DOMAIN), and for it alone. */
+export type Domain = {
+	id: string;
+	organizationId: string | null;
+	hostname: string | null;
+	status: DomainStatus;
+	verificationToken: string | null;
+	createdAt: Date;
+};
+
+/** Top-level names that are set aside for tests and private networks (RFC 2606, RFC 6762, ICANN's `internal`). */
+const RESERVED_SUFFIXES = new Set(['test', 'example', 'invalid', 'local', 'internal']);
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const RECORD_LABEL = '_oplink';
+// A name has at most 253 characters (RFC 1035, 2.3.4, as text), the record's label and its dot included.
+const MAX_HOSTNAME = 253 - RECORD_LABEL.length - 1;
+
+/**
+ * The host name that `text` means: lower case, IDN as ASCII, without the root's dot. Null for an address, a name
+ * without a public or reserved suffix, a bare suffix, and whatever is no host name.
+ */
+export const normalHostname = (text: string): string | null => {
+	// The URL rules would cut the name off at one of these, or decode it.
+	if (/[\s/?#%@:\\]/.test(text)) {
+		return null;
+	}
+
+	const hostname = domainToASCII(text).replace(/\.$/, '');
+	const isName = hostname.length <= MAX_HOSTNAME && hostname.split('.').every((label) => LABEL.test(label));
+	const {isIp, isIcann, publicSuffix, domain} = parse(hostname);
+	const isKnown = isIcann === true || RESERVED_SUFFIXES.has(publicSuffix ?? '');
+	return isName && isIp === false && isKnown && domain !== null ? hostname : null;
+};
+
+const hostnameSchema = Joi.string()
+	.max(255)
+	.custom(
+		(value: string, helpers) =>
+			normalHostname(value) ??
+			helpers.message({custom: '{{#label}} must be a host name with a public suffix, such as go.example.com'}),
+	);
+
+export const newDomain = Joi.object<{hostname: string}>({hostname: hostnameSchema.required()});
+
+/** Where the TXT record of a host name stands. */
+export const recordName = (hostname: string): string => `${RECORD_LABEL}.${hostname}`;
+
+/** What the TXT record must hold: told to one organization only, so that it proves who may change the zone. */
+export const mintVerificationToken = (): string => `oplink-verification=${randomAlphanumeric(32)}`;
+
+/** Whether the organization's new links take this domain: the one that it chose, else the shared one. */
+const isDefault = (domain: Domain, defaultDomainId: string | null): boolean =>
+	defaultDomainId === null ? domain.organizationId === null : domain.id === defaultDomainId;
+
+type Context = {linkDomain: string; defaultDomainId: string | null};
+
+/** The domain object of a link (decisions 4). */
+export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Context) => ({
+	id: domain.id,
+	hostname: domain.hostname ?? linkDomain,
+	status: domain.status,
+	isDefault: isDefault(domain, defaultDomainId),
+});
+
+/** A domain as its own routes show it (decisions 8). */
+export const domainJson = (domain: Domain, context: Context) => ({
+	...domainSummary(domain, context),
+	verification:
+		domain.hostname === null
+			? null
+			: {type: 'TXT' as const, name: recordName(domain.hostname), value: domain.verificationToken},
+	createdAt: domain.createdAt,
+});
