@@ -96,7 +96,14 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_organization_id_at_idx ON audit_log (organization_id, at DESC, id DESC);
 
+-- what the installation remembers of itself
+CREATE TABLE settings (
+	name text CONSTRAINT settings_pkey PRIMARY KEY,
+	value jsonb NOT NULL
+);
+
 -- migrate:down
+DROP TABLE settings;
 DROP TABLE audit_log;
 DROP TABLE app_configs;
 DROP TABLE api_keys;

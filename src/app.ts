@@ -8,6 +8,7 @@ import {domainRoutes} from './domains/admin-routes.ts';
 import {findVerifiedDomain} from './domains/domain-store.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
 import {unknownPath} from './errors.ts';
+import {statusRoutes} from './health/admin-routes.ts';
 import {healthRoutes} from './health/routes.ts';
 import {envelope} from './http/envelope.ts';
 import {hostnameOf} from './http/request-host.ts';
@@ -35,6 +36,7 @@ const surfaces: Route[] = [
 	...channelRoutes,
 	...adminLinkRoutes,
 	...statsRoutes,
+	...statusRoutes,
 ];
 
 /** The one table of routes: what the server mounts and what tests walk. */

@@ -2,6 +2,7 @@ import {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
 import {type Background, createBackground} from './background.ts';
+import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
 import type {Db} from './db/db.ts';
@@ -24,6 +25,7 @@ export type Services = Readonly<{
 	hostRoles: ReturnType<typeof createHostRoles>;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
+	clickPartitions: ClickPartitions;
 	background: Background;
 	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
 	close(): Promise<void>;
@@ -62,6 +64,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		hostRoles: createHostRoles(addresses),
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
+		clickPartitions: createClickPartitions(db),
 		background,
 		close: async () => {
 			await background.settle();

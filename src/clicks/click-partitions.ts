@@ -1,0 +1,45 @@
+import type {Db} from '../db/db.ts';
+
+/** Makes the monthly partitions of `clicks`, each before the first click of its month. */
+export type ClickPartitions = {
+	/** Resolves when a click of that time can be stored. Costs nothing for a month that was asked for before. */
+	ensure(at: Date): Promise<void>;
+};
+
+const monthStart = (at: Date, offset = 0): Date =>
+	new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1));
+
+/** The month as its partition's name has it, such as 2026_03. */
+const monthName = (at: Date): string => at.toISOString().slice(0, 7).replace('-', '_');
+
+/** Serializes the creation between processes; the number only has to differ from other advisory locks of ours. */
+const PARTITION_LOCK = 7_201_001;
+
+export const createClickPartitions = (db: Db): ClickPartitions => {
+	const made = new Map<string, Promise<void>>();
+
+	const create = (at: Date): Promise<void> =>
+		db.transaction(async (trx) => {
+			await trx.raw('SELECT pg_advisory_xact_lock(?)', [PARTITION_LOCK]);
+			const [from, to] = [monthStart(at), monthStart(at, 1)].map((date) => `'${date.toISOString()}'`);
+			await trx.raw(
+				`CREATE TABLE IF NOT EXISTS clicks_${monthName(at)} PARTITION OF clicks FOR VALUES FROM (${from}) TO (${to})`,
+			);
+		});
+
+	return {
+		ensure: (at) => {
+			const name = monthName(at);
+			const existing = made.get(name);
+			if (existing !== undefined) {
+				return existing;
+			}
+
+			const creation = create(at);
+			made.set(name, creation);
+			// A failure is this caller's; the next one tries again.
+			creation.catch(() => made.delete(name));
+			return creation;
+		},
+	};
+};

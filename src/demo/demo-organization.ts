@@ -1,0 +1,87 @@
+import {provisionedKeyCards} from '../api-keys/rotation.ts';
+import {saveAppConfig} from '../app-config/save-app-config.ts';
+import {systemCaller} from '../audit/audit-log.ts';
+import {inTransaction} from '../db/db.ts';
+import {createLink} from '../links/create-link.ts';
+import {createOrganization} from '../organizations/organization-operations.ts';
+import {createOrganizationStore} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+
+/** The example that a first start makes: an organization that may use the API, with an app and one link. */
+export type Demo = {
+	orgKey: string;
+	shortCode: string;
+	serverKey: string | null;
+	clientKey: string | null;
+	/** Whether this start made it. */
+	isNew: boolean;
+};
+
+const SHORT_CODE = 'hello';
+
+const makeDemo = async (services: Services): Promise<void> => {
+	const by = systemCaller;
+	const organization = await createOrganization(services, {fields: {name: 'Demo', plan: 'GROWTH'}, by});
+	await saveAppConfig(services, {
+		organization,
+		by,
+		appConfig: {
+			ios: {bundleId: 'com.example.demo', teamId: 'ABCDE12345', appStoreId: '123456789', scheme: 'oplinkdemo'},
+			android: [
+				{
+					packageName: 'com.example.demo',
+					sha256Fingerprints: [Array.from({length: 32}, () => '00').join(':')],
+					scheme: 'oplinkdemo',
+				},
+			],
+			fallbackUrl: 'https://example.com/',
+			og: {title: 'Hello from Oplink', description: 'A deep link that you host yourself.', imageUrl: null},
+			probabilisticMatching: true,
+			minimumConfidence: 'low',
+		},
+	});
+	await createLink(services, {
+		organization,
+		by,
+		fields: {path: '/hello', shortCode: SHORT_CODE, title: 'Hello from Oplink', params: {from: 'demo'}},
+	});
+	await services
+		.db('settings')
+		.where({name: 'demo'})
+		.update({value: JSON.stringify({organizationId: organization.id})});
+};
+
+/**
+ * The demo organization; made on the first start only, so that one that was deleted stays away. All of it is one
+ * transaction, so that an interrupted first start makes it again, and of two first starts one makes it.
+ * @returns null where there is none any more.
+ */
+export const ensureDemo = async (services: Services): Promise<Demo | null> => {
+	const isNew = await inTransaction(services.db, async (trx) => {
+		const noted = await trx('settings')
+			.insert({name: 'demo', value: '{}'})
+			.onConflict('name')
+			.ignore()
+			.returning('name');
+		if (noted.length > 0) {
+			await makeDemo({...services, db: trx});
+		}
+
+		return noted.length > 0;
+	});
+	const [note] = (await services.db('settings').where({name: 'demo'})) as Array<{value: {organizationId: string}}>;
+	const organization =
+		note === undefined ? null : await createOrganizationStore(services.db).findById(note.value.organizationId);
+	if (organization === null) {
+		return null;
+	}
+
+	const {sdkKey, serverKey} = await provisionedKeyCards(services, organization);
+	return {
+		orgKey: organization.orgKey,
+		shortCode: SHORT_CODE,
+		serverKey: serverKey?.displayKey ?? null,
+		clientKey: sdkKey?.displayKey ?? null,
+		isNew,
+	};
+};

@@ -1,0 +1,40 @@
+import QRCode from 'qrcode';
+import type {Services} from '../services.ts';
+import {ensureDemo} from './demo-organization.ts';
+
+/**
+ * Says on standard output where the service is and, with the embedded database, shows the demo organization: a short
+ * link that works, its QR code, and the lines that create and resolve one.
+ */
+export const welcome = async (services: Services, withDemo: boolean): Promise<void> => {
+	const {publicUrl, linkDomain, linkScheme} = services.addresses;
+	const print = (text: string) => process.stdout.write(`${text}\n`);
+	print(`\nOplink is ready at ${publicUrl}`);
+	const demo = withDemo ? await ensureDemo(services) : null;
+	if (demo === null) {
+		return;
+	}
+
+	const url = `${linkScheme}://${linkDomain}/${demo.orgKey}/${demo.shortCode}`;
+	print(`Short link of the demo organization ${demo.orgKey}: ${url}`);
+	if (!demo.isNew) {
+		print(`Its API keys: npx oplink keys show ${demo.orgKey}\n`);
+		return;
+	}
+
+	print(`\n${await QRCode.toString(url, {type: 'utf8', errorCorrectionLevel: 'L', margin: 2})}`);
+	print(`SERVER key, for your backend and CI: ${demo.serverKey}`);
+	print(`CLIENT key, for your app:            ${demo.clientKey}
+
+Create a link:
+  curl -X POST ${publicUrl}/links \\
+    -H 'Authorization: Bearer ${demo.serverKey}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"path": "/product/42", "title": "Red shoes"}'
+
+Resolve one, as an app does:
+  curl ${url}/data
+
+See everything from here: npx oplink status
+`);
+};
