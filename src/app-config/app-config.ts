@@ -1,0 +1,134 @@
+import Joi from 'joi';
+import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
+import {isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
+
+export type IosConfig = {
+	bundleId: string | null;
+	teamId: string | null;
+	appStoreId: string | null;
+	scheme: string | null;
+};
+export type AndroidConfig = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
+export type Confidence = 'exact' | 'high' | 'medium' | 'low';
+
+/** An organization's app configuration, as stored and as the API shows it (decisions 8). */
+export type AppConfig = {
+	ios: IosConfig | null;
+	android: AndroidConfig[];
+	fallbackUrl: string | null;
+	og: Og;
+	/** Whether a first open may be matched by a guess. */
+	probabilisticMatching: boolean;
+	/** The least confidence that a match must have. */
+	minimumConfidence: Confidence;
+};
+
+const MAX_FINGERPRINTS = 10;
+const MAX_ANDROID_APPS = 20;
+
+/** A string that `test` passes, with the one rule that it is refused by. */
+const textThat = (test: (text: string) => boolean, rule: string, normalise = (text: string) => text) =>
+	Joi.string().custom((value: string, helpers) => {
+		const text = normalise(value);
+		return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
+	});
+
+const upperCase = (text: string): string => text.toUpperCase();
+
+const scheme = textThat(
+	(text) => text.length <= 255 && isCustomScheme(text),
+	"must be the scheme of an app's own URLs, such as acmeshop, without ://",
+);
+
+// The rules of these fields: facts on providers, 6.3.
+const ios = Joi.object<Partial<IosConfig>>({
+	bundleId: textThat(
+		(text) => text.length <= 155 && /^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text),
+		'must be an iOS bundle id of letters, digits, hyphens and dots, such as com.example.app',
+	).allow(null),
+	teamId: textThat(
+		(text) => /^[A-Z0-9]{10}$/.test(text),
+		'must be an Apple team id of 10 letters and digits',
+		upperCase,
+	).allow(null),
+	appStoreId: textThat(isAppStoreId, 'must be an App Store id of 6 to 12 digits').allow(null),
+	scheme: scheme.allow(null),
+});
+
+const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
+
+const fingerprint = Joi.string().custom((value: string, helpers) => {
+	const isColoned = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i.test(value);
+	const hex = isColoned || /^[0-9a-f]+$/i.test(value) ? value.replaceAll(':', '').toUpperCase() : '';
+	if (hex.length === 40) {
+		return helpers.message({custom: '{{#label}} is a SHA-1 fingerprint, where the SHA-256 fingerprint is needed'});
+	}
+
+	return hex.length === 64
+		? withColons(hex)
+		: helpers.message({custom: '{{#label}} must be a SHA-256 fingerprint of 32 bytes in hexadecimal'});
+});
+
+const fingerprints = Joi.array()
+	.items(fingerprint)
+	.min(1)
+	.custom((values: string[], helpers) => {
+		const distinct = [...new Set(values)];
+		return distinct.length <= MAX_FINGERPRINTS
+			? distinct
+			: helpers.message({custom: `{{#label}} must contain at most ${MAX_FINGERPRINTS} items`});
+	});
+
+const androidApp = Joi.object<AndroidConfig>({
+	packageName: textThat(
+		isPackageName,
+		'must be an Android package name of two or more segments, such as com.example.app',
+	).required(),
+	sha256Fingerprints: fingerprints.required(),
+	scheme: scheme.allow(null),
+});
+
+export type AppConfigInput = {
+	ios?: Partial<IosConfig> | null;
+	android?: Array<Omit<AndroidConfig, 'scheme'> & {scheme?: string | null}> | null;
+	fallbackUrl?: string | null;
+	og?: Partial<Og> | null;
+	probabilisticMatching?: boolean;
+	minimumConfidence?: Confidence;
+};
+
+export const appConfigBody = Joi.object<AppConfigInput>({
+	ios: ios.allow(null),
+	android: Joi.array()
+		.items(androidApp)
+		.max(MAX_ANDROID_APPS)
+		.unique('packageName')
+		.messages({'array.unique': '{{#label}} repeats a package name'})
+		.allow(null),
+	fallbackUrl: httpUrl().allow(null),
+	og: ogSchema,
+	probabilisticMatching: Joi.boolean().strict(),
+	minimumConfidence: Joi.string().valid('exact', 'high', 'medium', 'low'),
+});
+
+/** The whole configuration that a body means: what it leaves out is unset or the default. */
+export const appConfigOf = ({ios, og, ...input}: AppConfigInput): AppConfig => ({
+	ios:
+		ios == null
+			? null
+			: {
+					bundleId: ios.bundleId ?? null,
+					teamId: ios.teamId ?? null,
+					appStoreId: ios.appStoreId ?? null,
+					scheme: ios.scheme ?? null,
+				},
+	android: (input.android ?? []).map(({packageName, sha256Fingerprints, scheme}) => ({
+		packageName,
+		sha256Fingerprints,
+		scheme: scheme ?? null,
+	})),
+	fallbackUrl: input.fallbackUrl ?? null,
+	og: {title: og?.title ?? null, description: og?.description ?? null, imageUrl: og?.imageUrl ?? null},
+	probabilisticMatching: input.probabilisticMatching ?? true,
+	minimumConfidence: input.minimumConfidence ?? 'low',
+});

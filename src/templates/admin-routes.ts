@@ -1,0 +1,58 @@
+import {route} from '../http/route.ts';
+import {pageQuerySchema, uuidParam} from '../http/validate.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {newTemplate, templateChanges} from './template.ts';
+import {createTemplate, deleteTemplate, getTemplate, listTemplates, updateTemplate} from './template-operations.ts';
+
+const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
+
+export const templateRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/templates',
+		credential: 'admin',
+		params: orgParams,
+		query: pageQuerySchema,
+		handler: async ({services, params: {orgId}, query}) =>
+			listTemplates(services, {organization: await requireOrganization(services, orgId), query}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/templates',
+		credential: 'admin',
+		params: orgParams,
+		body: newTemplate,
+		status: 201,
+		handler: async ({services, by, params: {orgId}, body}) =>
+			createTemplate(services, {organization: await requireOrganization(services, orgId), by, fields: body}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/templates/:id',
+		credential: 'admin',
+		params,
+		handler: async ({services, params: {orgId, id}}) =>
+			getTemplate(services, {organization: await requireOrganization(services, orgId), id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/admin/organizations/:orgId/templates/:id',
+		credential: 'admin',
+		params,
+		body: templateChanges,
+		handler: async ({services, by, params: {orgId, id}, body}) =>
+			updateTemplate(services, {organization: await requireOrganization(services, orgId), by, id, changes: body}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/organizations/:orgId/templates/:id',
+		credential: 'admin',
+		params,
+		handler: async ({services, by, params: {orgId, id}}) =>
+			deleteTemplate(services, {organization: await requireOrganization(services, orgId), by, id}),
+	}),
+];

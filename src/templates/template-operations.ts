@@ -1,0 +1,101 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {channelExists} from '../channels/channel-store.ts';
+import {type Db, inTransaction} from '../db/db.ts';
+import {templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
+import type {PageQuery} from '../http/validate.ts';
+import {requireNoLoop} from '../links/link-fields.ts';
+import type {Services} from '../services.ts';
+import type {Template, TemplateInput} from './template.ts';
+import {createTemplateStore} from './template-store.ts';
+
+type Read = {organization: {id: string}};
+type Write = Read & {by: Caller};
+
+const record = (action: string, {organization: {id: organizationId}}: Read, {id, name}: Template, details = {}) => ({
+	action,
+	entityType: 'Template',
+	entityId: id,
+	organizationId,
+	details: {name, ...details},
+});
+
+const isKnownChannel = async (trx: Db, {id}: {id: string}, channel: string | null | undefined): Promise<boolean> =>
+	channel == null || channelExists(trx, id, channel);
+
+export const listTemplates = ({db}: Services, {organization, query}: Read & {query: PageQuery}) =>
+	createTemplateStore(db, organization.id).list(query);
+
+/** @throws 404. */
+export const getTemplate = async ({db}: Services, {organization, id}: Read & {id: string}): Promise<Template> => {
+	const template = await createTemplateStore(db, organization.id).find(id);
+	if (template === null) {
+		throw templateNotFound();
+	}
+
+	return template;
+};
+
+/** @throws 400 for an unknown channel or a URL that loops, 409 where the name is in use. */
+export const createTemplate = (services: Services, {fields, ...target}: Write & {fields: TemplateInput}) => {
+	requireNoLoop(services.addresses, fields);
+	return inTransaction(services.db, async (trx): Promise<Template> => {
+		const now = services.clock.now();
+		if (!(await isKnownChannel(trx, target.organization, fields.channel))) {
+			throw unknownChannel(fields.channel ?? '');
+		}
+
+		const template = await createTemplateStore(trx, target.organization.id).insert(fields, now);
+		await recordAudit(trx, now, target.by, record('CREATE', target, template));
+		return template;
+	});
+};
+
+/**
+ * Changes what `changes` names; nothing where it names nothing.
+ * @throws 404; 400 as createTemplate; 409 where the name is in use, or the path that links rely on would be gone.
+ */
+export const updateTemplate = (
+	services: Services,
+	{id, changes, ...target}: Write & {id: string; changes: Partial<TemplateInput>},
+) => {
+	requireNoLoop(services.addresses, changes);
+	return inTransaction(services.db, async (trx): Promise<Template> => {
+		const now = services.clock.now();
+		const store = createTemplateStore(trx, target.organization.id);
+		// Channel before template, as a rename locks them, so that the two never wait for each other.
+		const isKnown = await isKnownChannel(trx, target.organization, changes.channel);
+		const template = await store.lock(id);
+		if (template === null) {
+			throw templateNotFound();
+		}
+
+		if (Object.keys(changes).length === 0) {
+			return template;
+		}
+
+		// The label of a deleted channel may stay where it is, but nothing else may take it.
+		if (!isKnown && changes.channel !== template.channel) {
+			throw unknownChannel(changes.channel ?? '');
+		}
+
+		if (changes.path === null && template.path !== null && (await store.givesPath(id))) {
+			throw templatePathInUse();
+		}
+
+		const changed = await store.update(id, changes, now);
+		await recordAudit(trx, now, target.by, record('UPDATE', target, changed, {changes}));
+		return changed;
+	});
+};
+
+/** @throws 404, 409 while links use it. */
+export const deleteTemplate = (services: Services, {id, ...target}: Write & {id: string}) =>
+	inTransaction(services.db, async (trx) => {
+		const removed = await createTemplateStore(trx, target.organization.id).remove(id);
+		if (removed === null) {
+			throw templateNotFound();
+		}
+
+		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, removed));
+		return {id, deleted: true};
+	});

@@ -1,0 +1,105 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import {type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from '../links/link-fields.ts';
+import type {Template, TemplateInput} from './template.ts';
+
+type Row = SharedFieldsRow & {id: string; name: string; created_at: Date; updated_at: Date};
+
+const toTemplate = (row: Row): Template => ({
+	id: row.id,
+	name: row.name,
+	...sharedFieldsOf(row),
+	createdAt: row.created_at,
+	updatedAt: row.updated_at,
+});
+
+const firstTemplate = ([row]: Row[]): Template | null => (row === undefined ? null : toTemplate(row));
+
+const nameTaken =
+	(name = '') =>
+	(error: unknown) => {
+		throw translateViolation(error, {
+			templates_organization_id_name_key: () => templateNameTaken(name),
+			templates_organization_id_fkey: organizationNotFound,
+		});
+	};
+
+/** The statements on one organization's templates, over a pool or a transaction. */
+export const createTemplateStore = (db: Db, organizationId: string) => {
+	const own = {organization_id: organizationId};
+
+	return {
+		list: async ({page, limit}: PageQuery): Promise<Page<Template>> => {
+			const all = db('templates').where(own);
+			const [counted] = await all.clone().count({total: '*'});
+			const rows: Row[] = await all
+				.orderBy([
+					{column: 'created_at', order: 'desc'},
+					{column: 'id', order: 'desc'},
+				])
+				.limit(limit)
+				.offset((page - 1) * limit);
+			return {data: rows.map(toTemplate), total: Number(counted?.total ?? 0), page, limit};
+		},
+
+		find: async (id: string): Promise<Template | null> => firstTemplate(await db('templates').where({...own, id})),
+
+		/** As `find`; no link is given the template, and none takes a path from it, until the transaction ends. */
+		lock: async (id: string): Promise<Template | null> =>
+			firstTemplate(
+				await db('templates')
+					.where({...own, id})
+					.forUpdate(),
+			),
+
+		/** @throws 409 where the organization has a template of that name. */
+		insert: async (template: TemplateInput, now: Date): Promise<Template> => {
+			const rows: Row[] = await db('templates')
+				.insert({
+					...sharedFieldColumns(template),
+					...own,
+					id: randomUUID(),
+					name: template.name,
+					created_at: now,
+					updated_at: now,
+				})
+				.returning('*')
+				.catch(nameTaken(template.name));
+			return toTemplate(onlyRow(rows));
+		},
+
+		/** @throws 409 where the organization has a template of that name. */
+		update: async (id: string, {name, ...fields}: Partial<TemplateInput>, now: Date): Promise<Template> => {
+			const rows: Row[] = await db('templates')
+				.where({...own, id})
+				.update({...sharedFieldColumns(fields), ...(name === undefined ? {} : {name}), updated_at: now})
+				.returning('*')
+				.catch(nameTaken(name));
+			return toTemplate(onlyRow(rows));
+		},
+
+		/** Whether links have their path from the template alone. */
+		givesPath: async (id: string): Promise<boolean> => {
+			const links = await db('links')
+				.where({...own, template_id: id})
+				.whereNull('path')
+				.limit(1)
+				.select('id');
+			return links.length > 0;
+		},
+
+		/** The removed template, or null where there was none. @throws 409 while links use it. */
+		remove: async (id: string): Promise<Template | null> =>
+			firstTemplate(
+				await db('templates')
+					.where({...own, id})
+					.delete()
+					.returning('*')
+					.catch((error: unknown) => {
+						throw translateViolation(error, {links_template_id_fkey: templateInUse});
+					}),
+			),
+	};
+};
