@@ -1,7 +1,8 @@
 import {route} from '../http/route.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {appConfigBody} from './app-config.ts';
-import {getAppConfig, setAppConfig} from './app-config-operations.ts';
+import {getAppConfig} from './app-config-store.ts';
+import {saveAppConfig} from './save-app-config.ts';
 
 export const appConfigRoutes = [
 	route({
@@ -10,7 +11,7 @@ export const appConfigRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, params: {orgId}}) =>
-			getAppConfig(services, {organization: await requireOrganization(services, orgId)}),
+			getAppConfig(services.db, (await requireOrganization(services, orgId)).id),
 	}),
 
 	route({
@@ -20,6 +21,6 @@ export const appConfigRoutes = [
 		params: orgParams,
 		body: appConfigBody,
 		handler: async ({services, by, params: {orgId}, body}) =>
-			setAppConfig(services, {organization: await requireOrganization(services, orgId), by, input: body}),
+			saveAppConfig(services, {organization: await requireOrganization(services, orgId), by, appConfig: body}),
 	}),
 ];

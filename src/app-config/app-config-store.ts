@@ -1,5 +1,5 @@
 import {type Db, translateViolation} from '../db/db.ts';
-import {organizationNotFound} from '../errors.ts';
+import {appConfigNotFound, organizationNotFound} from '../errors.ts';
 import type {AndroidApp, AppleApp} from '../resolution/association-files.ts';
 import type {AndroidConfig, AppConfig, Confidence, IosConfig} from './app-config.ts';
 
@@ -42,6 +42,16 @@ export const findAppConfig = async (db: Db, organizationId: string): Promise<App
 	return row === undefined ? null : toAppConfig(row);
 };
 
+/** As `findAppConfig`. @throws 404 until one is set. */
+export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> => {
+	const config = await findAppConfig(db, organizationId);
+	if (config === null) {
+		throw appConfigNotFound();
+	}
+
+	return config;
+};
+
 /** Whether the organization has an app configuration, as its first link requires (interface 4.1). */
 export const hasAppConfig = async (db: Db, organizationId: string): Promise<boolean> =>
 	(await db('app_configs').where({organization_id: organizationId}).select('organization_id')).length > 0;
@@ -68,37 +78,41 @@ export const putAppConfig = async (trx: Db, organizationId: string, config: AppC
 		});
 };
 
-/** One organization's apps only, for a custom domain; without it those of all, for the default domain. */
-type Scope = {organizationId?: string};
-
-const inScope = ({organizationId}: Scope): {sql: string; bindings: string[]} =>
-	organizationId === undefined
-		? {sql: '', bindings: []}
-		: {sql: 'AND organizations.id = ?', bindings: [organizationId]};
-
-/** The iOS apps of active organizations whose configuration is complete (decisions 8), by orgKey. */
-export const listIosApps = async (db: Db, scope: Scope = {}): Promise<AppleApp[]> => {
-	const {sql, bindings} = inScope(scope);
+const iosApps = async (db: Db, scope: string, bindings: string[]): Promise<AppleApp[]> => {
 	const {rows} = await db.raw<{rows: AppleApp[]}>(
 		`SELECT org_key AS "orgKey", ios->>'teamId' AS "teamId", ios->>'bundleId' AS "bundleId"
 		FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id
-		WHERE organizations.status = 'ACTIVE' AND ios->>'teamId' IS NOT NULL AND ios->>'bundleId' IS NOT NULL ${sql}
+		WHERE organizations.status = 'ACTIVE' AND ios->>'teamId' IS NOT NULL AND ios->>'bundleId' IS NOT NULL ${scope}
 		ORDER BY org_key COLLATE "C"`,
 		bindings,
 	);
 	return rows;
 };
 
-/** The Android apps of active organizations, by orgKey and as configured; a package may be there more than once. */
-export const listAndroidApps = async (db: Db, scope: Scope = {}): Promise<AndroidApp[]> => {
-	const {sql, bindings} = inScope(scope);
+const androidApps = async (db: Db, scope: string, bindings: string[]): Promise<AndroidApp[]> => {
 	const {rows} = await db.raw<{rows: AndroidApp[]}>(
 		`SELECT app.value->>'packageName' AS "packageName", app.value->'sha256Fingerprints' AS "sha256Fingerprints"
 		FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id,
 			jsonb_array_elements(android) WITH ORDINALITY AS app (value, position)
-		WHERE organizations.status = 'ACTIVE' ${sql}
+		WHERE organizations.status = 'ACTIVE' ${scope}
 		ORDER BY org_key COLLATE "C", position`,
 		bindings,
 	);
 	return rows;
 };
+
+const ONE_ORGANIZATION = 'AND organizations.id = ?';
+
+/** The iOS apps of all active organizations whose configuration is complete (decisions 8), by orgKey. */
+export const listIosApps = (db: Db): Promise<AppleApp[]> => iosApps(db, '', []);
+
+/** As listIosApps, of one organization; none while it is suspended. */
+export const iosAppsOf = (db: Db, organizationId: string): Promise<AppleApp[]> =>
+	iosApps(db, ONE_ORGANIZATION, [organizationId]);
+
+/** The Android apps of all active organizations, by orgKey and as configured; a package may be there more than once. */
+export const listAndroidApps = (db: Db): Promise<AndroidApp[]> => androidApps(db, '', []);
+
+/** As listAndroidApps, of one organization; none while it is suspended. */
+export const androidAppsOf = (db: Db, organizationId: string): Promise<AndroidApp[]> =>
+	androidApps(db, ONE_ORGANIZATION, [organizationId]);
