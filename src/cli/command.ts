@@ -1,0 +1,84 @@
+import type {Option} from 'commander';
+import {type Connection, type ConnectionOptions, createConnection} from './connection.ts';
+import {type Io, isLively, write} from './io.ts';
+import {type Page, remainder} from './list-pages.ts';
+import {type Column, flattened, keyValues, table} from './output.ts';
+
+/** What a command is given: its options, the clients, and where its answer goes. */
+export type Context<Options = object> = {
+	io: Io;
+	options: Options & ConnectionOptions;
+	connection: Connection;
+	show: Show;
+};
+
+/** Data to stdout, everything else to stderr; with `--json` the data is what the API answered. */
+export type Show = {
+	json: boolean;
+	/** The answer of the API, or with a terminal's reader in mind the text that `render` makes of it. */
+	answer: <T>(value: T, render: (value: T) => string) => Promise<void>;
+	/** An object as names and values, in the order given or in the answer's. */
+	fields: <T extends object>(value: T, pairs?: (value: T) => Array<[string, unknown]>) => Promise<void>;
+	/** A list as a table, with a note where it goes on. */
+	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>) => Promise<void>;
+	/** Rows as a table as wide as the terminal, or 80 columns. */
+	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
+	/** A line for the operator that is no data. */
+	note: (text: string) => Promise<void>;
+};
+
+/** One command: what it is called with, what help says of it, and the operation. */
+export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
+	/** Name and arguments as commander writes them, such as `show <org>`. */
+	usage: string;
+	/** One line for help. */
+	summary: string;
+	/** Lines as one would type them, without the leading `oplink`. */
+	examples: string[];
+	options?: Option[];
+	/** @returns the exit code where it is not 0; anything that is no number counts as 0. */
+	run: (context: Context<Options>, ...args: Args) => Promise<unknown>;
+};
+
+/** A command whose options and arguments are known to itself alone. */
+export type AnyCommand = CommandSpec<never, never[]>;
+
+/** Commands under one word, such as `orgs`. */
+export type CommandGroup = {name: string; summary: string; commands: AnyCommand[]};
+
+/** Declares a command; options and arguments take their types from `run`. */
+export const command = <Options extends object, Args extends unknown[]>(spec: CommandSpec<Options, Args>): AnyCommand =>
+	spec as unknown as AnyCommand;
+
+const WIDTH_OFF_A_TERMINAL = 80;
+
+const createShow = (io: Io, json: boolean): Show => {
+	const bold = (text: string) => (isLively(io.stdout, io.env) ? `\u001B[1m${text}\u001B[22m` : text);
+	const line = (text: string) => write(io.stdout, `${text}\n`);
+	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
+	const note: Show['note'] = (text) => write(io.stderr, `${text}\n`);
+	const asTable: Show['table'] = (columns, rows) =>
+		table(columns, rows, {width: io.stdout.columns ?? WIDTH_OFF_A_TERMINAL, heading: bold});
+	return {
+		json,
+		answer,
+		fields: (value, pairs = flattened) => answer(value, (fields) => keyValues(pairs(fields))),
+		page: async (page, columns) => {
+			await answer(page, ({data}) => asTable(columns, data));
+			const more = remainder(page);
+			if (more !== null) {
+				await note(more);
+			}
+		},
+		table: asTable,
+		note,
+	};
+};
+
+/** What a command runs in. */
+export const createContext = <Options>(io: Io, options: Options & ConnectionOptions): Context<Options> => ({
+	io,
+	options,
+	connection: createConnection(options, io),
+	show: createShow(io, options.json === true),
+});

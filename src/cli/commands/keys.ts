@@ -1,0 +1,75 @@
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {yesOption} from '../common-options.ts';
+import {organizationPath} from '../link-surface.ts';
+import {requireConsent} from '../require-consent.ts';
+
+type KeyCard = {
+	id: string;
+	tier: string;
+	prefix: string;
+	displayKey: string | null;
+	createdAt: string;
+	expiresAt: string | null;
+	lastUsedAt: string | null;
+};
+type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
+
+const cardFields = ({
+	tier,
+	prefix,
+	displayKey,
+	createdAt,
+	expiresAt,
+	lastUsedAt,
+}: KeyCard): Array<[string, unknown]> => [
+	['tier', tier],
+	// Rows from before keys were kept have none until they are regenerated (interface 5.5).
+	['key', displayKey ?? `${prefix}… (not kept; regenerate it to see it whole)`],
+	['createdAt', createdAt],
+	['expiresAt', expiresAt ?? 'never'],
+	['lastUsedAt', lastUsedAt ?? 'never'],
+];
+
+const cardsFields = ({sdkKey, serverKey}: KeyCards): Array<[string, unknown]> =>
+	[sdkKey, serverKey].flatMap((card) => (card ? cardFields(card) : []));
+
+const consequences: Record<string, string> = {
+	CLIENT: 'The old one works for another 24 hours.',
+	SERVER: 'The old one stops working at once.',
+};
+
+export const keyCommands: CommandGroup = {
+	name: 'keys',
+	summary: "Manage an organization's API keys",
+	commands: [
+		command({
+			usage: 'show <org>',
+			summary: 'Show both keys of an organization, whole',
+			examples: ['show Ab12', 'show Ab12 --json | jq -r .serverKey.displayKey'],
+			run: async ({connection, show}, org: string) =>
+				show.fields(await connection.admin().get<KeyCards>(`${organizationPath(org)}/api-keys`), cardsFields),
+		}),
+
+		command({
+			usage: 'regenerate <org> <tier>',
+			summary: 'Replace a key: CLIENT (the old one lives 24 hours on) or SERVER (it ends at once)',
+			examples: ['regenerate Ab12 SERVER --yes'],
+			options: [yesOption()],
+			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string, name: string) => {
+				const tier = name.toUpperCase();
+				const consequence = consequences[tier];
+				if (consequence === undefined) {
+					throw usageError(`'${name}' is no tier`, 'Tiers are CLIENT and SERVER');
+				}
+
+				const client = connection.admin();
+				await requireConsent(io, options.yes, `Regenerate the ${tier} key of ${org}? ${consequence}`);
+				const path = `${organizationPath(org)}/api-keys/${tier}/regenerate`;
+				await show.fields(await client.post<KeyCard & {rawKey: string}>(path), ({rawKey, ...card}) =>
+					cardFields({...card, displayKey: rawKey}),
+				);
+			},
+		}),
+	],
+};

@@ -1,0 +1,87 @@
+import {type FileHandle, open} from 'node:fs/promises';
+import path from 'node:path';
+import {Option} from 'commander';
+import {type Context, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
+import {type ExportFormatName, exportFormatNames, exportFormats} from '../export-formats.ts';
+import {linesOf} from '../import-formats/lines.ts';
+import {write} from '../io.ts';
+import {type LinkSurface, linkSurface} from '../link-surface.ts';
+import {eachPage} from '../list-pages.ts';
+
+type Options = {org?: string; output?: string; format: ExportFormatName};
+type Row = Record<string, unknown>;
+
+/** Every link: one stream of the admin API, or page after page with a SERVER key, which has no stream. */
+const rowsOf = async function* ({client, base, credential}: LinkSurface): AsyncGenerator<Row> {
+	if (credential === 'admin') {
+		for await (const line of linesOf(client.stream(`${base}/export`))) {
+			yield JSON.parse(line) as Row;
+		}
+
+		return;
+	}
+
+	for await (const {data} of eachPage<Row>(client, base, {})) {
+		yield* data;
+	}
+};
+
+const PIECE_CHARACTERS = 2 ** 16;
+
+/** Hands texts on in pieces that are worth a system call. */
+const eachPiece = async (texts: AsyncIterable<string>, take: (piece: string) => Promise<unknown>): Promise<void> => {
+	let piece = '';
+	for await (const text of texts) {
+		piece += text;
+		if (piece.length >= PIECE_CHARACTERS) {
+			await take(piece);
+			piece = '';
+		}
+	}
+
+	await take(piece);
+};
+
+/** Writes a file, which is opened with the first piece: an export that is refused leaves an older file alone. */
+const writeTo = async (file: string, texts: AsyncIterable<string>): Promise<void> => {
+	let handle: FileHandle | null = null;
+	try {
+		await eachPiece(texts, async (piece) => {
+			handle ??= await open(file, 'w');
+			await handle.writeFile(piece);
+		});
+	} finally {
+		await (handle as FileHandle | null)?.close();
+	}
+};
+
+export const exportCommand = command({
+	usage: 'export',
+	summary: 'Write every link, as links import reads them again',
+	examples: ['export --org Ab12 > links.ndjson', 'export --format csv --output links.csv'],
+	options: [
+		orgOption(),
+		new Option('--output <file>', 'file to write; standard output where absent'),
+		new Option('--format <format>', 'what to write').choices(exportFormatNames).default('ndjson'),
+	],
+	run: async (context: Context<Options>) => {
+		const {io, options, show} = context;
+		const surface = await linkSurface(context);
+		let count = 0;
+		const counted = async function* () {
+			for await (const row of rowsOf(surface)) {
+				count += 1;
+				yield row;
+			}
+		};
+		const texts = exportFormats[options.format](counted());
+		if (options.output === undefined || options.output === '-') {
+			await eachPiece(texts, (piece) => write(io.stdout, piece));
+			return;
+		}
+
+		await writeTo(path.resolve(io.cwd, options.output), texts);
+		await show.note(`${count} link(s) written to ${options.output}`);
+	},
+});

@@ -1,0 +1,13 @@
+/** Exit codes of every command (decisions 12); 78 is EX_CONFIG of sysexits.h, 130 is what shells give for SIGINT. */
+export const exitCodes = {
+	ok: 0,
+	failed: 1,
+	usage: 2,
+	authentication: 3,
+	notFound: 4,
+	conflict: 5,
+	plan: 6,
+	unreachable: 7,
+	configuration: 78,
+	interrupted: 130,
+} as const;

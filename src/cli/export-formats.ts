@@ -1,0 +1,59 @@
+import {Readable} from 'node:stream';
+import {stringify} from 'csv-stringify';
+import {linkColumns} from './link-fields.ts';
+
+type Row = Record<string, unknown>;
+type Formatter = (rows: AsyncIterable<Row>) => AsyncIterable<string>;
+
+const ndjson: Formatter = async function* (rows) {
+	for await (const row of rows) {
+		yield `${JSON.stringify(row)}\n`;
+	}
+};
+
+const json: Formatter = async function* (rows) {
+	let before = '[\n';
+	for await (const row of rows) {
+		yield before + JSON.stringify(row);
+		before = ',\n';
+	}
+
+	yield before === '[\n' ? '[]\n' : '\n]\n';
+};
+
+const cell = (value: unknown): string => {
+	if (value === null || value === undefined) {
+		return '';
+	}
+
+	return Array.isArray(value) ? value.join(';') : typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+const fieldOf = (row: Row, column: string): unknown => {
+	const [object = '', inner] = column.split('.');
+	return inner === undefined ? row[object] : (row[object] as Row | null | undefined)?.[inner];
+};
+
+/**
+ * The columns that an import reads. Parameters differ from link to link, so that they share the column `params` as
+ * JSON. A cell that a spreadsheet would take for a formula gets an apostrophe, which the import takes away again.
+ */
+const csv: Formatter = async function* (rows) {
+	const columns = [...linkColumns, 'params'];
+	const records = async function* () {
+		yield columns;
+		for await (const row of rows) {
+			yield columns.map((column) => cell(fieldOf(row, column)));
+		}
+	};
+	const source = Readable.from(records());
+	const output = stringify({escape_formulas: true});
+	source.once('error', (error) => output.destroy(error));
+	for await (const chunk of source.pipe(output)) {
+		yield String(chunk);
+	}
+};
+
+export const exportFormats = {csv, json, ndjson} as const satisfies Record<string, Formatter>;
+export type ExportFormatName = keyof typeof exportFormats;
+export const exportFormatNames = Object.keys(exportFormats) as ExportFormatName[];

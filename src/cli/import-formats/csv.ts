@@ -1,0 +1,140 @@
+import {Readable} from 'node:stream';
+import {CsvError, type Info, parse} from 'csv-parse';
+import {inputError, usageError} from '../cli-errors.ts';
+import {linkColumns, readOnlyFields} from '../link-fields.ts';
+import type {ImportRow} from './import-row.ts';
+import type {Source} from './lines.ts';
+
+/** One record as csv-parse gives it: its cells, its own text, and where it stands in the file. */
+type CsvRecord = {cells: string[]; raw: string; line: number};
+
+/** Larger than any create body may be: a quote that is never closed must not swallow the file. */
+const MAX_RECORD_BYTES = 2 ** 20;
+
+/**
+ * The records of a CSV file, the heading included. The line is counted from the text of the records, because
+ * csv-parse's own counter takes a CRLF inside of quotes for two.
+ */
+export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
+	const parser = parse({
+		bom: true,
+		info: true,
+		raw: true,
+		relax_column_count: true,
+		relax_quotes: true,
+		skip_empty_lines: true,
+		max_record_size: MAX_RECORD_BYTES,
+	});
+	const input = source instanceof Readable ? source : Readable.from(source);
+	input.once('error', (error) => parser.destroy(error));
+	input.pipe(parser);
+	let lastLine = 0;
+	try {
+		for await (const {record, raw} of parser as AsyncIterable<{record: string[]; raw: string; info: Info}>) {
+			const text = raw.replace(/^[\r\n]+/, '');
+			const line = lastLine + 1 + (raw.length - text.length);
+			const own = text.replace(/[\r\n]+$/, '');
+			lastLine = line + (own.match(/\r\n|\n|\r/g)?.length ?? 0);
+			yield {cells: record, raw: own, line};
+		}
+	} catch (error) {
+		throw error instanceof CsvError ? inputError(`The CSV file cannot be read: ${error.message}`) : error;
+	} finally {
+		input.unpipe(parser);
+		input.destroy();
+	}
+}
+
+/** A cell that an export protected from being taken for a formula has an apostrophe before it (OWASP, CSV injection). */
+const withoutFormulaEscape = (cell: string): string => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
+
+const coerced = (field: string, cell: string): unknown => {
+	if (field === 'tags') {
+		return cell.split(';').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
+	}
+
+	if (field === 'isActive' || field === 'deferredDeepLinking') {
+		const word = cell.trim().toLowerCase();
+		return word === 'true' ? true : word === 'false' ? false : cell;
+	}
+
+	return field === 'matchWindowHours' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
+};
+
+/** The object in a `params` cell. @throws SyntaxError where there is none. */
+const objectIn = (text: string): object => {
+	const value: unknown = JSON.parse(text);
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+		throw new SyntaxError('no object');
+	}
+
+	return value;
+};
+
+/** The body that a record means: `og.title` and `params.NAME` become objects, an empty cell is an absent field. */
+const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => {
+	const body: Record<string, unknown> = {};
+	for (const [index, column] of columns.entries()) {
+		const cell = cells[index] ?? '';
+		if (cell === '' || readOnlyFields.has(column)) {
+			continue;
+		}
+
+		const value = withoutFormulaEscape(cell);
+		const [object, ...rest] = column.split('.');
+		if (column === 'params') {
+			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
+		} else if (object !== undefined && rest.length > 0) {
+			body[object] = {...(body[object] as object | undefined), [rest.join('.')]: value};
+		} else {
+			body[column] = coerced(column, value);
+		}
+	}
+
+	return body;
+};
+
+const checkColumns = (columns: string[]): void => {
+	const isKnown = (column: string) =>
+		linkColumns.has(column) || readOnlyFields.has(column) || column === 'params' || /^params\../s.test(column);
+	const unknown = columns.filter((column) => !isKnown(column));
+	if (unknown.length > 0) {
+		throw usageError(
+			`Unknown column${unknown.length > 1 ? 's' : ''} ${unknown.map((column) => `'${column}'`).join(', ')} in line 1`,
+			`Columns are ${[...linkColumns].join(', ')} and params.NAME`,
+		);
+	}
+
+	const twice = columns.find((column, index) => columns.indexOf(column) !== index);
+	if (twice !== undefined) {
+		throw usageError(`Column '${twice}' stands twice in line 1`);
+	}
+};
+
+/**
+ * The rows of a CSV file with our own columns, the first record being their names.
+ * @throws OperatorError for a column that is no field, or where the file is no CSV.
+ */
+export async function* csvRows(source: Source): AsyncGenerator<ImportRow> {
+	let columns: string[] | null = null;
+	let header = '';
+	for await (const {cells, raw, line} of csvRecords(source)) {
+		if (columns === null) {
+			columns = cells.map((cell) => cell.trim());
+			header = raw;
+			checkColumns(columns);
+			continue;
+		}
+
+		if (cells.length !== columns.length) {
+			yield {line, raw, header, error: `has ${cells.length} cells where the heading has ${columns.length}`};
+			continue;
+		}
+
+		try {
+			yield {line, raw, header, row: bodyOf(columns, cells)};
+		} catch {
+			yield {line, raw, header, error: 'params is no JSON object'};
+		}
+	}
+}

@@ -1,0 +1,49 @@
+import {setTimeout as sleepMilliseconds} from 'node:timers/promises';
+
+/** Where text goes: `columns` is there on a terminal. */
+export type OutStream = NodeJS.WritableStream & {isTTY?: boolean; columns?: number};
+export type InStream = NodeJS.ReadableStream & {isTTY?: boolean};
+
+/** Everything that a command touches of the process it runs in, so that a test can run one inside its own. */
+export type Io = {
+	stdin: InStream;
+	stdout: OutStream;
+	stderr: OutStream;
+	env: Readonly<Record<string, string | undefined>>;
+	cwd: string;
+	/** Aborted by Ctrl-C. */
+	interruption: AbortSignal;
+	/** Waits; rejects with the signal's reason where `interruption` comes first. */
+	sleep: (seconds: number) => Promise<void>;
+	/** Calls `work` again and again until the function it gives back is called. */
+	every: (seconds: number, work: () => void) => () => void;
+};
+
+/** The Io of this process. */
+export const processIo = (interruption: AbortSignal): Io => ({
+	stdin: process.stdin,
+	stdout: process.stdout,
+	stderr: process.stderr,
+	env: process.env,
+	cwd: process.cwd(),
+	interruption,
+	sleep: (seconds) => sleepMilliseconds(seconds * 1000, undefined, {signal: interruption}),
+	every: (seconds, work) => {
+		const timer = setInterval(work, seconds * 1000).unref();
+		return () => clearInterval(timer);
+	},
+});
+
+/** Writes and waits until it is taken, so that a slow reader slows us down. @throws what the stream reports, EPIPE too. */
+export const write = (stream: OutStream, chunk: string | Uint8Array): Promise<void> =>
+	new Promise((resolve, reject) => {
+		stream.write(chunk, (error) => (error ? reject(error) : resolve()));
+	});
+
+/** Whether the reader of our output is gone: `oplink links export | head` is no failure. */
+export const isBrokenPipe = (error: unknown): boolean =>
+	error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
+
+/** Colour and animation only on a terminal that wants them (https://no-color.org, decisions 12). */
+export const isLively = (stream: OutStream, env: Io['env']): boolean =>
+	stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';

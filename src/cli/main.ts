@@ -1,0 +1,17 @@
+import {isBrokenPipe, processIo} from './io.ts';
+import {run} from './program.ts';
+
+/** Runs `oplink` in this process. The first Ctrl-C ends a command in order, a second one ends the process. */
+export const main = async (argv: string[]): Promise<number> => {
+	const interruption = new AbortController();
+	process.once('SIGINT', () => interruption.abort());
+	for (const stream of [process.stdout, process.stderr]) {
+		stream.on('error', (error) => {
+			if (!isBrokenPipe(error)) {
+				throw error;
+			}
+		});
+	}
+
+	return run(argv, processIo(interruption.signal));
+};

@@ -1,0 +1,109 @@
+import stringWidth from 'string-width';
+
+/** A column of a table; `flexible` ones give way where the terminal is too narrow. */
+export type Column<Row> = {title: string; value: (row: Row) => unknown; flexible?: boolean; align?: 'right'};
+
+const GAP = 2;
+const LEAST_WIDTH = 6;
+const segmenter = new Intl.Segmenter();
+
+/** A value as a cell: absent is a dash, and no control character of stored data reaches the terminal. */
+export const cellText = (value: unknown): string => {
+	if (value === null || value === undefined || value === '') {
+		return '-';
+	}
+
+	if (Array.isArray(value)) {
+		return value.length === 0 ? '-' : value.map((item) => cellText(item)).join(', ');
+	}
+
+	const text =
+		typeof value === 'object'
+			? JSON.stringify(value)
+			: typeof value === 'boolean'
+				? value
+					? 'yes'
+					: 'no'
+				: String(value);
+	return text.replace(/\p{Cc}+/gu, ' ');
+};
+
+/** A text cut to a width in terminal columns, characters kept whole. */
+const cut = (text: string, width: number): string => {
+	if (stringWidth(text) <= width) {
+		return text;
+	}
+
+	let kept = '';
+	let used = 1;
+	for (const {segment} of segmenter.segment(text)) {
+		used += stringWidth(segment);
+		if (used > width) {
+			break;
+		}
+
+		kept += segment;
+	}
+
+	return `${kept}…`;
+};
+
+const pad = (text: string, width: number, align?: 'right'): string => {
+	const space = ' '.repeat(Math.max(0, width - stringWidth(text)));
+	return align === 'right' ? space + text : text + space;
+};
+
+/** Takes from the widest flexible column until all fit, or until none can give more. */
+const fitWidths = (widths: number[], flexible: boolean[], total: number): number[] => {
+	const fitted = [...widths];
+	const sum = () => fitted.reduce((all, width) => all + width + GAP, -GAP);
+	while (sum() > total) {
+		const candidates = fitted.map((width, index) => (flexible[index] ? width : 0));
+		const widest = Math.max(...candidates);
+		if (widest <= LEAST_WIDTH) {
+			break;
+		}
+
+		fitted[candidates.indexOf(widest)] = widest - 1;
+	}
+
+	return fitted;
+};
+
+/** A table as text, one line per row, at most `width` columns wide where its flexible columns allow it. */
+export const table = <Row>(
+	columns: Array<Column<Row>>,
+	rows: Row[],
+	{width, heading = (text) => text}: {width: number; heading?: (text: string) => string},
+): string => {
+	const cells = rows.map((row) => columns.map((column) => cellText(column.value(row))));
+	const natural = columns.map((column, index) =>
+		Math.max(stringWidth(column.title), ...cells.map((row) => stringWidth(row[index] ?? ''))),
+	);
+	const widths = fitWidths(
+		natural,
+		columns.map((column) => column.flexible === true),
+		width,
+	);
+	const line = (texts: string[]) =>
+		texts
+			.map((text, index) => pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align))
+			.join(' '.repeat(GAP))
+			.trimEnd();
+	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
+};
+
+/** Names and values below each other, the values in one column. */
+export const keyValues = (pairs: Array<[name: string, value: unknown]>): string => {
+	const width = Math.max(0, ...pairs.map(([name]) => stringWidth(name)));
+	return pairs.map(([name, value]) => `${pad(name, width)}  ${cellText(value)}`).join('\n');
+};
+
+/** An object of the API as names and values; inner objects as dotted names, fields in the order of the answer. */
+export const flattened = (value: object, prefix = ''): Array<[string, unknown]> =>
+	Object.entries(value).flatMap(
+		([name, inner]): Array<[string, unknown]> =>
+			typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+				? flattened(inner, `${prefix}${name}.`)
+				: [[`${prefix}${name}`, inner]],
+	);

@@ -1,0 +1,133 @@
+import {Command, CommanderError} from 'commander';
+import {packageVersion} from '../package-root.ts';
+import {InterruptedError} from './cli-errors.ts';
+import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
+import {appConfigCommands} from './commands/app-config.ts';
+import {auditCommand} from './commands/audit.ts';
+import {configCommand} from './commands/config.ts';
+import {domainCommands} from './commands/domains.ts';
+import {keyCommands} from './commands/keys.ts';
+import {linkCommands} from './commands/links.ts';
+import {migrateCommands} from './commands/migrate.ts';
+import {organizationCommands} from './commands/organizations.ts';
+import {planCommands} from './commands/plan.ts';
+import {qrCommands} from './commands/qr.ts';
+import {serveCommand} from './commands/serve.ts';
+import {statsCommand} from './commands/stats.ts';
+import {statusCommand} from './commands/status.ts';
+import {exitCodes} from './exit-codes.ts';
+import {type Io, isBrokenPipe, write} from './io.ts';
+import {reportError} from './report-error.ts';
+
+/** Every command, in the order of help. */
+export const commands: Array<AnyCommand | CommandGroup> = [
+	serveCommand,
+	migrateCommands,
+	configCommand,
+	statusCommand,
+	organizationCommands,
+	planCommands,
+	keyCommands,
+	appConfigCommands,
+	linkCommands,
+	qrCommands,
+	domainCommands,
+	statsCommand,
+	auditCommand,
+];
+
+const INTRODUCTION = `Deep links you host yourself.
+
+The admin API is reached at --url with --token, which are found by themselves on
+the machine of the server. links and qr also work with a SERVER key (--api-key).`;
+
+const EXIT_CODES = `
+Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
+6 quota or plan, 7 server unreachable, 78 configuration, 130 interrupted.`;
+
+const declare = (
+	parent: Command,
+	spec: AnyCommand,
+	act: (spec: AnyCommand, command: Command) => Promise<void>,
+): void => {
+	const command = parent.command(spec.usage).description(spec.summary);
+	for (const option of spec.options ?? []) {
+		command.addOption(option);
+	}
+
+	const path = parent.parent ? `oplink ${parent.name()}` : 'oplink';
+	command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  $ ${path} ${example}`).join('\n')}`);
+	command.action(() => act(spec, command));
+};
+
+/** The tree of commands over `io`; `finish` takes the exit code of the one that ran. */
+const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
+	const program = new Command('oplink')
+		.description(INTRODUCTION)
+		.version(packageVersion())
+		.option('--json', 'print what the API answered')
+		.option('--url <url>', 'address of the server (OPLINK_URL)')
+		.option('--token <token>', 'admin token (OPLINK_ADMIN_TOKEN)')
+		.option('--api-key <key>', 'SERVER key, for links and qr (OPLINK_API_KEY)')
+		.configureHelp({showGlobalOptions: true})
+		.configureOutput({
+			writeOut: (text) => io.stdout.write(text),
+			writeErr: (text) => io.stderr.write(text),
+			outputError: (text, writeErr) => writeErr(text.replace(/^error: /, 'Error: ')),
+			getOutHelpWidth: () => io.stdout.columns ?? 80,
+			getErrHelpWidth: () => io.stderr.columns ?? 80,
+			getOutHasColors: () => false,
+			getErrHasColors: () => false,
+		})
+		.showHelpAfterError('Next: add --help to see what the command takes')
+		.addHelpText('after', EXIT_CODES)
+		.exitOverride();
+	const act = async (spec: AnyCommand, command: Command) => {
+		const context = createContext(io, command.optsWithGlobals());
+		const exitCode = await spec.run(context as never, ...(command.processedArgs as never[]));
+		finish(typeof exitCode === 'number' ? exitCode : exitCodes.ok);
+	};
+	for (const entry of commands) {
+		if ('commands' in entry) {
+			const group = program.command(entry.name).description(entry.summary);
+			for (const spec of entry.commands) {
+				declare(group, spec, act);
+			}
+		} else {
+			declare(program, entry, act);
+		}
+	}
+
+	return program;
+};
+
+/** Runs one command line, without the words before the first argument. Never throws. @returns the exit code. */
+export const run = async (argv: string[], io: Io): Promise<number> => {
+	let exitCode: number = exitCodes.ok;
+	const program = createProgram(io, (code) => {
+		exitCode = code;
+	});
+	try {
+		if (argv.length === 0) {
+			program.outputHelp();
+		} else {
+			await program.parseAsync(argv, {from: 'user'});
+		}
+
+		return exitCode;
+	} catch (error) {
+		if (error instanceof CommanderError) {
+			return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+		}
+
+		// The reader of our output left: it has what it wanted.
+		if (isBrokenPipe(error)) {
+			return exitCodes.ok;
+		}
+
+		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
+		const report = reportError(interrupted ? new InterruptedError() : error);
+		await write(io.stderr, `${report.lines.join('\n')}\n`).catch(() => {});
+		return report.exitCode;
+	}
+};

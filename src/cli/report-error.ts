@@ -1,0 +1,98 @@
+import {ApiError, ConnectionError} from './api-error.ts';
+import {InterruptedError, OperatorError} from './cli-errors.ts';
+import {exitCodes} from './exit-codes.ts';
+
+/** What goes to stderr for a failure, and the exit code. */
+export type Report = {lines: string[]; exitCode: number};
+
+const exitCodeOf = ({status, code}: ApiError): number => {
+	if (status === 401 || (status === 403 && code === null)) {
+		return exitCodes.authentication;
+	}
+
+	if (status === 403) {
+		return code === 'FEATURE_NOT_AVAILABLE' ? exitCodes.plan : exitCodes.authentication;
+	}
+
+	const byStatus: Record<number, number> = {
+		402: exitCodes.plan,
+		404: exitCodes.notFound,
+		409: exitCodes.conflict,
+		422: exitCodes.plan,
+		428: exitCodes.plan,
+	};
+	return byStatus[status] ?? exitCodes.failed;
+};
+
+const nextStepOf = ({status, code}: ApiError): string | null => {
+	const byCode: Record<string, string> = {
+		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
+		QUOTA_EXCEEDED: 'Set a larger plan: oplink plan set ORG GROWTH',
+		FEATURE_NOT_AVAILABLE: 'Set a plan that has it: oplink plan set ORG GROWTH',
+		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set ORG --file app-config.json',
+	};
+	if (code !== null && byCode[code]) {
+		return byCode[code];
+	}
+
+	const byStatus: Record<number, string> = {
+		401: 'Check --token or OPLINK_ADMIN_TOKEN; with an API key --api-key or OPLINK_API_KEY',
+		403: 'Use a SERVER key (opl_api_…) for links and qr, and the admin token for everything else',
+		503: 'oplink status tells what is away',
+	};
+	return byStatus[status] ?? null;
+};
+
+const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
+	error instanceof Error && error.name === 'ConfigError' && 'faults' in error && Array.isArray(error.faults);
+
+const withNextStep = (lines: string[], nextStep: string | null): string[] =>
+	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
+
+const reportApiError = (error: ApiError): Report => {
+	const details = error.details.map(({field, message}) =>
+		// A message mostly begins with the name of its field (interface 7.2).
+		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
+	);
+	const request = error.requestId === null ? [] : [`Request id: ${error.requestId}`];
+	return {
+		lines: withNextStep([`Error: ${error.message}`, ...details, ...request], nextStepOf(error)),
+		exitCode: exitCodeOf(error),
+	};
+};
+
+/**
+ * The words and the exit code for whatever a command threw: an operator's error with the next step, a bug with its
+ * stack.
+ */
+export const reportError = (error: unknown): Report => {
+	if (error instanceof ApiError) {
+		return reportApiError(error);
+	}
+
+	if (error instanceof ConnectionError) {
+		return {
+			lines: [`Error: ${error.message}`, 'Next: Start the server with oplink serve, or name another one with --url'],
+			exitCode: exitCodes.unreachable,
+		};
+	}
+
+	if (error instanceof OperatorError) {
+		return {lines: withNextStep([`Error: ${error.message}`], error.nextStep), exitCode: error.exitCode};
+	}
+
+	if (error instanceof InterruptedError) {
+		return {lines: [error.message, ...(error.note === null ? [] : [error.note])], exitCode: exitCodes.interrupted};
+	}
+
+	if (isConfigError(error)) {
+		return {lines: error.faults, exitCode: exitCodes.configuration};
+	}
+
+	if (error instanceof Error && 'syscall' in error) {
+		return {lines: [`Error: ${error.message}`], exitCode: exitCodes.failed};
+	}
+
+	const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+	return {lines: ['This is a bug in oplink; please report it with these lines:', stack], exitCode: exitCodes.failed};
+};

@@ -1,0 +1,50 @@
+import {ConnectionError} from './api-error.ts';
+import type {ImportRow} from './import-formats/import-row.ts';
+import type {LinkSurface} from './link-surface.ts';
+import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} from './row-outcome.ts';
+
+type ResultLine = {line: number; status: RowStatus; error?: unknown};
+
+/**
+ * Streams rows to the import of the admin API and yields what becomes of each as the server says it. The server counts
+ * the lines that it gets, so rows under way are kept by that number; how many those are is bounded by the sockets'
+ * buffers.
+ * @throws ConnectionError where the answer ends before every row has one.
+ */
+export async function* sendThroughAdmin(
+	{client, base}: LinkSurface,
+	rows: AsyncIterable<ImportRow>,
+	{dryRun, onConflict}: {dryRun: boolean; onConflict: OnConflict},
+): AsyncGenerator<RowOutcome> {
+	const underWay = new Map<number, ImportRow>();
+	const unsent: RowOutcome[] = [];
+	let sent = 0;
+	const lines = async function* () {
+		for await (const row of rows) {
+			if (row.error !== undefined) {
+				unsent.push(unreadable(row));
+				continue;
+			}
+
+			sent += 1;
+			underWay.set(sent, row);
+			yield JSON.stringify(row.row);
+		}
+	};
+	for await (const text of client.exchange(`${base}/import`, {dryRun, onConflict}, lines())) {
+		yield* unsent.splice(0);
+		const result = JSON.parse(text) as ResultLine;
+		const row = underWay.get(result.line);
+		if (row === undefined) {
+			throw new ConnectionError(client.baseUrl, new Error(`it answered what no row asked: ${text.slice(0, 200)}`));
+		}
+
+		underWay.delete(result.line);
+		yield result.status === 'failed' ? refused(row, result.error) : {row, status: result.status};
+	}
+
+	yield* unsent.splice(0);
+	if (underWay.size > 0) {
+		throw new ConnectionError(client.baseUrl, new Error(`it stopped with ${underWay.size} row(s) unanswered`));
+	}
+}

@@ -1,0 +1,164 @@
+import {createHash, randomUUID} from 'node:crypto';
+import type {ApiClient} from './admin-client.ts';
+import {ApiError, ConnectionError} from './api-error.ts';
+import type {ImportRow} from './import-formats/import-row.ts';
+import {readOnlyFields} from './link-fields.ts';
+import type {LinkSurface} from './link-surface.ts';
+import {eachPage} from './list-pages.ts';
+import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
+
+type Body = Record<string, unknown>;
+type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};
+
+const PARALLEL_REQUESTS = 8;
+const RETRIES = 3;
+
+/** Runs `work` for up to `limit` items at once; yields results as they come. */
+async function* inParallel<T, R>(
+	items: AsyncIterable<T>,
+	limit: number,
+	work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+	const underWay = new Map<number, Promise<[number, R]>>();
+	const next = async (): Promise<R> => {
+		const [key, result] = await Promise.race(underWay.values());
+		underWay.delete(key);
+		return result;
+	};
+	let key = 0;
+	for await (const item of items) {
+		const own = key++;
+		const promise = work(item).then((result): [number, R] => [own, result]);
+		// The first failure ends the import; those of its neighbours must not end the process.
+		promise.catch(() => {});
+		underWay.set(own, promise);
+		if (underWay.size >= limit) {
+			yield await next();
+		}
+	}
+
+	while (underWay.size > 0) {
+		yield await next();
+	}
+}
+
+/** Seconds to wait before the same request again, or null where another try is of no use (interface 7.6). */
+const waitBefore = (error: unknown, failures: number): number | null => {
+	if (error instanceof ApiError && error.status === 429) {
+		return error.retryAfterSeconds ?? 1;
+	}
+
+	const stillUnderWay = error instanceof ApiError && error.status === 409 && error.message.includes('Idempotency-Key');
+	const passing =
+		error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500) || stillUnderWay;
+	return passing && failures < RETRIES ? Math.min(0.5 * 2 ** failures, 5) : null;
+};
+
+const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
+	for (let failures = 0; ; ) {
+		try {
+			return await request();
+		} catch (error) {
+			const wait = waitBefore(error, failures);
+			if (wait === null) {
+				throw error;
+			}
+
+			failures += error instanceof ApiError && error.status === 429 ? 0 : 1;
+			await sleep(wait);
+		}
+	}
+};
+
+/** An exported row as a create body: without what only answers have, and without its empty fields. */
+const createBody = (row: Body): Body =>
+	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
+
+/** The id of the link that a row's external id or short code belongs to. */
+const existingId = async (client: ApiClient, {externalId, shortCode}: Body): Promise<string | null> => {
+	const isSame = (link: Body) =>
+		(externalId !== undefined && link['externalId'] === externalId) || link['shortCode'] === shortCode;
+	const queries = [
+		...(typeof externalId === 'string' ? [{externalId}] : []),
+		...(typeof shortCode === 'string' ? [{q: shortCode}] : []),
+	];
+	for (const query of queries) {
+		for await (const {data} of eachPage<Body>(client, '/links', query)) {
+			const found = data.find(isSame);
+			if (found) {
+				return String(found['id']);
+			}
+		}
+	}
+
+	return null;
+};
+
+/** Whether going on is of no use: the credential is refused, or nobody answers. */
+const endsTheImport = (error: unknown): boolean =>
+	!(error instanceof ApiError) || error.status === 401 || (error.status === 403 && error.code === null);
+
+/**
+ * Creates rows one by one with a SERVER key, several at once, waiting where the rate limit says so. Each request has an
+ * Idempotency-Key, so that one repeated after a lost answer makes no second link. A row without a name of its own gets
+ * its key from its content and its line: importing the file again within 24 hours gives the same links.
+ * @throws what endsTheImport names.
+ */
+export async function* sendThroughKey(
+	{client}: LinkSurface,
+	rows: AsyncIterable<ImportRow>,
+	{onConflict, sleep}: Options,
+): AsyncGenerator<RowOutcome> {
+	const run = randomUUID();
+
+	const onTaken = async (row: ImportRow, body: Body, error: ApiError): Promise<RowOutcome> => {
+		if (onConflict === 'skip') {
+			return {row, status: 'skipped'};
+		}
+
+		const id = onConflict === 'update' ? await patiently(() => existingId(client, body), sleep) : null;
+		if (id === null) {
+			return refused(row, {message: error.message});
+		}
+
+		await patiently(() => client.patch(`/links/${encodeURIComponent(id)}`, body), sleep);
+		return {row, status: 'updated'};
+	};
+
+	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> => {
+		if (row.error !== undefined) {
+			return unreadable(row);
+		}
+
+		const body = createBody(row.row);
+		const isNamed = body['shortCode'] !== undefined || body['externalId'] !== undefined;
+		const content = createHash('sha256')
+			.update(`${row.line} ${JSON.stringify(body)}`)
+			.digest('hex');
+		const key = isNamed ? `import-${run}-${row.line}` : `import-${content}`;
+		try {
+			await patiently(() => client.post('/links', body, {'idempotency-key': key}), sleep);
+			return {row, status: 'created'};
+		} catch (error) {
+			if (endsTheImport(error)) {
+				throw error;
+			}
+
+			const refusal = error as ApiError;
+			if (refusal.status !== 409) {
+				return refused(row, {message: refusal.message, details: refusal.details});
+			}
+
+			return onTaken(row, body, refusal).catch((fault: unknown) => {
+				if (endsTheImport(fault)) {
+					throw fault;
+				}
+
+				return refused(row, fault);
+			});
+		}
+	};
+
+	// Two rows for the same link are applied in the order of the file, which only one at a time can promise.
+	yield* inParallel(rows, onConflict === 'update' ? 1 : PARALLEL_REQUESTS, outcomeOf);
+}
