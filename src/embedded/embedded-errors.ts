@@ -1,0 +1,28 @@
+/** The embedded PostgreSQL cannot be used here; the message tells the operator why and what to do. */
+export class EmbeddedPostgresError extends Error {
+	override name = 'EmbeddedPostgresError';
+}
+
+/** Another server works on the same DATA_DIR. */
+export class DataDirInUseError extends Error {
+	override name = 'DataDirInUseError';
+
+	/** @param pid process id of the other server, or null where it could not be told. */
+	constructor(
+		readonly dataDir: string,
+		readonly pid: number | null,
+	) {
+		super(
+			`DATA_DIR ${dataDir} is in use by another Oplink server${pid === null ? '' : ` (pid ${pid})`}. ` +
+				'Stop that server, or give this one a DATA_DIR of its own, or one DATABASE_URL to both.',
+		);
+	}
+}
+
+export const elsewhere = 'Set DATABASE_URL to a PostgreSQL 14 or later instead.';
+
+/** The `code` of a failed system call or statement, such as ENOENT or 57P03; otherwise undefined. */
+export const errorCode = (error: unknown): string | undefined => {
+	const {code} = (error ?? {}) as {code?: unknown};
+	return typeof code === 'string' ? code : undefined;
+};

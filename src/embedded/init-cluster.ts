@@ -1,0 +1,89 @@
+import {execFile} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {chown, mkdtemp, rename, rm, symlink} from 'node:fs/promises';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import type {Binaries} from './binaries.ts';
+import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {type Identity, newClusterIdentity} from './identity.ts';
+import {CLUSTER_NAME, chooseParent, draftPrefix, relocatedPath, removeAbandonedDrafts} from './location.ts';
+import {plainEnvironment} from './tether.ts';
+
+/** The superuser of a cluster and owner of all in it. */
+export const CLUSTER_USER = 'oplink';
+
+/** Written into the cluster's postgresql.conf, where an operator may change them. */
+const SETTINGS = ['max_connections=200', 'jit=off', 'log_checkpoints=off', 'log_min_messages=log', 'log_timezone=UTC'];
+
+// Local connections are trusted since the socket lies in a folder of the owner alone. C.UTF-8 sorts by code point and
+// folds the case of every script, on every machine alike.
+const INITDB_ARGUMENTS = [
+	['-U', CLUSTER_USER, '--auth-local=trust', '--auth-host=reject', '-E', 'UTF8'],
+	['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+	SETTINGS.flatMap((setting) => ['-c', setting]),
+].flat();
+
+const initdb = async (binaries: Binaries, directory: string, identity: Identity): Promise<void> => {
+	try {
+		await promisify(execFile)(binaries.initdb, ['-D', directory, ...INITDB_ARGUMENTS], {
+			...identity,
+			cwd: '/',
+			env: plainEnvironment,
+		});
+	} catch (error) {
+		const {stderr = '', message} = error as {stderr?: string; message: string};
+		if (stderr.includes('could not look up effective user ID')) {
+			throw new EmbeddedPostgresError(
+				`The embedded PostgreSQL needs a user with a name, and the user with id ${identity.uid ?? process.getuid?.()} ` +
+					`is not in /etc/passwd. Run as a user that is. ${elsewhere}`,
+			);
+		}
+
+		throw new EmbeddedPostgresError(`The database could not be created in ${directory}: ${stderr.trim() || message}`);
+	}
+};
+
+const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
+	try {
+		await attempt;
+		return true;
+	} catch (error) {
+		if (['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
+			return false;
+		}
+
+		throw error;
+	}
+};
+
+/**
+ * Makes the cluster of a DATA_DIR that has none. It is made aside and put in place in one step, so that a process
+ * killed midway leaves nothing that looks like a cluster, and of two first starts the second finds the first's.
+ */
+export const initCluster = async (binaries: Binaries, dataDir: string): Promise<void> => {
+	const identity = newClusterIdentity();
+	const parent = await chooseParent(dataDir);
+	await removeAbandonedDrafts(parent);
+	const draft = await mkdtemp(path.join(parent, draftPrefix()));
+	let made = draft;
+	let isOurs = false;
+	try {
+		if (identity.uid !== undefined) {
+			await chown(draft, identity.uid, identity.gid);
+		}
+
+		await initdb(binaries, draft, identity);
+		const entry = path.join(dataDir, CLUSTER_NAME);
+		if (parent === dataDir) {
+			isOurs = await orWhereExists(rename(draft, entry));
+		} else {
+			made = relocatedPath(dataDir, randomBytes(6).toString('hex'));
+			await rename(draft, made);
+			isOurs = await orWhereExists(symlink(made, entry));
+		}
+	} finally {
+		if (!isOurs) {
+			await rm(made, {recursive: true, force: true});
+		}
+	}
+};

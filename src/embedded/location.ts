@@ -1,0 +1,128 @@
+import {lstat, mkdir, readdir, readFile, realpath, rm, stat} from 'node:fs/promises';
+import path from 'node:path';
+import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {canEnter, clusterIdentity, type Identity, isRoot, newClusterIdentity} from './identity.ts';
+import {makeSharedBase, sharedBase} from './shared-base.ts';
+
+/** A cluster that exists: its real path, and who runs it. */
+export type Cluster = {directory: string; identity: Identity};
+
+/** Name of the cluster, or of the link to it, in DATA_DIR. */
+export const CLUSTER_NAME = 'postgres';
+
+/**
+ * Makes DATA_DIR where it is missing. Under root others may pass through it, without seeing what it holds, so that the
+ * cluster in it can belong to another user.
+ */
+export const makeDataDir = async (dataDir: string): Promise<void> => {
+	await mkdir(dataDir, {recursive: true, mode: isRoot() ? 0o711 : 0o700});
+};
+
+/**
+ * The cluster of a DATA_DIR, or null before the first start. What cannot be used is told and never passed over: an
+ * empty database in its stead would look like a loss of all data.
+ * @param major version of the binaries that will run it.
+ */
+export const findCluster = async (dataDir: string, major: string): Promise<Cluster | null> => {
+	const entry = path.join(dataDir, CLUSTER_NAME);
+	const isThere = await lstat(entry).catch(() => null);
+	if (isThere === null) {
+		return null;
+	}
+
+	let directory: string;
+	try {
+		directory = await realpath(entry);
+	} catch {
+		throw new EmbeddedPostgresError(
+			`${entry} links to a database that is not there. Bring it back, or remove the link to begin with an empty one.`,
+		);
+	}
+
+	const version = await readFile(path.join(directory, 'PG_VERSION'), 'utf8').catch((error) => {
+		if (errorCode(error) === 'ENOENT') {
+			return null;
+		}
+
+		throw new EmbeddedPostgresError(`The database in ${directory} cannot be read by this user (${errorCode(error)}).`);
+	});
+	if (version === null) {
+		const isEmpty = (await readdir(directory)).length === 0;
+		if (isEmpty) {
+			return null;
+		}
+
+		throw new EmbeddedPostgresError(`${directory} holds something that is no PostgreSQL database. Move it away.`);
+	}
+
+	if (version.trim() !== major) {
+		throw new EmbeddedPostgresError(
+			`The database in ${directory} was made by PostgreSQL ${version.trim()}, this version of Oplink brings ` +
+				`PostgreSQL ${major}, which cannot read it. Go back to the earlier version of Oplink, or dump the database ` +
+				`with PostgreSQL ${version.trim()} and restore it into an empty DATA_DIR.`,
+		);
+	}
+
+	return checkAccess(directory);
+};
+
+const checkAccess = async (directory: string): Promise<Cluster> => {
+	const owner = (await stat(directory)).uid;
+	if (isRoot() ? owner === 0 : owner !== process.getuid?.()) {
+		throw new EmbeddedPostgresError(
+			isRoot()
+				? `The database in ${directory} belongs to root, as whom PostgreSQL does not run. Give it to another user (chown -R).`
+				: `The database in ${directory} belongs to the user with id ${owner}. Run as that user or as root.`,
+		);
+	}
+
+	const identity = await clusterIdentity(directory);
+	if (!(await canEnter(identity, directory))) {
+		throw new EmbeddedPostgresError(
+			`The user with id ${owner}, whose the database in ${directory} is, cannot enter that folder. ` +
+				`Let others pass through the folders above it (chmod o+x). ${elsewhere}`,
+		);
+	}
+
+	return {directory, identity};
+};
+
+/**
+ * Where a new cluster goes: into DATA_DIR, or below the shared folder where PostgreSQL's user cannot enter DATA_DIR.
+ */
+export const chooseParent = async (dataDir: string): Promise<string> =>
+	(await canEnter(newClusterIdentity(), dataDir)) ? dataDir : makeSharedBase();
+
+const DRAFT = /^\.postgres-(\d+)-/;
+
+/** Name pattern of a cluster in the making; it names the process that makes it. */
+export const draftPrefix = (): string => `.postgres-${process.pid}-`;
+
+const isAlive = (pid: number): boolean => {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return errorCode(error) === 'EPERM';
+	}
+};
+
+/** Removes clusters in the making whose maker died. A maker with our own pid is an earlier one if it began before us. */
+export const removeAbandonedDrafts = async (parent: string): Promise<void> => {
+	for (const name of await readdir(parent)) {
+		const pid = Number(DRAFT.exec(name)?.[1]);
+		const draft = path.join(parent, name);
+		const isAbandoned =
+			pid === process.pid
+				? ((await stat(draft).catch(() => null))?.birthtimeMs ?? Number.POSITIVE_INFINITY) < performance.timeOrigin
+				: pid > 0 && !isAlive(pid);
+		if (isAbandoned) {
+			// A process that initdb left behind may still write: the rest goes at the next start.
+			await rm(draft, {recursive: true, force: true, maxRetries: 3}).catch(() => {});
+		}
+	}
+};
+
+/** A path of a relocated cluster. It is new each time, so that a removed DATA_DIR stands for an empty database. */
+export const relocatedPath = (dataDir: string, random: string): string =>
+	path.join(sharedBase, `${path.basename(dataDir)}-${random}`);

@@ -1,0 +1,151 @@
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Logger} from 'pino';
+import {isConnectionFault} from '../db/db.ts';
+import {prepareBinaries} from './binaries.ts';
+import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
+import {EmbeddedPostgresError} from './embedded-errors.ts';
+import {newClusterIdentity} from './identity.ts';
+import {CLUSTER_USER, initCluster} from './init-cluster.ts';
+import {type Cluster, findCluster, makeDataDir} from './location.ts';
+import type {Postmaster} from './lock-file.ts';
+import {ensurePostmaster, stopPostmaster} from './postmaster.ts';
+import type {Tethered} from './tether.ts';
+
+export type EmbeddedPostgres = {
+	/** For `pg` and `createDb`: `host` is the folder of a unix socket. */
+	connection: {host: string; port: number; user: string; database: string};
+	/** The same as a URL that `pg`, `psql` and `new URL` read. */
+	connectionString: string;
+	/** Where the cluster lies: in DATA_DIR, or where the link in DATA_DIR leads. */
+	directory: string;
+	/** Process id of PostgreSQL, which changes when it had to be started again. */
+	pid(): number;
+	/** Leaves the cluster; stops PostgreSQL where nobody else uses it. Call it last, and once. */
+	stop(): Promise<void>;
+};
+
+type Options = {
+	dataDir: string;
+	log: Logger;
+	/** True for the server: there is one at a time. False joins what runs, or starts it for the time of its use. */
+	exclusive?: boolean;
+	/** Settings of PostgreSQL over those of the cluster, where this call starts it. */
+	settings?: Record<string, string>;
+};
+
+type Session = {postmaster: Postmaster; tethered: Tethered | null; guard: ClusterGuard};
+
+const JOIN_TIMEOUT_MS = 30_000;
+const RETRY_MS = 20;
+const RECOVERY_PAUSE_MS = 1000;
+
+const findOrInitCluster = async (dataDir: string, log: Logger) => {
+	await makeDataDir(dataDir);
+	const binaries = await prepareBinaries(newClusterIdentity(), dataDir);
+	const existing = await findCluster(dataDir, binaries.major);
+	if (existing) {
+		return {binaries, cluster: existing};
+	}
+
+	log.info({dataDir}, 'creating the embedded PostgreSQL');
+	await initCluster(binaries, dataDir);
+	const cluster = await findCluster(dataDir, binaries.major);
+	if (cluster === null) {
+		throw new EmbeddedPostgresError(`${path.join(dataDir, 'postgres')} is in the way of the database: remove it.`);
+	}
+
+	return {binaries, cluster};
+};
+
+/** Joins the cluster. PostgreSQL may be stopped by its last user between the look and the connection: then once more. */
+const join = async (
+	ensure: () => ReturnType<typeof ensurePostmaster>,
+	options: {dataDir: string; exclusive: boolean},
+) => {
+	const began = performance.now();
+	for (;;) {
+		const {postmaster, tethered} = await ensure();
+		try {
+			return {postmaster, tethered, guard: await openClusterGuard(postmaster, options)};
+		} catch (error) {
+			if (!isConnectionFault(error) || performance.now() - began > JOIN_TIMEOUT_MS) {
+				throw error;
+			}
+		}
+
+		await delay(RETRY_MS);
+	}
+};
+
+const leave = async ({postmaster, tethered, guard}: Session, cluster: Cluster, log: Logger): Promise<void> => {
+	const isLast = await guard.isLast().catch(() => true);
+	if (isLast) {
+		await stopPostmaster(postmaster, cluster, log);
+		log.info('embedded PostgreSQL stopped');
+	} else {
+		tethered?.release();
+		log.info('embedded PostgreSQL goes on for another process');
+	}
+
+	await guard.close();
+};
+
+/**
+ * Starts the default database, a real PostgreSQL whose cluster lies in `dataDir`, or joins the one that runs there.
+ * It listens on a unix socket alone. A PostgreSQL that dies while it is in use is started again. When this process
+ * dies, PostgreSQL shuts down by itself; where it does not, the next start adopts it.
+ * Throws a DataDirInUseError where `exclusive` and another server runs on `dataDir`, and an EmbeddedPostgresError
+ * where no database can be had here.
+ */
+export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedPostgres> => {
+	const {log, exclusive = true, settings = {}} = options;
+	const dataDir = path.resolve(options.dataDir);
+	const began = performance.now();
+	const {binaries, cluster} = await findOrInitCluster(dataDir, log);
+	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, exclusive});
+
+	let session = await enter();
+	let isStopping = false;
+	let recovery = Promise.resolve();
+	const recover = async (): Promise<void> => {
+		log.error('the embedded PostgreSQL went away: starting it again');
+		while (!isStopping) {
+			try {
+				session = await enter();
+				watch();
+				log.info({postgres: session.postmaster.pid}, 'the embedded PostgreSQL is back');
+				return;
+			} catch (error) {
+				log.error({err: error}, 'the embedded PostgreSQL could not be started again');
+				await delay(RECOVERY_PAUSE_MS);
+			}
+		}
+	};
+	const watch = async (): Promise<void> => {
+		await session.guard.ended;
+		if (!isStopping) {
+			recovery = recover();
+		}
+	};
+	watch();
+
+	const {pid, port, socketDir} = session.postmaster;
+	const took = Math.round(performance.now() - began);
+	log.info(
+		{pid, directory: cluster.directory, ms: took},
+		`embedded PostgreSQL ${session.tethered ? 'started' : 'joined'}`,
+	);
+	const query = new URLSearchParams({host: socketDir, port: String(port), user: CLUSTER_USER});
+	return {
+		connection: {host: socketDir, port, user: CLUSTER_USER, database: DATABASE},
+		connectionString: `postgresql:///${DATABASE}?${query}`,
+		directory: cluster.directory,
+		pid: () => session.postmaster.pid,
+		stop: async () => {
+			isStopping = true;
+			await recovery;
+			await leave(session, cluster, log);
+		},
+	};
+};

@@ -1,0 +1,197 @@
+import {createHash} from 'node:crypto';
+import {constants} from 'node:fs';
+import {chmod, chown, lstat, mkdir, open, rmdir} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Logger} from 'pino';
+import type {Binaries} from './binaries.ts';
+import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {isRoot} from './identity.ts';
+import type {Cluster} from './location.ts';
+import {disownLockFile, isPostmasterOf, type Postmaster, readPostmaster} from './lock-file.ts';
+import {makeSharedBase} from './shared-base.ts';
+import {spawnTethered, type Tethered} from './tether.ts';
+
+const PORT = 5432;
+const SOCKET_NAME = `.s.PGSQL.${PORT}`;
+/** Longest path of a socket that macOS takes; Linux takes 107 bytes. */
+const MAX_SOCKET_PATH = 103;
+const POLL_MS = 5;
+const LOCK_RETRY_MS = 5000;
+const START_TIMEOUT_MS = 300_000;
+const MAX_LOG_BYTES = 1_000_000;
+
+const fits = (folder: string): boolean => Buffer.byteLength(path.join(folder, SOCKET_NAME)) <= MAX_SOCKET_PATH;
+
+/**
+ * The folder of the socket: the cluster, which its owner alone may enter; where that path is too long for a socket, a
+ * short one with the same modes. Its name follows from the cluster, so that clients find it again after a restart.
+ */
+const prepareSocketDir = async ({directory, identity}: Cluster): Promise<string> => {
+	if (fits(directory)) {
+		return directory;
+	}
+
+	const base = isRoot()
+		? await makeSharedBase()
+		: [os.tmpdir(), '/tmp'].find((folder) => fits(`${folder}/${'x'.repeat(24)}`));
+	const name = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+	const folder = path.join(base ?? '/tmp', `oplink-${name}`);
+	const owner = identity.uid ?? process.getuid?.();
+	try {
+		await mkdir(folder, {mode: 0o700});
+		await chmod(folder, 0o700);
+		if (identity.uid !== undefined) {
+			await chown(folder, identity.uid, identity.gid);
+		}
+	} catch (error) {
+		if (errorCode(error) !== 'EEXIST') {
+			throw error;
+		}
+	}
+
+	const found = await lstat(folder);
+	if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o777) !== 0o700) {
+		throw new EmbeddedPostgresError(`${folder} exists and is not a private folder of ours: remove it.`);
+	}
+
+	return folder;
+};
+
+const openLog = (directory: string) =>
+	open(
+		path.join(directory, 'postgres.log'),
+		constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
+		0o600,
+	);
+
+type Launch = {tethered: Tethered /** What it wrote to its log, from its start on. */; messages(): Promise<string>};
+
+const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<string, string>): Promise<Launch> => {
+	const {directory, identity} = cluster;
+	const socketDir = await prepareSocketDir(cluster);
+	await disownLockFile(path.join(directory, 'postmaster.pid'), directory);
+	await disownLockFile(path.join(socketDir, `${SOCKET_NAME}.lock`), directory);
+	const log = await openLog(directory);
+	try {
+		if ((await log.stat()).size > MAX_LOG_BYTES) {
+			await log.truncate();
+		}
+
+		const {size} = await log.stat();
+		const all = {
+			port: String(PORT),
+			listen_addresses: '',
+			unix_socket_directories: socketDir,
+			unix_socket_permissions: '0700',
+			...settings,
+		};
+		const tethered = spawnTethered(
+			[
+				binaries.postgres,
+				'-D',
+				directory,
+				...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+			],
+			{signal: 'INT', output: log.fd, identity},
+		);
+		const messages = async () => {
+			const written = await openLog(directory);
+			const text = await written.readFile('utf8');
+			await written.close();
+			return Buffer.from(text).subarray(size).toString().trim();
+		};
+
+		return {tethered, messages};
+	} finally {
+		await log.close();
+	}
+};
+
+const hasExited = ({child}: Tethered): boolean => child.exitCode !== null || child.signalCode !== null;
+
+/**
+ * Gives the PostgreSQL that runs on the cluster: one that runs already, else one started now, after recovery where the
+ * last one was killed. One that starts or stops at this moment is waited for.
+ * @returns it, and the tether where this call started it.
+ */
+export const ensurePostmaster = async (
+	binaries: Binaries,
+	cluster: Cluster,
+	{settings, log}: {settings: Record<string, string>; log: Logger},
+): Promise<{postmaster: Postmaster; tethered: Tethered | null}> => {
+	const began = performance.now();
+	let launched: Launch | null = null;
+	let nextNotice = 10_000;
+	for (;;) {
+		const postmaster = await readPostmaster(cluster.directory);
+		const waited = performance.now() - began;
+		if (postmaster?.isReady) {
+			const isOurs = launched !== null && launched.tethered.child.pid === postmaster.pid;
+			return {postmaster, tethered: isOurs && launched ? launched.tethered : null};
+		}
+
+		if (launched && hasExited(launched.tethered) && postmaster === null) {
+			const messages = await launched.messages();
+			// A killed PostgreSQL leaves its pid until it is reaped, and its memory until its last child ends. An
+			// orderly exit is another user's stop.
+			const isPassing = /lock file|shared memory block/.test(messages) || launched.tethered.child.exitCode === 0;
+			if (!isPassing || waited > LOCK_RETRY_MS) {
+				throw new EmbeddedPostgresError(`The database in ${cluster.directory} did not start:\n${messages}`);
+			}
+
+			launched = null;
+			await delay(POLL_MS * 10);
+		} else if (launched === null && postmaster === null) {
+			launched = await launch(binaries, cluster, settings);
+		}
+
+		if (waited > START_TIMEOUT_MS) {
+			throw new EmbeddedPostgresError(
+				`The database in ${cluster.directory} did not get ready in 5 minutes. ${elsewhere}`,
+			);
+		}
+
+		if (waited > nextNotice) {
+			nextNotice += 10_000;
+			log.warn({directory: cluster.directory}, 'waiting for the embedded PostgreSQL to recover or to stop');
+		}
+
+		await delay(POLL_MS);
+	}
+};
+
+// Fast shutdown, then immediate shutdown, which the next start recovers from, then the end of a process that hangs.
+const ESCALATION = [
+	['SIGINT', 10_000],
+	['SIGQUIT', 6000],
+	['SIGKILL', 2000],
+] as const;
+
+/** Stops it and waits until it is gone. Open connections are closed, transactions under way rolled back. */
+export const stopPostmaster = async (
+	{pid, socketDir}: Postmaster,
+	{directory}: Cluster,
+	log: Logger,
+): Promise<void> => {
+	for (const [signal, patience] of ESCALATION) {
+		if (!(await isPostmasterOf(pid, directory))) {
+			break;
+		}
+
+		if (signal !== 'SIGINT') {
+			log.warn({postgres: pid, signal}, 'the embedded PostgreSQL does not stop');
+		}
+
+		process.kill(pid, signal);
+		const began = performance.now();
+		while (performance.now() - began < patience && (await isPostmasterOf(pid, directory))) {
+			await delay(POLL_MS);
+		}
+	}
+
+	if (socketDir !== directory) {
+		await rmdir(socketDir).catch(() => {});
+	}
+};

@@ -1,0 +1,88 @@
+import {type ChildProcess, fork} from 'node:child_process';
+import {once} from 'node:events';
+import {chmod, mkdtemp, rm} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {Client} from 'pg';
+import {pino} from 'pino';
+import {isRoot} from '../../src/embedded/identity.ts';
+import {type EmbeddedPostgres, startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
+import type {HolderMessage} from './_holder.ts';
+
+export const silent = pino({level: 'silent'});
+
+/** A folder that goes with the test. Under root another user may pass through it, unless `mode` says otherwise. */
+export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o711 : 0o700): Promise<string> => {
+	const folder = await mkdtemp(path.join(isRoot() ? '/tmp' : os.tmpdir(), 'oplink-test-'));
+	await chmod(folder, mode);
+	t.teardown(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
+	return folder;
+};
+
+/** Starts the database in this process; it is stopped with the test. */
+export const start = async (
+	t: ExecutionContext,
+	options: {dataDir: string; exclusive?: boolean; log?: typeof silent},
+): Promise<EmbeddedPostgres> => {
+	const database = await startEmbeddedPostgres({log: silent, ...options});
+	t.teardown(() => database.stop());
+	return database;
+};
+
+export type Holder = {
+	child: ChildProcess;
+	said: HolderMessage;
+	/** Ends the process with the signal and waits until it is gone. */
+	end(signal: NodeJS.Signals): Promise<void>;
+};
+
+export const forkHolder = (t: ExecutionContext, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
+	const child = fork(new URL('_holder.ts', import.meta.url), [dataDir, use], {execArgv: ['--import=tsx']});
+	t.teardown(() => end(child, 'SIGTERM'));
+	return child;
+};
+
+export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+	if (child.exitCode === null && child.signalCode === null) {
+		const exited = once(child, 'exit');
+		child.kill(signal);
+		await exited;
+	}
+};
+
+/** Starts the database in a process of its own, and waits for what it says. */
+export const hold = async (
+	t: ExecutionContext,
+	dataDir: string,
+	use: 'server' | 'user' = 'server',
+): Promise<Holder> => {
+	const child = forkHolder(t, dataDir, use);
+	const [said] = (await once(child, 'message')) as [HolderMessage];
+	return {child, said, end: (signal) => end(child, signal)};
+};
+
+/** What a holder says of its database; fails the test where it has none. */
+export const running = ({said}: Holder) => {
+	if (said.is !== 'running') {
+		throw new Error(said.message);
+	}
+
+	return said;
+};
+
+/** Runs one statement on a connection of its own. */
+export const query = async (connectionString: string, sql: string): Promise<unknown[]> => {
+	const client = new Client({connectionString});
+	await client.connect();
+	try {
+		return (await client.query(sql)).rows;
+	} finally {
+		await client.end();
+	}
+};
+
+export const writeNote = (address: string) =>
+	query(address, `create table note (text text); insert into note values ('kept')`);
+
+export const readNotes = (address: string) => query(address, 'select text from note');
