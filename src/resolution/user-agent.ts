@@ -1,0 +1,101 @@
+/** What an operating system's version is known to be; the parts that `precision` does not reach are null. */
+export type OsVersion = {
+	major: number;
+	minor: number | null;
+	patch: number | null;
+	precision: 'patch' | 'minor' | 'major';
+};
+
+const versionOf = (text: string): OsVersion | null => {
+	const match = /^(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?/.exec(text);
+	if (!match) {
+		return null;
+	}
+
+	const [major, minor, patch] = [match[1], match[2], match[3]].map((part) =>
+		part === undefined ? null : Number(part),
+	);
+	const precision = patch != null ? 'patch' : minor != null ? 'minor' : 'major';
+	return {major: major ?? 0, minor: minor ?? null, patch: patch ?? null, precision};
+};
+
+/** An Apple version that is not frozen is exact: Apple leaves a patch of zero out. */
+const exactAppleVersion = (text: string): OsVersion | null => {
+	const version = versionOf(text);
+	return version && {...version, minor: version.minor ?? 0, patch: version.patch ?? 0, precision: 'patch'};
+};
+
+/** The last iOS whose number browsers still say; those of iOS 26 and later go on saying 18 (facts 3.4). */
+const FROZEN_IOS = 18;
+const FIRST_IOS_NAMED_BY_SAFARI = 26;
+
+/** The version of iOS or iPadOS that a User-Agent tells, or null where what it says may be frozen (facts 3.4). */
+export const iosVersion = (userAgent: string): OsVersion | null => {
+	const told = /\bFBSV\/([\d.]+)/.exec(userAgent)?.[1] ?? /; iOS (\d+(?:[._]\d+)*);/.exec(userAgent)?.[1];
+	if (told !== undefined) {
+		return exactAppleVersion(told);
+	}
+
+	const safari = versionOf(/\bVersion\/([\d.]+)/.exec(userAgent)?.[1] ?? '');
+	if (safari && safari.major >= FIRST_IOS_NAMED_BY_SAFARI) {
+		return {...safari, patch: null, precision: 'major'};
+	}
+
+	const token = exactAppleVersion(/ OS (\d+(?:_\d+)*) like Mac OS X/.exec(userAgent)?.[1] ?? '');
+	if (!token || (safari && safari.major !== token.major)) {
+		return null;
+	}
+
+	const isSafari = safari !== null && !/(?:CriOS|FxiOS|EdgiOS|OPT|OPiOS)\//.test(userAgent);
+	return token.major === FROZEN_IOS && !isSafari ? null : token;
+};
+
+/** The version of Android, or null where the browser has frozen it at 10 (facts 3.4). */
+export const androidVersion = (userAgent: string, platformVersion: string | null): OsVersion | null => {
+	const hinted = versionOf(platformVersion ?? '');
+	return (
+		hinted ?? (/Android 10; K\)/.test(userAgent) ? null : versionOf(/Android (\d[\d.]*)/.exec(userAgent)?.[1] ?? ''))
+	);
+};
+
+/** Words of the parenthesis that stand beside a model and are none. */
+const NO_MODEL = /^(?:|K|U|wv|Mobile|Tablet|HarmonyOS|Android|rv:.*|(?:HMS|GMS)Core .*|[a-z]{2}(?:[-_][A-Za-z]{2})?)$/;
+
+/** The code of an Android device as `Build.MODEL` has it, or null where the browser says none. */
+export const androidModel = (userAgent: string): string | null => {
+	const words = (/Android \d[\d.]*; ([^)]*)/.exec(userAgent)?.[1] ?? '').split(';');
+	const models = words.map((word) => word.replace(/ Build\/.*$/, '').trim());
+	return models.find((word) => !NO_MODEL.test(word)) ?? null;
+};
+
+/** The code of an Apple device (`iPhone15,3`), which only some apps' own browsers tell. */
+export const appleModel = (userAgent: string): string | null =>
+	/\bFBDV\/([A-Za-z]+\d+,\d+)/.exec(userAgent)?.[1] ?? /\((i[A-Za-z]+\d+,\d+); iOS /.exec(userAgent)?.[1] ?? null;
+
+/** In this order: most browsers name another one as well. */
+const BROWSERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+	[/\bEdg(?:iOS|A)?\//, 'Edge'],
+	[/\b(?:OPR|OPT|OPiOS)\//, 'Opera'],
+	[/\bSamsungBrowser\//, 'Samsung Internet'],
+	[/\bHuaweiBrowser\//, 'Huawei Browser'],
+	[/\bMiuiBrowser\//, 'Mi Browser'],
+	[/\bYaBrowser\//, 'Yandex Browser'],
+	[/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+	[/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
+	[/\bVersion\/.*\bSafari\//, 'Safari'],
+];
+
+/** The browser's name, or null where it has none of the known ones. */
+export const browserName = (userAgent: string): string | null =>
+	BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
+
+const DESKTOPS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+	[/\(Windows/, 'Windows'],
+	[/\(Macintosh/, 'macOS'],
+	[/\bCrOS\b/, 'ChromeOS'],
+	[/\bLinux\b/, 'Linux'],
+];
+
+/** The operating system of a desktop browser, or null. */
+export const desktopOs = (userAgent: string): string | null =>
+	DESKTOPS.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;

@@ -1,0 +1,166 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import Negotiator from 'negotiator';
+import {
+	androidModel,
+	androidVersion,
+	appleModel,
+	browserName,
+	desktopOs,
+	iosVersion,
+	type OsVersion,
+} from './user-agent.ts';
+import {userAgentLists} from './user-agent-lists.ts';
+
+export type VisitorClass =
+	| 'preview-crawler'
+	| 'search-bot'
+	| 'ios-browser'
+	| 'ios-inapp'
+	| 'android-browser'
+	| 'android-inapp'
+	| 'mac-or-ipad'
+	| 'desktop'
+	| 'unknown';
+
+/** What the headers of a request tell about who asks. Null: not told, or not to be believed. */
+export type Visitor = {
+	class: VisitorClass;
+	/** Null for `mac-or-ipad` too: only script can tell the two apart. */
+	platform: 'ios' | 'android' | 'desktop' | null;
+	os: string | null;
+	osVersion: OsVersion | null;
+	/** The browser, the app whose own browser it is, or the service that a crawler works for. */
+	browser: string | null;
+	/** The device's code (`SM-S911B`, `iPhone15,3`), not its marketing name. */
+	deviceModel: string | null;
+	/** The language asked for first, as a BCP 47 tag. */
+	language: string | null;
+	/** The IANA zone as it was sent. */
+	timezone: string | null;
+};
+
+/** Header values as they came; `uaModel` and `uaPlatformVersion` are `Sec-CH-UA-Model` and `-Platform-Version`. */
+export type VisitorHeaders = {
+	userAgent?: string | undefined;
+	acceptLanguage?: string | undefined;
+	/** `Sec-CH-Timezone`. */
+	timezone?: string | undefined;
+	uaModel?: string | undefined;
+	uaPlatformVersion?: string | undefined;
+};
+
+const USER_AGENT_LIMIT = 1024;
+const LANGUAGE_LIMIT = 512;
+const HINT_LIMIT = 100;
+
+const unquoted = (value: string | undefined): string | null => {
+	const text = (value ?? '')
+		.slice(0, HINT_LIMIT + 2)
+		.trim()
+		.replace(/^"(.*)"$/, '$1')
+		.trim();
+	return text === '' || text.length > HINT_LIMIT ? null : text;
+};
+
+/** The zone where it is one that exists, else null. Offsets such as `+05:30` are no names of zones. */
+export const readTimezone = (value: string | undefined): string | null => {
+	const zone = unquoted(value);
+	if (zone === null || !/^[A-Za-z][\w+/-]*$/.test(zone)) {
+		return null;
+	}
+
+	try {
+		new Intl.DateTimeFormat('en', {timeZone: zone});
+		return zone;
+	} catch {
+		// The only way to ask whether the engine knows a zone.
+		return null;
+	}
+};
+
+/** A language tag in its canonical form without extensions (`zh_hans_cn` → `zh-Hans-CN`), or null where it is none. */
+export const readLanguage = (value: string): string | null => {
+	try {
+		return new Intl.Locale(value.trim().replaceAll('_', '-').replace(/@.*$/, '')).baseName;
+	} catch {
+		// The only way to ask whether a text is a language tag.
+		return null;
+	}
+};
+
+const firstLanguage = (acceptLanguage: string | undefined): string | null => {
+	const header = (acceptLanguage ?? '').slice(0, LANGUAGE_LIMIT);
+	const wanted = new Negotiator({headers: {'accept-language': header}}).languages();
+	return wanted.map((tag) => (tag === '*' ? null : readLanguage(tag))).find((tag) => tag !== null) ?? null;
+};
+
+const isMacOrIpad = (userAgent: string): boolean =>
+	/\(Macintosh/.test(userAgent) &&
+	/\bVersion\/\S+ .*Safari\//.test(userAgent) &&
+	!/Chrome|Chromium|Edg|OPR|Firefox/.test(userAgent);
+
+type Sighting = Pick<Visitor, 'class' | 'platform' | 'os' | 'osVersion' | 'browser' | 'deviceModel'>;
+
+const untold = {platform: null, os: null, osVersion: null, browser: null, deviceModel: null} as const;
+
+/** Order and rules of facts 2.2. */
+const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
+	const {preview, search, inApp} = userAgentLists();
+	const previewer = preview.nameIn(userAgent);
+	if (previewer !== null) {
+		return {...untold, class: 'preview-crawler', browser: previewer};
+	}
+
+	const searcher = search.nameIn(userAgent);
+	if (searcher !== null) {
+		return {...untold, class: 'search-bot', browser: searcher};
+	}
+
+	const app = inApp.nameIn(userAgent);
+	if (/\b(?:iPhone|iPad|iPod)\b/.test(userAgent) && userAgent.includes('AppleWebKit')) {
+		const isApp = app !== null || !/Safari\/\d/.test(userAgent);
+		return {
+			class: isApp ? 'ios-inapp' : 'ios-browser',
+			platform: 'ios',
+			os: /\(iPad\b/.test(userAgent) ? 'iPadOS' : 'iOS',
+			osVersion: iosVersion(userAgent),
+			browser: isApp ? (app ?? 'WebView') : browserName(userAgent),
+			deviceModel: appleModel(userAgent),
+		};
+	}
+
+	if (/^Mozilla\/5\.0 .*\bAndroid\b/.test(userAgent)) {
+		return {
+			class: app === null ? 'android-browser' : 'android-inapp',
+			platform: 'android',
+			os: 'Android',
+			osVersion: androidVersion(userAgent, unquoted(headers.uaPlatformVersion)),
+			browser: app ?? browserName(userAgent),
+			deviceModel: unquoted(headers.uaModel) ?? androidModel(userAgent),
+		};
+	}
+
+	if (isMacOrIpad(userAgent)) {
+		return {...untold, class: 'mac-or-ipad', browser: 'Safari'};
+	}
+
+	// Desktop browsers have frozen their systems' versions, so none is read.
+	return /^Mozilla\/5\.0 \((?:Windows|Macintosh|X11)/.test(userAgent)
+		? {...untold, class: 'desktop', platform: 'desktop', os: desktopOs(userAgent), browser: browserName(userAgent)}
+		: {...untold, class: 'unknown'};
+};
+
+/** Reads who asks. Never throws, and reads only so much of a header as a browser would send. */
+export const readVisitor = (headers: VisitorHeaders): Visitor => ({
+	...sight((headers.userAgent ?? '').slice(0, USER_AGENT_LIMIT), headers),
+	language: firstLanguage(headers.acceptLanguage),
+	timezone: readTimezone(headers.timezone),
+});
+
+/** True for a fetch ahead of the reader's decision, which is no click and gets no token (facts 1.10). */
+export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
+	['sec-purpose', 'purpose', 'x-moz'].some((name) =>
+		String(headers[name] ?? '')
+			.toLowerCase()
+			.includes('prefetch'),
+	);
