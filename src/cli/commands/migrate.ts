@@ -29,7 +29,7 @@ export const migrateCommands: CommandGroup = {
 		command({
 			usage: 'up',
 			summary: 'Apply every migration that is pending; serve does this as well',
-			examples: ['migrate up'],
+			examples: ['up'],
 			run: async (context) => {
 				const applied = await withDatabase(context, (db, {migrateUp}) => migrateUp(db));
 				await context.show.answer({applied}, () =>
@@ -43,7 +43,7 @@ export const migrateCommands: CommandGroup = {
 		command({
 			usage: 'down',
 			summary: 'Undo the newest migration, with the data that lives in what it made',
-			examples: ['migrate down', 'migrate down --yes'],
+			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context: Context<{yes?: boolean}>) => {
 				await requireConsent(
@@ -61,7 +61,7 @@ export const migrateCommands: CommandGroup = {
 		command({
 			usage: 'status',
 			summary: 'List the migrations and when each was applied',
-			examples: ['migrate status', 'migrate status --json'],
+			examples: ['status', 'status --json'],
 			run: async (context) => {
 				const migrations = await withDatabase(context, (db, {migrationStatus}) => migrationStatus(db));
 				await context.show.answer(migrations, (rows) =>

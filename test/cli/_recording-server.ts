@@ -1,0 +1,79 @@
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {text} from 'node:stream/consumers';
+import type {ExecutionContext} from 'ava';
+
+export type RecordedRequest = {
+	method: string;
+	/** Path with the query, as sent. */
+	url: string;
+	authorization: string | undefined;
+	headers: IncomingMessage['headers'];
+	/** The parsed JSON, or undefined where there is no body. */
+	body: unknown;
+};
+export type Responder = (request: RecordedRequest) => {
+	status?: number;
+	body?: unknown;
+	headers?: Record<string, string>;
+};
+
+/** A path that is answered by hand, request body unread. */
+export type RawHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * A server that remembers what it is asked. `answers` is looked up by `METHOD /path` without the query; what is not
+ * there is 404.
+ */
+export const startRecordingServer = async (
+	t: ExecutionContext,
+	answers: Record<string, Responder | {raw: RawHandler}>,
+): Promise<{url: string; requests: RecordedRequest[]; env: Record<string, string>}> => {
+	const requests: RecordedRequest[] = [];
+	const server = createServer(async (request, response) => {
+		const {method = '', url = '', headers} = request;
+		const responder = answers[`${method} ${url.split('?')[0]}`];
+		const recorded = {method, url, headers, authorization: headers.authorization, body: undefined as unknown};
+		requests.push(recorded);
+		if (responder && 'raw' in responder) {
+			await responder.raw(request, response);
+			return;
+		}
+
+		const body = await text(request);
+		recorded.body = body === '' ? undefined : JSON.parse(body);
+		const answer = responder?.(recorded) ?? {status: 404, body: {statusCode: 404, message: 'Not found'}};
+		response.writeHead(answer.status ?? 200, {'content-type': 'application/json', ...answer.headers});
+		response.end(Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(answer.body ?? {}));
+	});
+	await new Promise<void>((resolve) => {
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return {url, requests, env: {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'admin-secret'}};
+};
+
+/** A list as the API answers it. */
+export const pageOf = (data: unknown[], {total = data.length, page = 1, limit = 20} = {}) => ({
+	data,
+	total,
+	page,
+	limit,
+});
+
+/** An address of this machine where nothing listens. */
+export const closedAddress = async (): Promise<string> => {
+	const server = createServer();
+	await new Promise<void>((resolve) => {
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	const {port} = server.address() as AddressInfo;
+	await new Promise((resolve) => {
+		server.close(resolve);
+	});
+	return `http://127.0.0.1:${port}`;
+};

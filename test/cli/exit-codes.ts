@@ -1,0 +1,115 @@
+import test from 'ava';
+import {closedAddress, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+type Failure = {status: number; code?: string; exitCode: number; next?: RegExp};
+
+for (const {status, code, exitCode, next} of [
+	{status: 400, exitCode: 1},
+	{status: 401, exitCode: 3, next: /OPLINK_ADMIN_TOKEN/},
+	{status: 402, code: 'PLAN_NOT_SELECTED', exitCode: 6, next: /oplink plan set/},
+	{status: 402, code: 'QUOTA_EXCEEDED', exitCode: 6, next: /oplink plan set/},
+	{status: 403, exitCode: 3, next: /SERVER key/},
+	{status: 403, code: 'FEATURE_NOT_AVAILABLE', exitCode: 6, next: /oplink plan set/},
+	{status: 404, exitCode: 4},
+	{status: 409, exitCode: 5},
+	{status: 422, code: 'USE_BILLING_FLOW', exitCode: 6},
+	{status: 428, code: 'APP_CONFIG_REQUIRED', exitCode: 6, next: /oplink app-config set/},
+	{status: 429, exitCode: 1},
+	{status: 500, exitCode: 1},
+] satisfies Failure[] as Failure[]) {
+	test(`${status} ${code ?? 'without a code'} ends with ${exitCode} and one clear line`, async (t) => {
+		const {env} = await startRecordingServer(t, {
+			'GET /admin/organizations/Ab12': () => ({
+				status,
+				body: {statusCode: status, message: 'It is refused', requestId: 'request-7', ...(code ? {code} : {})},
+			}),
+		});
+		const result = await runCli(['orgs', 'show', 'Ab12', '--json'], {env});
+		t.is(result.exitCode, exitCode);
+		t.is(result.stdout, '');
+		const [first, second, third] = result.stderr.split('\n');
+		t.is(first, 'Error: It is refused');
+		t.is(second, 'Request id: request-7');
+		if (next) {
+			t.regex(third ?? '', next);
+		} else {
+			t.is(third, '');
+		}
+	});
+}
+
+test('bad fields are listed one per line, each named once', async (t) => {
+	const {env} = await startRecordingServer(t, {
+		'POST /admin/organizations': () => ({
+			status: 400,
+			body: {
+				statusCode: 400,
+				message: 'Validation failed',
+				details: [
+					{field: 'name', message: 'name is required'},
+					{field: 'contactEmail', message: 'must be an address'},
+				],
+			},
+		}),
+	});
+	const {stderr} = await runCli(['orgs', 'create', '--name', ''], {env});
+	t.is(stderr, 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n');
+});
+
+test('an answer that is no JSON fails with its status', async (t) => {
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/status': () => ({status: 502, body: Buffer.from('<html>Bad gateway</html>')}),
+	});
+	const {exitCode, stderr} = await runCli(['status'], {env});
+	t.is(exitCode, 1);
+	t.regex(stderr, /^Error: request failed with status 502\n/);
+});
+
+test('a page of another server is not taken for an answer', async (t) => {
+	const {env} = await startRecordingServer(t, {'GET /admin/status': () => ({body: Buffer.from('<html>Hello</html>')})});
+	const {exitCode, stderr} = await runCli(['status'], {env});
+	t.is(exitCode, 1);
+	t.regex(stderr, /is this the address of an Oplink server/);
+});
+
+test('a server that is away ends with 7, its address and what to do', async (t) => {
+	const url = await closedAddress();
+	const {exitCode, stdout, stderr} = await runCli(['status', '--url', url, '--token', 'x']);
+	t.is(exitCode, 7);
+	t.is(stdout, '');
+	t.true(stderr.startsWith(`Error: Cannot reach ${url}: connect ECONNREFUSED`));
+	t.regex(stderr, /\nNext: Start the server with oplink serve/);
+});
+
+test('a wrong configuration ends with 78 and one line per fault', async (t) => {
+	const {exitCode, stderr} = await runCli(['migrate', 'status'], {env: {PORT: 'many', REDIS_URL: 'nowhere'}});
+	t.is(exitCode, 78);
+	t.deepEqual(stderr.trim().split('\n').length, 2);
+	t.regex(stderr, /^PORT /m);
+	t.regex(stderr, /^REDIS_URL /m);
+});
+
+test('Ctrl-C during a request ends with 130', async (t) => {
+	const interruption = new AbortController();
+	const {env} = await startRecordingServer(t, {'GET /admin/status': {raw: () => interruption.abort()}});
+	const {exitCode, stderr} = await runCli(['status'], {env, io: {interruption: interruption.signal}});
+	t.is(exitCode, 130);
+	t.is(stderr, 'Interrupted\n');
+});
+
+for (const argv of [
+	['orgs', 'delete', 'Ab12'],
+	['links', 'delete', 'some-id'],
+	['keys', 'regenerate', 'Ab12', 'SERVER'],
+	['domains', 'remove', 'Ab12', 'go.acme.example'],
+	['migrate', 'down'],
+]) {
+	test(`${argv.slice(0, 2).join(' ')} off a terminal does nothing without --yes`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, {});
+		const {exitCode, stderr} = await runCli(argv, {env});
+		t.is(exitCode, 2);
+		t.regex(stderr, /Add --yes/);
+		t.deepEqual(requests, []);
+	});
+}

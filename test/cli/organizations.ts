@@ -1,0 +1,187 @@
+import {Readable} from 'node:stream';
+import test from 'ava';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+const acme = {
+	id: '7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11',
+	orgKey: 'Ab12',
+	name: 'Acme',
+	status: 'ACTIVE',
+	plan: 'GROWTH',
+	contactEmail: null,
+	createdAt: '2026-03-10T12:00:00.000Z',
+};
+
+test('orgs list prints a table of at most 80 columns, and where the list goes on', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations': () => ({body: pageOf([{...acme, name: 'Acme '.repeat(40)}], {total: 45, page: 2})}),
+	});
+	const {exitCode, stdout, stderr} = await runCli(
+		['orgs', 'list', '--page', '2', '--limit', '20', '--search', 'ac me'],
+		{env},
+	);
+	t.is(exitCode, 0);
+	t.is(requests[0]?.url, '/admin/organizations?q=ac+me&page=2&limit=20');
+	const [heading, row] = stdout.split('\n');
+	t.regex(heading ?? '', /^ID +ORGKEY +NAME +PLAN +STATUS$/);
+	t.regex(row ?? '', /^7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11 {2}Ab12 {4}Acme .*… {2}GROWTH {2}ACTIVE$/);
+	t.true(stdout.split('\n').every((line) => line.length <= 80));
+	t.is(stderr, '1 of 45; --page 3 shows the next, --all every one\n');
+});
+
+test('--json prints the list as the API answered it, and nothing else', async (t) => {
+	const answer = pageOf([acme], {total: 45});
+	const {env} = await startRecordingServer(t, {'GET /admin/organizations': () => ({body: answer})});
+	const {stdout} = await runCli(['orgs', 'list', '--json'], {env});
+	t.deepEqual(JSON.parse(stdout), answer);
+});
+
+test('--all walks the pages and keeps a row that moved to the next page once', async (t) => {
+	const organizations = Array.from({length: 150}, (_, index) => ({...acme, id: `id-${index}`}));
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations': ({url}) => {
+			const page = Number(new URL(url, 'http://x').searchParams.get('page'));
+			const start = page === 1 ? 0 : 99;
+			return {body: pageOf(organizations.slice(start, start + 100), {total: 150, page, limit: 100})};
+		},
+	});
+	const {stdout} = await runCli(['orgs', 'list', '--all', '--json'], {env});
+	const {data, total} = JSON.parse(stdout);
+	t.is(requests.length, 2);
+	t.is(total, 150);
+	t.deepEqual(data, organizations);
+});
+
+test('orgs create sends what was given and prints names and values', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'POST /admin/organizations': () => ({status: 201, body: acme}),
+	});
+	const argv = ['orgs', 'create', '--name', 'Acme', '--contact-email', 'ops@acme.example', '--plan', 'GROWTH'];
+	const {exitCode, stdout} = await runCli(argv, {env});
+	t.is(exitCode, 0);
+	t.deepEqual(requests[0]?.body, {name: 'Acme', contactEmail: 'ops@acme.example', plan: 'GROWTH'});
+	t.regex(stdout, /^orgKey {8}Ab12$/m);
+	t.regex(stdout, /^contactEmail {2}-$/m);
+});
+
+test('orgs update clears a contact that is given as empty, and refuses to change nothing', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {'PATCH /admin/organizations/Ab12': () => ({body: acme})});
+	t.is((await runCli(['orgs', 'update', 'Ab12', '--contact-email', ''], {env})).exitCode, 0);
+	t.deepEqual(requests[0]?.body, {contactEmail: null});
+	t.is((await runCli(['orgs', 'update', 'Ab12'], {env})).exitCode, 2);
+	t.is(requests.length, 1);
+});
+
+for (const word of ['suspend', 'activate']) {
+	test(`orgs ${word} posts without a body and prints the organization`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, {
+			[`POST /admin/organizations/Ab12/${word}`]: () => ({body: acme}),
+		});
+		const {exitCode, stdout} = await runCli(['orgs', word, 'Ab12', '--json'], {env});
+		t.is(exitCode, 0);
+		t.deepEqual(JSON.parse(stdout), acme);
+		t.is(requests[0]?.body, undefined);
+	});
+}
+
+test('orgs delete with --yes deletes and prints the answer with --json', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'DELETE /admin/organizations/Ab12': () => ({body: {id: acme.id, deleted: true}}),
+	});
+	const {exitCode, stdout} = await runCli(['orgs', 'delete', 'Ab12', '--yes', '--json'], {env});
+	t.is(exitCode, 0);
+	t.deepEqual(JSON.parse(stdout), {id: acme.id, deleted: true});
+	t.is(requests.length, 1);
+});
+
+test('a name with a slash stays one segment of the path', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {});
+	await runCli(['orgs', 'show', '../metrics?x=1'], {env});
+	t.is(requests[0]?.url, '/admin/organizations/..%2Fmetrics%3Fx%3D1');
+});
+
+test('plan set names the plan, and none takes it away', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {'PUT /admin/organizations/Ab12/plan': () => ({body: acme})});
+	t.is((await runCli(['plan', 'set', 'Ab12', 'growth'], {env})).exitCode, 0);
+	t.is((await runCli(['plan', 'set', 'Ab12', 'none'], {env})).exitCode, 0);
+	t.deepEqual(
+		requests.map(({body}) => body),
+		[{plan: 'growth'}, {plan: null}],
+	);
+});
+
+const card = (tier: string, displayKey: string | null) => ({
+	id: 'key-id',
+	tier,
+	prefix: `${displayKey ?? 'opl_sdk_legacy00'}`.slice(0, 16),
+	displayKey,
+	createdAt: '2026-03-10T12:00:00.000Z',
+	expiresAt: null,
+	lastUsedAt: null,
+});
+
+test('keys show prints both keys whole, and says where one was not kept', async (t) => {
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/api-keys': () => ({
+			body: {sdkKey: card('CLIENT', null), serverKey: card('SERVER', 'opl_api_0123456789abcdef'), locked: false},
+		}),
+	});
+	const {stdout} = await runCli(['keys', 'show', 'Ab12'], {env});
+	t.regex(stdout, /^key {9}opl_sdk_legacy00… \(not kept; regenerate it/m);
+	t.regex(stdout, /^key {9}opl_api_0123456789abcdef$/m);
+});
+
+test('keys regenerate prints the new raw key; an unknown tier is a usage error', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/api-keys/SERVER/regenerate': () => ({
+			body: {...card('SERVER', 'opl_api_new'), rawKey: 'opl_api_new'},
+		}),
+	});
+	const {exitCode, stdout} = await runCli(['keys', 'regenerate', 'Ab12', 'server', '--yes'], {env});
+	t.is(exitCode, 0);
+	t.regex(stdout, /^key {9}opl_api_new$/m);
+	t.is((await runCli(['keys', 'regenerate', 'Ab12', 'ROOT', '--yes'], {env})).exitCode, 2);
+	t.is(requests.length, 1);
+});
+
+test('app-config set reads standard input, and prints JSON that it would read again', async (t) => {
+	const config = {ios: {bundleId: 'com.acme.shop.ios'}, android: []};
+	const {env, requests} = await startRecordingServer(t, {
+		'PUT /admin/organizations/Ab12/app-config': ({body}) => ({body}),
+	});
+	const {exitCode, stdout} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
+		env,
+		stdin: `\uFEFF${JSON.stringify(config)}`,
+	});
+	t.is(exitCode, 0);
+	t.deepEqual(requests[0]?.body, config);
+	t.deepEqual(JSON.parse(stdout), config);
+});
+
+test('app-config set sends nothing where the file is no JSON', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {});
+	const {exitCode, stderr} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
+		env,
+		stdin: Readable.from([Buffer.from('{ios:')]),
+	});
+	t.is(exitCode, 1);
+	t.regex(stderr, /^Error: Standard input is no JSON: /);
+	t.deepEqual(requests, []);
+});
+
+test('audit prints who did what', async (t) => {
+	const record = {
+		id: '1',
+		at: '2026-03-10T12:00:00.000Z',
+		action: 'REGENERATE',
+		entityType: 'ApiKey',
+		entityId: 'key-id',
+		actor: {type: 'ADMIN_BEARER', id: null, name: null},
+	};
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/audit-log': () => ({body: pageOf([record])}),
+	});
+	const {stdout} = await runCli(['audit', 'Ab12'], {env});
+	t.regex(stdout, /2026-03-10T12:00:00.000Z {2}REGENERATE {2}ApiKey {2}key-id {5}ADMIN_BEARER/);
+});
