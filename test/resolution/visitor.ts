@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import test from 'ava';
-import {isPrefetch, readVisitor, type VisitorHeaders} from '../../src/resolution/visitor.ts';
+import {isPrefetch, readVisitor, type VisitorClass, type VisitorHeaders} from '../../src/resolution/visitor.ts';
 
 const corpus = readFileSync(new URL('../fixtures/user-agents.tsv', import.meta.url), 'utf8')
 	.trimEnd()
@@ -10,7 +10,7 @@ const corpus = readFileSync(new URL('../fixtures/user-agents.tsv', import.meta.u
 test('every User-Agent of the corpus is told for what it is', (t) => {
 	t.is(corpus.length, 119);
 	for (const [expected, , userAgent] of corpus) {
-		t.is(readVisitor({userAgent}).class, expected as string, userAgent);
+		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
 	}
 });
 

@@ -1,0 +1,59 @@
+import {type Html, html, render} from './html.ts';
+import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
+
+const meta = (attribute: 'name' | 'property', key: string, content: string | null): Html | null =>
+	content === null ? null : html`<meta ${attribute}="${key}" content="${content}">\n`;
+
+/** The tags that link previews are made from (facts 2.4), those that only X reads left out. */
+export const socialTags = (link: LinkView): Html => {
+	const title = titleOf(link);
+	const description = descriptionOf(link);
+	const image = imageOf(link);
+	return html`${[
+		meta('name', 'robots', 'noindex, nofollow'),
+		meta('name', 'description', description),
+		meta('property', 'og:type', 'website'),
+		meta('property', 'og:title', title),
+		meta('property', 'og:description', description),
+		meta('property', 'og:url', link.url),
+		meta('property', 'og:site_name', link.organizationName),
+		meta('property', 'og:image', image),
+		meta('property', 'og:image:alt', image && title),
+	]}<link rel="canonical" href="${link.url}">`;
+};
+
+const twitterTags = (link: LinkView): Html => {
+	const image = imageOf(link);
+	return html`${[
+		meta('name', 'twitter:card', image === null ? 'summary' : 'summary_large_image'),
+		meta('name', 'twitter:title', titleOf(link)),
+		meta('name', 'twitter:description', descriptionOf(link)),
+		meta('name', 'twitter:image', image),
+	]}`;
+};
+
+/** The one static page that every crawler gets: tags, no script, no redirect, no token (interface 4.3 rule 5). */
+export const renderCrawlerPage = (link: LinkView): string => {
+	const title = titleOf(link);
+	const description = descriptionOf(link);
+	return render(html`<!doctype html>
+<html lang="en" prefix="og: https://ogp.me/ns#">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+${twitterTags(link)}${socialTags(link)}
+</head>
+<body><h1 dir="auto">${title}</h1>${description !== null && html`<p dir="auto">${description}</p>`}</body>
+</html>
+`);
+};
+
+/** Headers of the crawler page. `Vary`, because people get another body under the same URL (facts 1.7). */
+export const crawlerPageHeaders = (): Record<string, string> => ({
+	'Content-Type': 'text/html; charset=utf-8',
+	'Cache-Control': 'public, max-age=60',
+	Vary: 'User-Agent',
+	'X-Robots-Tag': 'noindex, nofollow',
+	'X-Content-Type-Options': 'nosniff',
+	'Content-Security-Policy': "default-src 'none'; img-src https:",
+});

@@ -1,0 +1,70 @@
+/** The page's only style sheet: 320 px to desktop, light and dark, either direction, nothing that moves. */
+export const pageStyle = `:root {
+	color-scheme: light dark;
+	--ground: #f3f3ef; --card: #fff; --ink: #14161b; --soft: #595e69; --line: #dfdfd9; --panel: #f7f7f4; --link: #1d4fd8;
+}
+@media (prefers-color-scheme: dark) {
+	:root { --ground: #0d0e11; --card: #17191e; --ink: #f2f3f5; --soft: #a7adb9; --line: #2f333c; --panel: #1e2127; --link: #9bb8ff; }
+}
+* { box-sizing: border-box; margin: 0; }
+[hidden] { display: none !important; }
+body {
+	display: flex; min-height: 100vh; min-height: 100dvh; padding: 1rem; background: var(--ground); color: var(--ink);
+	font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+	-webkit-text-size-adjust: 100%; overflow-wrap: anywhere;
+}
+main {
+	width: 100%; max-width: 27rem; margin: auto; overflow: hidden; background: var(--card);
+	border: 1px solid var(--line); border-radius: 1.25rem;
+}
+figure { aspect-ratio: 1.91; max-height: 34vh; width: 100%; background: var(--panel); border-block-end: 1px solid var(--line); }
+img { display: block; width: 100%; height: 100%; object-fit: cover; }
+.body { display: grid; gap: 1.25rem; padding: 1.5rem; }
+.sender { display: flex; align-items: center; gap: .625rem; margin-block-end: .875rem; font-size: .9375rem; line-height: 1.35; font-weight: 600; color: var(--soft); }
+.mark {
+	flex: none; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: .625rem;
+	background: var(--ink); color: var(--card); font-size: 1.125rem; line-height: 1;
+}
+h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 700; letter-spacing: -.01em; text-wrap: balance; }
+.about { margin-block-start: .5rem; color: var(--soft); }
+.offer { display: grid; gap: .75rem; }
+a { color: var(--link); }
+.button, button {
+	display: flex; flex-direction: column; align-items: center; justify-content: center; width: 100%; min-height: 3.25rem; padding: .625rem 1rem;
+	border: 1px solid var(--line); border-radius: .875rem; background: none; color: var(--ink);
+	font: inherit; font-weight: 600; line-height: 1.3; text-align: center; text-decoration: none; cursor: pointer;
+}
+.primary { background: var(--ink); border-color: var(--ink); color: var(--card); }
+.quiet {
+	display: flex; align-items: center; justify-content: center; min-height: 2.75rem; padding-inline: .5rem;
+	font-size: .9375rem; text-align: center; text-underline-offset: .2em;
+}
+.where { font-size: .8125rem; font-weight: 400; opacity: .8; }
+.stores { display: flex; flex-wrap: wrap; gap: .75rem; }
+.stores .button { flex: 1 1 7rem; width: auto; padding-inline: .5rem; }
+.consent { color: var(--soft); font-size: .875rem; text-align: center; text-wrap: balance; }
+.consent .quiet { font-size: inherit; }
+.panel { display: grid; gap: .75rem; padding: 1rem; border-radius: .875rem; background: var(--panel); font-size: .9375rem; }
+.panel button { min-height: 2.75rem; border-radius: .625rem; font-size: .9375rem; background: var(--card); }
+.scan { justify-items: center; text-align: center; }
+.beside { display: grid; gap: .75rem; width: 100%; }
+.qr { width: 100%; max-width: 11rem; border-radius: .625rem; overflow: hidden; background: #fff; }
+.qr svg { display: block; width: 100%; height: auto; }
+.url { font-size: .875rem; color: var(--soft); -webkit-user-select: all; user-select: all; }
+.status { font-size: .875rem; color: var(--soft); text-align: center; }
+.status:empty { position: absolute; }
+.away { position: fixed; top: 0; inset-inline-start: -99rem; font-size: 1rem; }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.primary:hover { opacity: .92; }
+a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
+@media (min-width: 40rem) {
+	main { max-width: 30rem; }
+	figure { max-height: 26vh; }
+	.scan { grid-template-columns: 10rem 1fr; gap: 1.25rem; align-items: center; text-align: start; }
+}
+@media (max-width: 22rem) {
+	body { padding: .5rem; }
+	.body { gap: 1rem; padding: 1.125rem; }
+	h1 { font-size: 1.3125rem; }
+}
+`;
