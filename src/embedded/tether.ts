@@ -10,10 +10,11 @@ export type Tethered = {
 
 /**
  * The shell becomes the command, so that its pid is the command's. Beforehand it leaves a watcher that waits for the
- * other end of fd 3 to close, which the kernel does when this process dies, however it dies. The watcher is orphaned on
- * purpose: PostgreSQL treats the death of a child that it does not know as a crash.
+ * other end of fd 3 to close, which the kernel does when this process dies, however it dies; then it signals the group
+ * that the command leads. The watcher is orphaned on purpose: PostgreSQL takes the death of a child that it does not
+ * know for a crash.
  */
-const SCRIPT = '( (read -r released <&3 || kill -s "$0" $$) & ); exec "$@" 3<&-';
+const SCRIPT = '( (read -r released <&3 || kill -s "$0" -- -$$) & ); exec "$@" 3<&-';
 
 /** What a process of ours gets of the environment: nothing that could reach into the database. */
 export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC'};

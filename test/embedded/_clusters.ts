@@ -1,8 +1,9 @@
-import {type ChildProcess, fork} from 'node:child_process';
+import {type ChildProcess, execFile, fork} from 'node:child_process';
 import {once} from 'node:events';
 import {chmod, mkdtemp, rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import {promisify} from 'node:util';
 import type {ExecutionContext} from 'ava';
 import {Client} from 'pg';
 import {pino} from 'pino';
@@ -12,12 +13,36 @@ import type {HolderMessage} from './_holder.ts';
 
 export const silent = pino({level: 'silent'});
 
+const base = isRoot() ? '/tmp' : os.tmpdir();
+
 /** A folder that goes with the test. Under root another user may pass through it, unless `mode` says otherwise. */
 export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o711 : 0o700): Promise<string> => {
-	const folder = await mkdtemp(path.join(isRoot() ? '/tmp' : os.tmpdir(), 'oplink-test-'));
+	const folder = await mkdtemp(path.join(base, 'oplink-test-'));
 	await chmod(folder, mode);
 	t.teardown(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
 	return folder;
+};
+
+/**
+ * DATA_DIRs with a database that has been started and stopped once, each a copy of one, which takes a tenth of the time
+ * of making one. For the hooks of a file: make it before its tests, remove it after them.
+ */
+export const createDataDirs = () => {
+	let original: string;
+	return {
+		make: async () => {
+			original = await mkdtemp(path.join(base, 'oplink-test-'));
+			await chmod(original, isRoot() ? 0o711 : 0o700);
+			const database = await startEmbeddedPostgres({dataDir: original, log: silent});
+			await database.stop();
+		},
+		remove: () => rm(original, {recursive: true, force: true}),
+		copy: async (t: ExecutionContext): Promise<string> => {
+			const dataDir = await temporaryFolder(t);
+			await promisify(execFile)('cp', ['-a', path.join(original, 'postgres'), dataDir]);
+			return dataDir;
+		},
+	};
 };
 
 /** Starts the database in this process; it is stopped with the test. */

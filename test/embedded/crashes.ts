@@ -8,10 +8,25 @@ import {pino} from 'pino';
 import {prepareBinaries} from '../../src/embedded/binaries.ts';
 import {clusterIdentity, newClusterIdentity} from '../../src/embedded/identity.ts';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
-import {end, forkHolder, hold, readNotes, running, silent, start, temporaryFolder, writeNote} from './_clusters.ts';
+import {
+	createDataDirs,
+	end,
+	forkHolder,
+	hold,
+	readNotes,
+	running,
+	silent,
+	start,
+	temporaryFolder,
+	writeNote,
+} from './_clusters.ts';
+
+const dataDirs = createDataDirs();
+test.before(dataDirs.make);
+test.after.always(dataDirs.remove);
 
 test('after kill -9 of the server the next start has all data', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const killed = await hold(t, dataDir);
 	await writeNote(running(killed).connectionString);
 	await killed.end('SIGKILL');
@@ -21,7 +36,7 @@ test('after kill -9 of the server the next start has all data', async (t) => {
 });
 
 test('after kill -9 of the server and of PostgreSQL the next start recovers all data', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const killed = await hold(t, dataDir);
 	await writeNote(running(killed).connectionString);
 	process.kill(running(killed).postgres, 'SIGKILL');
@@ -32,7 +47,7 @@ test('after kill -9 of the server and of PostgreSQL the next start recovers all 
 });
 
 test('a server whose PostgreSQL is killed has it back at the same address, with all data', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const lines = new PassThrough();
 	const server = await start(t, {dataDir, log: pino(lines)});
 	await writeNote(server.connectionString);
@@ -50,7 +65,7 @@ test('a server whose PostgreSQL is killed has it back at the same address, with 
 });
 
 test('a PostgreSQL that runs on without a server is adopted by the next start and stopped with it', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const first = await startEmbeddedPostgres({dataDir, log: silent});
 	await writeNote(first.connectionString);
 	await first.stop();
@@ -76,7 +91,7 @@ test('a PostgreSQL that runs on without a server is adopted by the next start an
 });
 
 test('a lock file whose pid now belongs to another process does not keep the database from starting', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const killed = await hold(t, dataDir);
 	await writeNote(running(killed).connectionString);
 	const {postgres, directory} = running(killed);

@@ -3,7 +3,21 @@ import path from 'node:path';
 import test from 'ava';
 import {isRoot} from '../../src/embedded/identity.ts';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
-import {hold, query, readNotes, running, silent, start, temporaryFolder, writeNote} from './_clusters.ts';
+import {
+	createDataDirs,
+	hold,
+	query,
+	readNotes,
+	running,
+	silent,
+	start,
+	temporaryFolder,
+	writeNote,
+} from './_clusters.ts';
+
+const dataDirs = createDataDirs();
+test.before(dataDirs.make);
+test.after.always(dataDirs.remove);
 
 test('the first start makes the database, the next finds what was written', async (t) => {
 	const dataDir = path.join(await temporaryFolder(t), 'new', 'data');
@@ -19,7 +33,7 @@ test('the first start makes the database, the next finds what was written', asyn
 });
 
 test('the database is durable, and listens on a socket alone, which only its user and root can open', async (t) => {
-	const {connectionString} = await start(t, {dataDir: await temporaryFolder(t)});
+	const {connectionString} = await start(t, {dataDir: await dataDirs.copy(t)});
 	const settings = await query(
 		connectionString,
 		`select current_setting('fsync') fsync, current_setting('synchronous_commit') commit,
@@ -29,7 +43,7 @@ test('the database is durable, and listens on a socket alone, which only its use
 });
 
 test('a second server on the same DATA_DIR is refused and told the pid of the first, which goes on', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const first = await hold(t, dataDir);
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
 		name: 'DataDirInUseError',
@@ -39,7 +53,7 @@ test('a second server on the same DATA_DIR is refused and told the pid of the fi
 });
 
 test('a command joins the database of a running server and leaves it running', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const server = await start(t, {dataDir});
 	const command = await startEmbeddedPostgres({dataDir, log: silent, exclusive: false});
 	t.is(command.pid(), server.pid());
@@ -48,7 +62,7 @@ test('a command joins the database of a running server and leaves it running', a
 });
 
 test('a server goes on when the command that had started the database is done', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const command = await hold(t, dataDir, 'user');
 	const server = await start(t, {dataDir});
 	await command.end('SIGTERM');
@@ -78,7 +92,7 @@ test('a path too long for a socket gets the socket elsewhere, the data where it 
 });
 
 test('a database of another major version is refused with both versions named', async (t) => {
-	const dataDir = await temporaryFolder(t);
+	const dataDir = await dataDirs.copy(t);
 	const {directory, stop} = await startEmbeddedPostgres({dataDir, log: silent});
 	await stop();
 	await writeFile(path.join(directory, 'PG_VERSION'), '12\n');

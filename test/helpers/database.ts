@@ -1,0 +1,34 @@
+import {randomBytes} from 'node:crypto';
+import {Client} from 'pg';
+
+const server = (): {url: string; template: string} => {
+	const {TEST_DATABASE_URL: url, TEST_TEMPLATE: template} = process.env;
+	if (!url || !template) {
+		throw new Error('This test needs a database: run it by `npx tsx test/setup/run.ts <files>`.');
+	}
+
+	return {url, template};
+};
+
+const execute = async (connectionString: string, sql: string): Promise<void> => {
+	const client = new Client({connectionString});
+	await client.connect();
+	try {
+		await client.query(sql);
+	} finally {
+		await client.end();
+	}
+};
+
+/**
+ * A migrated, empty database for one test file, cloned from the run's template.
+ * @returns its URL, and what removes it together with the connections it still has.
+ */
+export const createTestDatabase = async (): Promise<{url: string; drop(): Promise<void>}> => {
+	const {url, template} = server();
+	const name = `test_${randomBytes(8).toString('hex')}`;
+	await execute(url, `create database ${name} template ${template}`);
+	const clone = new URL(url);
+	clone.pathname = `/${name}`;
+	return {url: clone.href, drop: () => execute(url, `drop database if exists ${name} with (force)`)};
+};

@@ -1,0 +1,79 @@
+import {once} from 'node:events';
+import {createServer} from 'node:net';
+import {setTimeout as delay} from 'node:timers/promises';
+import {Redis} from 'ioredis';
+import {spawnTethered} from '../../src/embedded/tether.ts';
+import {findRedisBinary, type RedisBinary} from './redis-binary.ts';
+import type {Teardown} from './teardown.ts';
+
+const freePort = async (): Promise<number> => {
+	const server = createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const address = server.address();
+	server.close();
+	await once(server, 'close');
+	return typeof address === 'object' && address ? address.port : 0;
+};
+
+const answers = async (url: string): Promise<boolean> => {
+	const client = new Redis(url, {lazyConnect: true, retryStrategy: () => null, connectTimeout: 2000});
+	client.on('error', () => {});
+	try {
+		await client.connect();
+		return (await client.ping()) === 'PONG';
+	} catch {
+		return false;
+	} finally {
+		client.disconnect();
+	}
+};
+
+/** Starts it on a free port; null where that port was taken in between. */
+const startOnFreePort = async ({command, env}: RedisBinary, folder: string, teardown: Teardown) => {
+	const port = await freePort();
+	const storage = ['--save', '', '--appendonly', 'no', '--dir', folder];
+	const {child} = spawnTethered([command, '--bind', '127.0.0.1', '--port', String(port), ...storage], {
+		signal: 'TERM',
+		output: 'ignore',
+		env,
+	});
+	const url = `redis://127.0.0.1:${port}`;
+	while (child.exitCode === null && child.signalCode === null) {
+		if (await answers(url)) {
+			teardown.add(async () => {
+				child.ref();
+				const exited = once(child, 'exit');
+				if (child.exitCode === null && child.kill('SIGTERM')) {
+					await exited;
+				}
+			});
+			return url;
+		}
+
+		await delay(5);
+	}
+
+	return null;
+};
+
+/** The address of a real Redis for this run: TEST_REDIS_URL where it is set, else one of its own. */
+export const prepareRedis = async (folder: string, teardown: Teardown): Promise<string> => {
+	const given = process.env['TEST_REDIS_URL'];
+	if (given) {
+		if (await answers(given)) {
+			return given;
+		}
+
+		throw new Error('The Redis that TEST_REDIS_URL names does not answer.');
+	}
+
+	const binary = await findRedisBinary();
+	for (let attempt = 0; attempt < 3; attempt++) {
+		const url = await startOnFreePort(binary, folder, teardown);
+		if (url !== null) {
+			return url;
+		}
+	}
+
+	throw new Error(`${binary.command} could not be started`);
+};

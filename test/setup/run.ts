@@ -1,0 +1,39 @@
+import {constants} from 'node:os';
+import {type Outcome, runAva} from './ava.ts';
+import {prepareRedis} from './redis.ts';
+import {makeRunFolder} from './run-folder.ts';
+import {createTeardown} from './teardown.ts';
+import {prepareTemplate} from './template.ts';
+
+/**
+ * Runs the tests, all or those that the arguments name to ava, against a PostgreSQL and a Redis of their own, and ends
+ * both with the run, however it ends. The last line is 'N passed, N failed'.
+ */
+const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> => {
+	const teardown = createTeardown();
+	try {
+		const folder = await makeRunFolder(teardown);
+		const preparing = [prepareRedis(folder, teardown), prepareTemplate(folder, teardown)] as const;
+		// What is still being set up when the other fails has to be undone too.
+		await Promise.allSettled(preparing);
+		const [redisUrl, {url, template}] = await Promise.all(preparing);
+		interrupted.throwIfAborted();
+		const env = {...process.env, TEST_DATABASE_URL: url, TEST_TEMPLATE: template, TEST_REDIS_URL: redisUrl};
+		return await runAva(args, env, interrupted);
+	} catch (error) {
+		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
+		return {exitCode: 1, passed: 0, failed: 1};
+	} finally {
+		await teardown.run();
+	}
+};
+
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+	process.on(signal, () => interruption.abort(signal));
+}
+
+const {exitCode, passed, failed} = await run(process.argv.slice(2), interruption.signal);
+console.log(`${passed} passed, ${failed} failed`);
+const {aborted, reason} = interruption.signal;
+process.exitCode = aborted ? 128 + constants.signals[reason as 'SIGINT'] : exitCode;

@@ -1,0 +1,23 @@
+/** Undoes one thing that the run has set up. */
+export type Undo = () => Promise<unknown> | unknown;
+
+/** What is set up is undone in the opposite order; one that fails is told and keeps no other from being undone. */
+export const createTeardown = () => {
+	const undos: Undo[] = [];
+	return {
+		add: (undo: Undo): void => {
+			undos.push(undo);
+		},
+		run: async (): Promise<void> => {
+			for (const undo of undos.splice(0).reverse()) {
+				try {
+					await undo();
+				} catch (error) {
+					console.error('tear-down failed:', error);
+				}
+			}
+		},
+	};
+};
+
+export type Teardown = ReturnType<typeof createTeardown>;

@@ -1,0 +1,58 @@
+import {randomBytes} from 'node:crypto';
+import path from 'node:path';
+import {Client} from 'pg';
+import {pino} from 'pino';
+import {createDb} from '../../src/db/db.ts';
+import {migrateUp} from '../../src/db/migrate.ts';
+import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
+import type {Teardown} from './teardown.ts';
+
+/** Nothing of a test outlives the run, so nothing has to reach the disk. */
+const SETTINGS = {fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300'};
+
+/** The address of a PostgreSQL for this run: TEST_DATABASE_URL where it is set, else one of its own. */
+const findServer = async (folder: string, teardown: Teardown): Promise<string> => {
+	const given = process.env['TEST_DATABASE_URL'];
+	if (given) {
+		return given;
+	}
+
+	const server = await startEmbeddedPostgres({
+		dataDir: path.join(folder, 'data'),
+		log: pino({level: 'warn'}, pino.destination(2)),
+		settings: SETTINGS,
+	});
+	teardown.add(() => server.stop());
+	return server.connectionString;
+};
+
+const execute = async (connectionString: string, sql: string): Promise<void> => {
+	const client = new Client({connectionString});
+	await client.connect();
+	try {
+		await client.query(sql);
+	} finally {
+		await client.end();
+	}
+};
+
+/**
+ * Migrates the database that every test file clones.
+ * @returns the address of the server's maintenance database, and the template's name.
+ */
+export const prepareTemplate = async (folder: string, teardown: Teardown): Promise<{url: string; template: string}> => {
+	const url = await findServer(folder, teardown);
+	const template = `oplink_template_${randomBytes(4).toString('hex')}`;
+	await execute(url, `create database ${template}`);
+	teardown.add(() => execute(url, `drop database ${template} with (force)`));
+	const templateUrl = new URL(url);
+	templateUrl.pathname = `/${template}`;
+	const db = createDb(templateUrl.href);
+	try {
+		await migrateUp(db);
+	} finally {
+		await db.destroy();
+	}
+
+	return {url, template};
+};
