@@ -52,10 +52,6 @@ export const getAppConfig = async (db: Db, organizationId: string): Promise<AppC
 	return config;
 };
 
-/** Whether the organization has an app configuration, as its first link requires (interface 4.1). */
-export const hasAppConfig = async (db: Db, organizationId: string): Promise<boolean> =>
-	(await db('app_configs').where({organization_id: organizationId}).select('organization_id')).length > 0;
-
 /** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */
 export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {
 	const columns = {

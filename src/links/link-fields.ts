@@ -95,12 +95,6 @@ export const sharedFieldSchemas = {
 	matchWindowHours: Joi.number().integer().min(1).max(720).allow(null),
 };
 
-/** The shared fields and those that only a link has. */
-export const linkFieldSchemas = {
-	...sharedFieldSchemas,
-	title: Joi.string().max(255).allow(null),
-};
-
 /** The columns of the shared fields, by the same names in `links` and `templates`. */
 export type SharedFieldsRow = {
 	path: string | null;

@@ -1,0 +1,134 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {link, organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const setup = async () => {
+	const org = await organization(service);
+	const base = `/admin/organizations/${org.id}/channels`;
+	const operator = admin(service);
+	const named = async (name: string): Promise<{id: string}> => {
+		const {body} = await operator.get(`${base}?limit=100`);
+		const found = body.data.find((channel: {name: string}) => channel.name === name);
+		return found ?? Promise.reject(new Error(`there is no channel ${name}`));
+	};
+	return {org, base, operator, named};
+};
+
+test('a new organization has the channels of config/channels.json', async (t) => {
+	const {base, operator} = await setup();
+	const {status, body} = await operator.get(base);
+	t.is(status, 200);
+	t.deepEqual(
+		body.data.map(({name}: {name: string}) => name),
+		['email', 'organic', 'paid', 'push', 'qr', 'referral', 'sms', 'social', 'web'],
+	);
+	t.deepEqual(Object.keys(body.data[0]), ['id', 'name', 'createdAt']);
+	t.like(body, {total: 9, page: 1, limit: 20});
+});
+
+test('a channel is created, read and deleted, and links keep the label of a deleted one', async (t) => {
+	const {org, base, operator} = await setup();
+	const created = await operator.post(base, {name: 'podcast'});
+	t.is(created.status, 201);
+	t.is(created.body.name, 'podcast');
+	t.deepEqual((await operator.get(`${base}/${created.body.id}`)).body, created.body);
+
+	const {id} = await link(org, {channel: 'podcast'});
+	const deleted = await operator.delete(`${base}/${created.body.id}`);
+	t.is(deleted.status, 200);
+	t.deepEqual(deleted.body, {id: created.body.id, deleted: true});
+	t.is((await operator.get(`${base}/${created.body.id}`)).status, 404);
+	t.is((await org.server.get(`/links/${id}`)).body.channel, 'podcast');
+	t.is((await org.server.post('/links', {path: '/sale', channel: 'podcast'})).status, 400);
+});
+
+test('names are told apart by case, and the same name twice is 409', async (t) => {
+	const {base, operator} = await setup();
+	t.is((await operator.post(base, {name: 'Email'})).status, 201);
+	const again = await operator.post(base, {name: 'email'});
+	t.is(again.status, 409);
+	t.is(again.body.message, "Channel 'email' exists already");
+});
+
+test('of parallel creates of one name exactly one wins', async (t) => {
+	const {base, operator} = await setup();
+	const answers = await Promise.all(Array.from({length: 6}, () => operator.post(base, {name: 'kiosk'})));
+	t.deepEqual(answers.map(({status}) => status).sort(), [201, 409, 409, 409, 409, 409]);
+});
+
+test('a rename goes through to links and templates of the organization, and of no other', async (t) => {
+	const {org, base, operator, named} = await setup();
+	const other = await organization(service);
+	const [mine, theirs] = [await link(org, {channel: 'email'}), await link(other, {channel: 'email'})];
+	const template = await operator.post(`/admin/organizations/${org.id}/templates`, {name: 'mail', channel: 'email'});
+	const {id} = await named('email');
+
+	const renamed = await operator.patch(`${base}/${id}`, {name: 'newsletter'});
+	t.is(renamed.status, 200);
+	t.like(renamed.body, {id, name: 'newsletter'});
+	t.is((await org.server.get(`/links/${mine.id}`)).body.channel, 'newsletter');
+	const templatePath = `/admin/organizations/${org.id}/templates/${template.body.id}`;
+	t.is((await operator.get(templatePath)).body.channel, 'newsletter');
+	t.is((await other.server.get(`/links/${theirs.id}`)).body.channel, 'email');
+	t.is((await org.server.post('/links', {path: '/sale', channel: 'email'})).status, 400);
+});
+
+test('a rename to a name in use is 409 and changes nothing', async (t) => {
+	const {org, base, operator, named} = await setup();
+	const {id: linkId} = await link(org, {channel: 'sms'});
+	const {id} = await named('sms');
+	t.is((await operator.patch(`${base}/${id}`, {name: 'push'})).status, 409);
+	t.is((await operator.get(`${base}/${id}`)).body.name, 'sms');
+	t.is((await org.server.get(`/links/${linkId}`)).body.channel, 'sms');
+	t.is((await operator.patch(`${base}/${id}`, {})).status, 200);
+	t.is((await operator.patch(`${base}/${id}`, {name: 'sms'})).status, 200);
+});
+
+const refused = test.macro({
+	exec: async (t, body: object, message: string) => {
+		const {base, operator} = await setup();
+		const answer = await operator.post(base, body);
+		t.is(answer.status, 400);
+		t.deepEqual(
+			answer.body.details.map((detail: {message: string}) => detail.message),
+			[message],
+		);
+	},
+	title: (_, body) => `a channel ${JSON.stringify(body).slice(0, 40)} is refused with 400`,
+});
+test(refused, {}, 'name is required');
+test(refused, {name: ''}, 'name must be longer than or equal to 1 characters');
+test(refused, {name: 'x'.repeat(51)}, 'name must be shorter than or equal to 50 characters');
+test(refused, {name: 7}, 'name must be a string');
+test(refused, {name: 'tv', colour: 'red'}, 'colour is not allowed');
+
+test('another organization does not see a channel', async (t) => {
+	const {named} = await setup();
+	const {id} = await named('email');
+	const other = await setup();
+	t.is((await other.operator.get(`${other.base}/${id}`)).status, 404);
+	t.is((await other.operator.patch(`${other.base}/${id}`, {name: 'theirs'})).status, 404);
+	t.is((await other.operator.delete(`${other.base}/${id}`)).status, 404);
+	t.is((await other.operator.get(`${other.base}/nope`)).status, 400);
+	t.is((await other.operator.get(`/admin/organizations/${randomUUID()}/channels`)).status, 404);
+});
+
+test('every write leaves an audit record, and a refused one leaves none', async (t) => {
+	const {org, base, operator} = await setup();
+	const {body: channel} = await operator.post(base, {name: 'tv'});
+	await operator.post(base, {name: 'tv'});
+	await operator.patch(`${base}/${channel.id}`, {name: 'television'});
+	await operator.delete(`${base}/${channel.id}`);
+	const {body} = await operator.get(`/admin/organizations/${org.id}/audit-log?limit=100`);
+	const records = body.data.filter(({entityType}: {entityType: string}) => entityType === 'Channel');
+	t.deepEqual(records.map(({action}: {action: string}) => action).sort(), ['CREATE', 'DELETE', 'UPDATE']);
+	t.true(records.every(({actor}: {actor: {type: string}}) => actor.type === 'ADMIN_BEARER'));
+});

@@ -1,0 +1,87 @@
+import {createSocket} from 'node:dgram';
+import {once} from 'node:events';
+import {type Answer, decode, encode, type Packet} from 'dns-packet';
+
+const NXDOMAIN = 3;
+const SERVFAIL = 2;
+const MAX_STRING = 255;
+
+export type FakeDns = {
+	/** As DNS_SERVERS takes it. */
+	address: string;
+	/** The TXT records of a name, instead of what it had; none: the name exists without any. */
+	setTxt(name: string, ...values: string[]): void;
+	/** Every question about the name is answered with SERVFAIL, or is answered again. */
+	fail(name: string, isFailing?: boolean): void;
+	/** The names that were asked about, in order. */
+	asked: string[];
+	stop(): Promise<void>;
+};
+
+/** One TXT record as the strings that it is made of: none is longer than 255 bytes (RFC 1035, 3.3.14). */
+const stringsOf = (value: string): string[] => {
+	const strings: string[] = [];
+	for (let at = 0; at < value.length; at += MAX_STRING) {
+		strings.push(value.slice(at, at + MAX_STRING));
+	}
+
+	return strings;
+};
+
+/** How long an answer may be kept: long, so that a resolver which keeps one is found out. */
+const TTL = 3600;
+
+const soa = (name: string): Answer => ({
+	type: 'SOA',
+	name,
+	ttl: TTL,
+	data: {mname: `ns.${name}`, rname: `admin.${name}`, serial: 1, refresh: TTL, retry: TTL, expire: TTL, minimum: TTL},
+});
+
+/** A name server on loopback. A name that nobody set is NXDOMAIN. */
+export const startDns = async (): Promise<FakeDns> => {
+	const records = new Map<string, string[]>();
+	const failing = new Set<string>();
+	const asked: string[] = [];
+	const socket = createSocket('udp4');
+
+	const answerTo = ({id, questions = []}: Packet): Packet => {
+		const [question] = questions;
+		const name = question?.name.toLowerCase() ?? '';
+		asked.push(name);
+		const reply = {type: 'response' as const, ...(id === undefined ? {} : {id}), questions};
+		if (failing.has(name)) {
+			return {...reply, flags: SERVFAIL};
+		}
+
+		const values = records.get(name);
+		const answers: Answer[] = (values ?? []).map((value) => ({type: 'TXT', name, ttl: TTL, data: stringsOf(value)}));
+		return {
+			...reply,
+			flags: values === undefined ? NXDOMAIN : 0,
+			answers,
+			authorities: answers.length === 0 ? [soa(name)] : [],
+		};
+	};
+
+	socket.on('message', (message, {port, address}) => {
+		socket.send(encode(answerTo(decode(message))), port, address);
+	});
+	socket.bind(0, '127.0.0.1');
+	await once(socket, 'listening');
+
+	return {
+		address: `127.0.0.1:${socket.address().port}`,
+		setTxt: (name, ...values) => {
+			records.set(name, values);
+		},
+		fail: (name, isFailing = true) => {
+			failing[isFailing ? 'add' : 'delete'](name);
+		},
+		asked,
+		stop: async () => {
+			socket.close();
+			await once(socket, 'close');
+		},
+	};
+};
