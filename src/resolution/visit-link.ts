@@ -104,12 +104,13 @@ const page = async (services: Services, request: RequestFacts, link: ResolvedLin
 
 	const nonce = randomBytes(16).toString('base64');
 	return reply({
-		headers: redirectPageHeaders(nonce),
+		headers: redirectPageHeaders(nonce, request.headers['accept-language']),
 		body: renderRedirectPage({
 			link: linkView(services, link, token),
 			visitor,
 			acceptLanguage: request.headers['accept-language'],
 			nonce,
+			globalPrivacyControl: request.headers['sec-gpc'] === '1',
 			qrSvg: showsQrCode(visitor) ? await qrSvg(link.url) : null,
 		}),
 	});

@@ -1,0 +1,117 @@
+import test from 'ava';
+import {organization} from '../helpers/builders.ts';
+import {admin, withKey} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const keysPath = (id: string) => `/admin/organizations/${id}/api-keys`;
+
+test('the first read provisions both tiers, whatever the plan', async (t) => {
+	const {id} = (await admin(service).post('/admin/organizations', {name: 'First read', plan: 'STARTER'})).body;
+	const {status, body} = await admin(service).get(keysPath(id));
+	t.is(status, 200);
+	t.is(body.locked, false);
+	t.regex(body.sdkKey.displayKey, /^opl_sdk_[A-Za-z0-9_-]{43}$/);
+	t.regex(body.serverKey.displayKey, /^opl_api_[A-Za-z0-9_-]{43}$/);
+	t.deepEqual(body.serverKey, {
+		id: body.serverKey.id,
+		tier: 'SERVER',
+		prefix: body.serverKey.displayKey.slice(0, 16),
+		displayKey: body.serverKey.displayKey,
+		createdAt: service.clock.now().toISOString(),
+		expiresAt: null,
+		lastUsedAt: null,
+	});
+	t.deepEqual((await admin(service).get(keysPath(id))).body, body);
+});
+
+test('ten first reads at once provision one key per tier', async (t) => {
+	const {id} = (await admin(service).post('/admin/organizations', {name: 'Ten at once'})).body;
+	const answers = await Promise.all(Array.from({length: 10}, () => admin(service).get(keysPath(id))));
+	t.deepEqual(new Set(answers.map(({status}) => status)), new Set([200]));
+	t.is(new Set(answers.map(({body}) => body.sdkKey.id)).size, 1);
+	t.is((await service.services.db('api_keys').where({organization_id: id})).length, 2);
+});
+
+test('a regenerated SERVER key ends the old one at once', async (t) => {
+	const acme = await organization(service);
+	const {status, body} = await admin(service).post(`${keysPath(acme.id)}/SERVER/regenerate`);
+	t.is(status, 200);
+	t.is(body.rawKey, body.displayKey);
+	t.is(body.tier, 'SERVER');
+	const old = await acme.server.get('/links');
+	t.is(old.status, 401);
+	t.is(old.body.message, 'Invalid API key');
+	t.is((await withKey(service, body.rawKey).get('/links')).status, 200);
+	const [audit] = (await admin(service).get(`/admin/organizations/${acme.id}/audit-log`)).body.data.filter(
+		({action}: {action: string}) => action === 'REGENERATE',
+	);
+	t.is(audit.entityType, 'ApiKey');
+	t.is(audit.entityId, body.id);
+	t.false(JSON.stringify(audit).includes(body.rawKey));
+});
+
+test('a regenerated CLIENT key lets the old one live for 24 hours', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const {body} = await admin(own).post(`${keysPath(acme.id)}/CLIENT/regenerate`);
+	const tierRefused = `API key tier 'CLIENT' is not permitted on this endpoint (requires 'SERVER')`;
+	t.is((await acme.client.get('/links')).body.message, tierRefused);
+	own.clock.advance(24 * 3600 - 1);
+	t.is((await acme.client.get('/links')).body.message, tierRefused);
+	own.clock.advance(1);
+	t.is((await acme.client.get('/links')).body.message, 'Invalid API key');
+	t.is((await withKey(own, body.rawKey).get('/links')).body.message, tierRefused);
+});
+
+test('parallel rotations leave one current key', async (t) => {
+	const acme = await organization(service);
+	const answers = await Promise.all(
+		Array.from({length: 6}, () => admin(service).post(`${keysPath(acme.id)}/SERVER/regenerate`)),
+	);
+	t.deepEqual(new Set(answers.map(({status}) => status)), new Set([200]));
+	const working = await Promise.all(answers.map(({body}) => withKey(service, body.rawKey).get('/links')));
+	t.is(working.filter(({status}) => status === 200).length, 1);
+});
+
+test('an unknown tier is 400', async (t) => {
+	const acme = await organization(service);
+	t.is((await admin(service).post(`${keysPath(acme.id)}/ADMIN/regenerate`)).status, 400);
+});
+
+test('a legacy row without its raw key shows none and still authenticates', async (t) => {
+	const acme = await organization(service);
+	await service.services.db('api_keys').where({organization_id: acme.id, tier: 'SERVER'}).update({display_key: null});
+	t.is((await admin(service).get(keysPath(acme.id))).body.serverKey.displayKey, null);
+	t.is((await acme.server.get('/links')).status, 200);
+});
+
+test('with OPLINK_KEY_SECRET the raw key is not in the database, and is shown all the same', async (t) => {
+	const own = await startService({OPLINK_KEY_SECRET: 'correct horse battery staple'});
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const rows = await own.services.db('api_keys').where({organization_id: acme.id});
+	t.is(rows.length, 2);
+	for (const row of rows) {
+		t.regex(row.display_key, /^aes256gcm:/);
+		t.false(JSON.stringify(row).includes(acme.serverKey) || JSON.stringify(row).includes(acme.clientKey));
+	}
+
+	t.is((await admin(own).get(keysPath(acme.id))).body.serverKey.displayKey, acme.serverKey);
+	t.is((await acme.server.get('/links')).status, 200);
+});
+
+test('the last use of a key is noted', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	await acme.server.get('/links');
+	await own.services.background.settle();
+	t.is((await admin(own).get(keysPath(acme.id))).body.serverKey.lastUsedAt, own.clock.now().toISOString());
+});

@@ -1,0 +1,189 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const create = async (body: object = {}) =>
+	(await admin(service).post('/admin/organizations', {name: `Acme ${randomUUID()}`, ...body})).body;
+
+test('an organization is created active, without a plan and with an orgKey of its own', async (t) => {
+	const {status, body} = await admin(service).post('/admin/organizations', {
+		name: 'Globex',
+		contactEmail: 'ops@globex.test',
+	});
+	t.is(status, 201);
+	t.regex(body.orgKey, /^[A-Za-z0-9]{4}$/);
+	t.deepEqual(body, {
+		id: body.id,
+		orgKey: body.orgKey,
+		name: 'Globex',
+		status: 'ACTIVE',
+		plan: null,
+		contactEmail: 'ops@globex.test',
+		createdAt: service.clock.now().toISOString(),
+	});
+});
+
+test('a name in use is 409 without regard to case', async (t) => {
+	await create({name: 'Initech'});
+	const {status, body} = await admin(service).post('/admin/organizations', {name: 'INITECH'});
+	t.is(status, 409);
+	t.is(body.message, "An organization named 'INITECH' exists already");
+});
+
+test('an organization is found by its UUID and by its orgKey, case-sensitive', async (t) => {
+	const {id, orgKey} = await create();
+	for (const reference of [id, orgKey]) {
+		const {status, body} = await admin(service).get(`/admin/organizations/${reference}`);
+		t.is(status, 200);
+		t.is(body.id, id);
+	}
+
+	t.is((await admin(service).get(`/admin/organizations/${randomUUID()}`)).status, 404);
+	t.is((await admin(service).get('/admin/organizations/not-a-reference')).status, 400);
+});
+
+test('the list is newest first, paged, and searched by name', async (t) => {
+	const word = randomUUID();
+	const first = await create({name: `First ${word}`});
+	service.clock.advance(1);
+	const second = await create({name: `Second ${word}`});
+	const page = async (query: string) => (await admin(service).get(`/admin/organizations?q=${word}&${query}`)).body;
+	const all = await page('');
+	t.deepEqual(
+		all.data.map(({id}: {id: string}) => id),
+		[second.id, first.id],
+	);
+	t.deepEqual([all.total, all.page, all.limit], [2, 1, 20]);
+	const last = await page('page=2&limit=1');
+	t.deepEqual(
+		last.data.map(({id}: {id: string}) => id),
+		[first.id],
+	);
+});
+
+for (const query of ['page=0', 'limit=101', 'limit=0', 'page=x', 'page=1.5', 'limit=']) {
+	test(`a list with ${query} is 400`, async (t) => {
+		const {status, body} = await admin(service).get(`/admin/organizations?${query}`);
+		t.is(status, 400);
+		t.is(body.message, 'Validation failed');
+	});
+}
+
+test('name and contact change; an empty change changes nothing', async (t) => {
+	const {id} = await create({contactEmail: 'a@acme.test'});
+	const name = `Renamed ${randomUUID()}`;
+	const changed = await admin(service).patch(`/admin/organizations/${id}`, {name, contactEmail: null});
+	t.is(changed.status, 200);
+	t.is(changed.body.name, name);
+	t.is(changed.body.contactEmail, null);
+	t.deepEqual((await admin(service).patch(`/admin/organizations/${id}`, {})).body, changed.body);
+	t.is((await admin(service).patch(`/admin/organizations/${id}`, {name: null})).status, 400);
+});
+
+test('suspension is seen by keys and links at once, and activation undoes it', async (t) => {
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	const path = new URL(url).pathname;
+	const suspended = await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
+	t.is(suspended.body.status, 'SUSPENDED');
+	const key = await acme.server.get('/links');
+	t.is(key.status, 401);
+	t.is(key.body.message, 'Organization is suspended');
+	t.is((await anonymous(service).get(path)).status, 410);
+	t.is((await admin(service).post(`/admin/organizations/${acme.id}/activate`)).body.status, 'ACTIVE');
+	t.is((await acme.server.get('/links')).status, 200);
+	t.is((await anonymous(service).get(path)).status, 200);
+});
+
+test('a plan is set without regard to case and stored uppercase, with a subscription that nothing renews', async (t) => {
+	const {id} = await create();
+	const {status, body} = await admin(service).put(`/admin/organizations/${id}/plan`, {plan: 'growth'});
+	t.is(status, 200);
+	t.is(body.plan, 'GROWTH');
+	const [subscription] = await service.services.db('subscriptions').where({organization_id: id});
+	t.is(subscription.gateway, 'MANUAL');
+	t.is(subscription.status, 'ACTIVE');
+	t.is(subscription.scheduled_plan, null);
+	t.is((await admin(service).put(`/admin/organizations/${id}/plan`, {plan: 'PLATINUM'})).status, 400);
+	t.is((await admin(service).put(`/admin/organizations/${id}/plan`, {})).status, 400);
+});
+
+test('STARTER and no plan cancel the subscription that the operator had set', async (t) => {
+	for (const plan of ['STARTER', null]) {
+		const {id} = await create({plan: 'SCALE'});
+		const {body} = await admin(service).put(`/admin/organizations/${id}/plan`, {plan});
+		t.is(body.plan, plan);
+		const [subscription] = await service.services.db('subscriptions').where({organization_id: id});
+		t.is(subscription.status, 'CANCELED');
+	}
+});
+
+test('a stored plan in lower case counts, and one that is no plan counts as none', async (t) => {
+	const acme = await organization(service);
+	await service.services.db('organizations').where({id: acme.id}).update({plan: 'growth'});
+	t.is((await acme.server.post('/links', {path: '/a'})).status, 201);
+	await service.services.db('organizations').where({id: acme.id}).update({plan: 'PLATINUM'});
+	const refused = await acme.server.post('/links', {path: '/b'});
+	t.is(refused.status, 402);
+	t.is(refused.body.code, 'PLAN_NOT_SELECTED');
+});
+
+test('an organization with an active subscription is not deleted; without one all of it goes', async (t) => {
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	await anonymous(service).get(new URL(url).pathname);
+	const refused = await admin(service).delete(`/admin/organizations/${acme.id}`);
+	t.is(refused.status, 409);
+	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});
+	const {status, body} = await admin(service).delete(`/admin/organizations/${acme.id}`);
+	t.is(status, 200);
+	t.deepEqual(body, {id: acme.id, deleted: true});
+	t.is((await anonymous(service).get(new URL(url).pathname)).status, 404);
+	t.is((await acme.server.get('/links')).status, 401);
+	t.is((await admin(service).get(`/admin/organizations/${acme.id}`)).status, 404);
+	for (const table of ['links', 'clicks', 'api_keys', 'link_counts', 'click_counts', 'channels', 'match_clicks']) {
+		t.deepEqual(await service.services.db(table).where({organization_id: acme.id}), [], table);
+	}
+});
+
+test('every change leaves a record of what was done, by whom and in which request', async (t) => {
+	const {id} = await create();
+	await admin(service).put(`/admin/organizations/${id}/plan`, {plan: 'SOLO'}, {'X-Request-Id': 'set-plan-1'});
+	await admin(service).post(`/admin/organizations/${id}/suspend`);
+	await admin(service).post(`/admin/organizations/${id}/suspend`);
+	const {body} = await admin(service).get(`/admin/organizations/${id}/audit-log`);
+	t.deepEqual(body.data.map(({action}: {action: string}) => action).toSorted(), ['CREATE', 'SET_PLAN', 'SUSPEND']);
+	const record = body.data.find(({action}: {action: string}) => action === 'SET_PLAN');
+	t.deepEqual(record, {
+		id: record.id,
+		at: service.clock.now().toISOString(),
+		action: 'SET_PLAN',
+		entityType: 'Organization',
+		entityId: id,
+		actor: {type: 'ADMIN_BEARER', id: null, name: 'Admin token'},
+		organizationId: id,
+		requestId: 'set-plan-1',
+		details: {plan: 'SOLO'},
+	});
+});
+
+test('without the admin token, and with a wrong one, every admin route is 401', async (t) => {
+	for (const [headers, message] of [
+		[{}, 'Missing Authorization header'],
+		[{Authorization: 'Basic abc'}, 'Invalid Authorization format'],
+		[{Authorization: 'Bearer'}, 'Invalid Authorization format'],
+		[{Authorization: `Bearer ${'x'.repeat(48)}`}, 'Invalid admin token'],
+	] as const) {
+		const {status, body} = await anonymous(service).get('/admin/organizations', headers);
+		t.is(status, 401);
+		t.is(body.message, message);
+	}
+});

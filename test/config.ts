@@ -1,0 +1,102 @@
+import {execFileSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {addressesOf, ConfigError, configTable, describeConfig, loadConfig} from '../src/config.ts';
+import {packageRoot} from '../src/package-root.ts';
+
+test('with nothing set the defaults are those of the specification', (t) => {
+	const config = loadConfig({});
+	t.is(config.host, '127.0.0.1');
+	t.is(config.port, 3000);
+	t.is(config.dataDir, path.resolve('data'));
+	t.is(config.clickRetentionDays, 400);
+	t.is(config.shutdownTimeoutSeconds, 10);
+	t.is(config.clockOffsetSeconds, 0);
+	t.is(config.logLevel, 'info');
+	t.is(config.logFormat, 'json');
+	t.is(loadConfig({}, {isTerminal: true}).logFormat, 'pretty');
+	t.deepEqual(addressesOf(config, 3000), {
+		publicUrl: 'http://localhost:3000',
+		linkDomain: 'localhost:3000',
+		linkScheme: 'http',
+	});
+	t.deepEqual(Object.keys(config.plans), ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE']);
+});
+
+test('every fault is told at once', (t) => {
+	const error = t.throws(
+		() =>
+			loadConfig({
+				PORT: '70000',
+				DATABASE_URL: 'mysql://x',
+				REDIS_URL: 'http://x',
+				LINK_DOMAIN: 'https://x',
+				LINK_SCHEME: 'ftp',
+				ADMIN_TOKEN: 'short',
+				TRUSTED_PROXIES: '10.0.0.0/8, nonsense',
+				PLANS_FILE: '/nowhere.json',
+				CLICK_RETENTION_DAYS: '0',
+				LOG_LEVEL: 'loud',
+				LOG_FORMAT: 'xml',
+				DNS_SERVERS: 'dns.example',
+				PUBLIC_URL: 'go.example.com',
+			}),
+		{instanceOf: ConfigError},
+	);
+	t.deepEqual(error?.faults.map((fault) => fault.split(' ')[0]).toSorted(), [
+		'ADMIN_TOKEN',
+		'CLICK_RETENTION_DAYS',
+		'DATABASE_URL',
+		'DNS_SERVERS',
+		'LINK_DOMAIN',
+		'LINK_SCHEME',
+		'LOG_FORMAT',
+		'LOG_LEVEL',
+		'PLANS_FILE',
+		'PORT',
+		'PUBLIC_URL',
+		'REDIS_URL',
+		'TRUSTED_PROXIES',
+	]);
+});
+
+test('production needs an admin token and refuses a moved clock', (t) => {
+	const error = t.throws(() => loadConfig({NODE_ENV: 'production', CLOCK_OFFSET: '60'}), {instanceOf: ConfigError});
+	t.deepEqual(
+		error?.faults.map((fault) => fault.split(' ')[0]),
+		['ADMIN_TOKEN', 'CLOCK_OFFSET'],
+	);
+	t.is(loadConfig({NODE_ENV: 'production', ADMIN_TOKEN: 'a'.repeat(32)}).adminToken, 'a'.repeat(32));
+});
+
+test('a malformed webhook secret warns and does not end the start', (t) => {
+	t.is(loadConfig({IDP_WEBHOOK_SECRET: 'whsec_!!'}).warnings.length, 1);
+	t.is(loadConfig({IDP_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'}).warnings.length, 0);
+});
+
+test('a secret is never shown', (t) => {
+	const shown = JSON.stringify(describeConfig({ADMIN_TOKEN: 's3cret-s3cret-s3cret-s3cret-s3cret', PORT: '80'}));
+	t.false(shown.includes('s3cret'));
+	t.true(shown.includes('"value":"80"'));
+});
+
+test('.env.example lists every variable, commented out, in the order of the table', (t) => {
+	const lines = readFileSync(path.join(packageRoot, '.env.example'), 'utf8').split('\n');
+	const names = lines.flatMap((line) => /^# ([A-Z][A-Z_]+)=/.exec(line)?.[1] ?? []);
+	t.deepEqual(
+		names,
+		configTable.map(({name}) => name),
+	);
+});
+
+test('the environment is read in config.ts and in the CLI only', (t) => {
+	const found = execFileSync('grep', ['-rlE', String.raw`process\.env`, path.join(packageRoot, 'src')], {
+		encoding: 'utf8',
+	})
+		.trim()
+		.split('\n')
+		.map((file) => path.relative(path.join(packageRoot, 'src'), file))
+		.filter((file) => !file.startsWith('cli/'));
+	t.deepEqual(found, []);
+});
