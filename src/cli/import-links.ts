@@ -38,6 +38,8 @@ export const importLinks = async (
 			}
 		}
 	} finally {
+		// Rows under way at the same time come back in any order.
+		summary.failures.sort((a, b) => a.line - b.line);
 		await failedRows?.close();
 	}
 };

@@ -13,5 +13,10 @@ export const main = async (argv: string[]): Promise<number> => {
 		});
 	}
 
-	return run(argv, processIo(interruption.signal));
+	try {
+		return await run(argv, processIo(interruption.signal));
+	} finally {
+		// An interrupted import may still be waiting for a line of standard input, which would keep the process alive.
+		process.stdin.destroy();
+	}
 };

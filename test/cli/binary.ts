@@ -1,0 +1,81 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+import test, {type ExecutionContext} from 'ava';
+import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
+
+/** The program as a process of its own, from its sources, as bin/oplink.js starts it from dist. */
+const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {
+	const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, '--', ...argv], {
+		cwd: root,
+		env: {PATH: process.env['PATH'], ...env},
+		stdio: ['pipe', 'pipe', 'pipe'],
+	});
+	t.teardown(() => child.kill('SIGKILL'));
+	return child;
+};
+
+const finish = async (child: ReturnType<typeof start>) => {
+	const [[exitCode, signal], stdout, stderr] = await Promise.all([
+		once(child, 'close'),
+		text(child.stdout),
+		text(child.stderr),
+	]);
+	return {exitCode, signal, stdout, stderr};
+};
+
+test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
+	const [help, unknown] = await Promise.all([finish(start(t, [])), finish(start(t, ['orsg']))]);
+	t.is(help.exitCode, 0);
+	t.regex(help.stdout, /^Usage: oplink/);
+	t.is(unknown.exitCode, 2);
+	t.regex(unknown.stderr, /Did you mean orgs\?/);
+});
+
+test('a server that is away ends the program with 7', async (t) => {
+	const {exitCode, stdout} = await finish(start(t, ['status', '--url', await closedAddress(), '--token', 'x']));
+	t.is(exitCode, 7);
+	t.is(stdout, '');
+});
+
+test('a reader that leaves early ends the program quietly', async (t) => {
+	const lines = `${JSON.stringify({path: '/x'.repeat(500)})}\n`.repeat(5000);
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(lines)}),
+	});
+	const child = start(t, ['links', 'export', '--org', 'Ab12'], env);
+	child.stdout.once('data', () => child.stdout.destroy());
+	const [[exitCode], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+	t.is(exitCode, 0);
+	t.is(stderr, '');
+});
+
+test('Ctrl-C ends a command with 130', async (t) => {
+	const child: {process?: ReturnType<typeof start>} = {};
+	const {env} = await startRecordingServer(t, {'GET /admin/status': {raw: () => void child.process?.kill('SIGINT')}});
+	child.process = start(t, ['status'], env);
+	const {exitCode, stderr} = await finish(child.process);
+	t.is(exitCode, 130);
+	t.is(stderr, 'Interrupted\n');
+});
+
+test('Ctrl-C ends an import that waits for standard input', async (t) => {
+	const child: {process?: ReturnType<typeof start>} = {};
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+		'POST /admin/organizations/Ab12/links/import': {
+			raw: (request) => {
+				request.once('data', () => child.process?.kill('SIGINT'));
+			},
+		},
+	});
+	child.process = start(t, ['links', 'import', '-', '--format', 'ndjson', '--org', 'Ab12'], env);
+	child.process.stdin.write('{"path":"/a"}\n');
+	const {exitCode, stderr} = await finish(child.process);
+	t.is(exitCode, 130);
+	t.regex(stderr, /^Interrupted\n0 row\(s\) of standard input are done/);
+});

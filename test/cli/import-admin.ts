@@ -1,0 +1,234 @@
+import {access, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {PassThrough} from 'node:stream';
+import test, {type ExecutionContext} from 'ava';
+import {linesOf} from '../../src/cli/import-formats/lines.ts';
+import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+type Row = Record<string, unknown>;
+type Result = {status: string; error?: unknown};
+
+/** An import that answers each row as it reads it. */
+const answering =
+	(judge: (row: Row) => Result): RawHandler =>
+	async (request: IncomingMessage, response: ServerResponse) => {
+		response.writeHead(200, {'content-type': 'application/x-ndjson'});
+		response.flushHeaders();
+		let line = 0;
+		for await (const text of linesOf(request)) {
+			line += 1;
+			response.write(`${JSON.stringify({line, ...judge(JSON.parse(text) as Row)})}\n`);
+		}
+
+		response.end();
+	};
+
+const setUp = async (t: ExecutionContext, raw: RawHandler) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-import-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const server = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+		'POST /admin/organizations/Ab12/links/import': {raw},
+	});
+	const imports = (argv: string[], more: Parameters<typeof runCli>[1] = {}) =>
+		runCli(['links', 'import', '--org', 'Ab12', ...argv], {...more, env: server.env, io: {cwd: folder, ...more?.io}});
+	return {folder, imports, file: (name: string) => path.join(folder, name), requests: server.requests};
+};
+
+const refuseFax = answering(({channel}) =>
+	channel === 'fax'
+		? {status: 'failed', error: {statusCode: 400, message: "Unknown channel 'fax'"}}
+		: {status: 'created'},
+);
+
+test('a partial import ends with 1, names lines of the file, and leaves the failed rows beside it', async (t) => {
+	const {imports, file} = await setUp(t, refuseFax);
+	await writeFile(file('links.csv'), 'path,title,channel\n/a,"x\ny",email\n/b,"two\nlines",fax\n/c\n/d,,email\n');
+	const {exitCode, stdout, stderr} = await imports(['links.csv']);
+	t.is(exitCode, 1);
+	t.is(stdout, '2 created, 0 updated, 0 skipped, 2 failed\n');
+	t.regex(stderr, /^line 4: Unknown channel 'fax'$/m);
+	t.regex(stderr, /^line 6: has 1 cells where the heading has 3$/m);
+	t.regex(stderr, /The failed rows are in links\.csv\.failed/);
+	const failed = await readFile(file('links.csv.failed'), 'utf8');
+	t.deepEqual(failed.split('\n').sort(), ['', '/b,"two', '/c', 'lines",fax', 'path,title,channel'].sort());
+	t.true(failed.startsWith('path,title,channel\n'));
+});
+
+test('failed rows of a JSON array are an array again, and mended they can be imported', async (t) => {
+	const {imports, file} = await setUp(t, refuseFax);
+	const rows = [{path: '/a', channel: 'fax'}, {path: '/b'}, {path: '/c', channel: 'fax'}];
+	await writeFile(file('links.json'), JSON.stringify(rows));
+	t.is((await imports(['links.json', '--failed', 'again.json'])).exitCode, 1);
+	const failed = await readFile(file('again.json'), 'utf8');
+	t.deepEqual(JSON.parse(failed), [rows[0], rows[2]]);
+	await writeFile(file('again.json'), failed.replaceAll('fax', 'email'));
+	const {exitCode, stdout} = await imports(['again.json']);
+	t.is(exitCode, 0);
+	t.is(stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+});
+
+test('--json prints the summary with the failures', async (t) => {
+	const details = [{field: 'path', message: 'path is required'}];
+	const {imports} = await setUp(
+		t,
+		answering(({path: p, shortCode}) =>
+			p === undefined
+				? {status: 'failed', error: {message: 'Validation failed', details}}
+				: {status: shortCode === 'old' ? 'skipped' : shortCode === 'new' ? 'updated' : 'created'},
+		),
+	);
+	const stdin = '{"path":"/a"}\n{"title":"x"}\n{"path":"/b","shortCode":"old"}\n{"path":"/c","shortCode":"new"}\n';
+	const {exitCode, stdout, stderr} = await imports(['-', '--format', 'ndjson', '--json'], {stdin});
+	t.is(exitCode, 1);
+	t.deepEqual(JSON.parse(stdout), {
+		created: 1,
+		updated: 1,
+		skipped: 1,
+		failed: 1,
+		failures: [{line: 2, message: 'Validation failed', details}],
+	});
+	t.is(stderr, 'line 2: path is required\n');
+});
+
+test('an import without failures ends with 0 and leaves no file behind', async (t) => {
+	const {imports, file} = await setUp(
+		t,
+		answering(() => ({status: 'skipped'})),
+	);
+	await writeFile(file('links.ndjson'), '{"path":"/a"}\n');
+	const {exitCode, stdout} = await imports(['links.ndjson']);
+	t.is(exitCode, 0);
+	t.is(stdout, '0 created, 0 updated, 1 skipped, 0 failed\n');
+	await t.throwsAsync(access(file('links.ndjson.failed')));
+});
+
+test('--dry-run and --on-conflict reach the server, and a dry run writes no file of failed rows', async (t) => {
+	const {imports, file, requests} = await setUp(t, refuseFax);
+	await writeFile(file('links.csv'), 'path,channel\n/a,fax\n/b,email\n');
+	const {exitCode, stdout} = await imports(['links.csv', '--dry-run', '--on-conflict', 'update']);
+	t.is(exitCode, 1);
+	t.is(stdout, 'Would be: 1 created, 0 updated, 0 skipped, 1 failed\n');
+	t.is(requests.at(-1)?.url, '/admin/organizations/Ab12/links/import?dryRun=true&onConflict=update');
+	t.is(requests.at(-1)?.headers['content-type'], 'application/x-ndjson');
+	await t.throwsAsync(access(file('links.csv.failed')));
+});
+
+test('results are read while rows are still being sent', async (t) => {
+	const stdin = new PassThrough();
+	let answered = 0;
+	const {imports} = await setUp(
+		t,
+		answering(() => {
+			answered += 1;
+			// The second row is written only once the first one is answered.
+			stdin.end(answered === 1 ? '{"path":"/b"}\n' : undefined);
+			return {status: 'created'};
+		}),
+	);
+	stdin.write('{"path":"/a"}\n');
+	const {exitCode, stdout} = await imports(['-', '--format', 'ndjson'], {stdin});
+	t.is(exitCode, 0);
+	t.is(stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+});
+
+test('a server that stops in the middle ends with 7 and says how far it came', async (t) => {
+	const {imports} = await setUp(t, async (request, response) => {
+		response.writeHead(200);
+		response.write('{"line":1,"status":"created"}\n');
+		for await (const _ of linesOf(request)) {
+			// Read to the end, answer the first alone.
+		}
+
+		response.end();
+	});
+	const {exitCode, stderr, stdout} = await imports(['-', '--format', 'ndjson'], {
+		stdin: '{"path":"/a"}\n{"path":"/b"}\n',
+	});
+	t.is(exitCode, 7);
+	t.is(stdout, '');
+	t.regex(stderr, /1 row\(s\) of standard input are done \(1 created.*links that exist are skipped/);
+	t.regex(stderr, /it stopped with 1 row\(s\) unanswered/);
+});
+
+test('a connection that breaks in the middle ends with 7', async (t) => {
+	const {imports} = await setUp(t, async (request, response) => {
+		response.write('{"line":1,"status":"created"}\n', () => request.socket.destroy());
+	});
+	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n{"path":"/b"}\n'});
+	t.is(exitCode, 7);
+	t.regex(stderr, /Cannot reach/);
+});
+
+test('an import that is refused as a whole ends as any request does', async (t) => {
+	const {imports} = await setUp(t, (request, response) => {
+		request.resume();
+		response.writeHead(428, {'content-type': 'application/json'});
+		response.end(JSON.stringify({statusCode: 428, message: 'Register an app', code: 'APP_CONFIG_REQUIRED'}));
+	});
+	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n'});
+	t.is(exitCode, 6);
+	t.regex(stderr, /Error: Register an app\nNext: Register the apps/);
+});
+
+test('an unknown organization is told before any row is sent', async (t) => {
+	const {imports, requests} = await setUp(t, refuseFax);
+	const {exitCode} = await imports(['-', '--format', 'ndjson', '--org', 'None'], {stdin: '{"path":"/a"}\n'});
+	t.is(exitCode, 4);
+	t.is(requests.length, 1);
+});
+
+test('Ctrl-C ends with 130 and says how far the import came', async (t) => {
+	const interruption = new AbortController();
+	const {imports} = await setUp(t, (_request, response) => {
+		response.write('{"line":1,"status":"created"}\n', () => interruption.abort());
+	});
+	const stdin = new PassThrough();
+	stdin.write('{"path":"/a"}\n{"path":"/b"}\n');
+	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {
+		stdin,
+		io: {interruption: interruption.signal},
+	});
+	t.is(exitCode, 130);
+	t.regex(stderr, /^Interrupted\n[01] row\(s\) of standard input are done/);
+});
+
+test('a column that is no field ends with 2; a missing file with 1; its own name as --failed with 2', async (t) => {
+	const {imports, file} = await setUp(t, refuseFax);
+	await writeFile(file('links.csv'), 'path,colour\n/a,red\n');
+	const unknown = await imports(['links.csv']);
+	t.is(unknown.exitCode, 2);
+	t.regex(unknown.stderr, /Unknown column 'colour'/);
+	const missing = await imports(['missing.csv']);
+	t.is(missing.exitCode, 1);
+	t.regex(missing.stderr, /Cannot read missing\.csv: ENOENT/);
+	t.is((await imports(['links.csv', '--failed', './links.csv'])).exitCode, 2);
+	t.is((await imports(['links.txt'])).exitCode, 2);
+});
+
+test('off a terminal progress is a line now and then', async (t) => {
+	const ticks: Array<() => void> = [];
+	const {imports, file} = await setUp(
+		t,
+		answering(({path: p}) => {
+			if (p === '/last') {
+				ticks.at(-1)?.();
+			}
+
+			return {status: 'created'};
+		}),
+	);
+	await writeFile(file('links.ndjson'), '{"path":"/a"}\n{"path":"/last"}\n');
+	let seconds = 0;
+	const every = (interval: number, tick: () => void) => {
+		seconds = interval;
+		ticks.push(tick);
+		return () => {};
+	};
+	const {stderr} = await imports(['links.ndjson'], {io: {every}});
+	t.is(seconds, 5);
+	t.regex(stderr, /^\d rows(?:, \d+ %)?\n$/);
+});

@@ -1,0 +1,197 @@
+import {createReadStream} from 'node:fs';
+import {Readable} from 'node:stream';
+import test from 'ava';
+import {stringify} from 'csv-stringify/sync';
+import fc from 'fast-check';
+import {csvRows} from '../../src/cli/import-formats/csv.ts';
+import type {ImportRow} from '../../src/cli/import-formats/import-row.ts';
+import {jsonRows} from '../../src/cli/import-formats/json.ts';
+import {ndjsonRows} from '../../src/cli/import-formats/ndjson.ts';
+import {formatOfFile} from '../../src/cli/import-formats/read-rows.ts';
+
+/** A source that gives its bytes a few at a time, so that characters, quotes and line ends are cut in two. */
+const inPieces = (text: string, size = 3): Readable => {
+	const bytes = Buffer.from(text);
+	const pieces = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>
+		bytes.subarray(index * size, (index + 1) * size),
+	);
+	return Readable.from(pieces);
+};
+
+const collect = async (rows: AsyncIterable<ImportRow>): Promise<ImportRow[]> => {
+	const all: ImportRow[] = [];
+	for await (const row of rows) {
+		all.push(row);
+	}
+
+	return all;
+};
+
+test('CSV cells become fields: objects, tags, booleans and numbers, and empty is absent', async (t) => {
+	const header =
+		'path,title,tags,og.title,params.coupon,params.a.b,isActive,deferredDeepLinking,matchWindowHours,expiry,id';
+	const [row, bare] = await collect(
+		csvRows(inPieces(`${header}\n/a,T,x; y;;z,OT,C0,1,TRUE,false,24,2030-01-01,old\n/b,,,,,,,,,,\n`)),
+	);
+	t.deepEqual(row?.row, {
+		path: '/a',
+		title: 'T',
+		tags: ['x', 'y', 'z'],
+		og: {title: 'OT'},
+		params: {coupon: 'C0', 'a.b': '1'},
+		isActive: true,
+		deferredDeepLinking: false,
+		matchWindowHours: 24,
+		expiry: '2030-01-01',
+	});
+	t.deepEqual(bare?.row, {path: '/b'});
+});
+
+test('a CSV value that is no boolean or number stays text, for the server to refuse', async (t) => {
+	const [row] = await collect(csvRows(inPieces('path,isActive,matchWindowHours\n/a,maybe,1.5\n')));
+	t.deepEqual(row?.row, {path: '/a', isActive: 'maybe', matchWindowHours: '1.5'});
+});
+
+for (const [name, end] of [
+	['LF', '\n'],
+	['CRLF', '\r\n'],
+] as const) {
+	test(`CSV rows are counted by the line where they begin, with ${name}, a byte order mark and line breaks in quotes`, async (t) => {
+		const text = [
+			'\uFEFFpath,title',
+			'/a,"two',
+			'lines ""q"""',
+			'',
+			'',
+			'/b,é 漢 🙂',
+			'/c,5" screen',
+			'/d,"x',
+			'',
+			'y"',
+			'/e,z',
+		].join(end);
+		const rows = await collect(csvRows(inPieces(text)));
+		t.deepEqual(
+			rows.map(({line, row}) => [line, row?.['path'], row?.['title']]),
+			[
+				[2, '/a', `two${end}lines "q"`],
+				[6, '/b', 'é 漢 🙂'],
+				[7, '/c', '5" screen'],
+				[8, '/d', `x${end}${end}y`],
+				[11, '/e', 'z'],
+			],
+		);
+		t.is(rows[0]?.raw, `/a,"two${end}lines ""q"""`);
+		t.is(rows[0]?.header, 'path,title');
+	});
+}
+
+test('a CSV row with too few or too many cells fails alone', async (t) => {
+	const rows = await collect(csvRows(inPieces('path,title\n/a\n/b,x,y\n/c,z\n')));
+	t.deepEqual(
+		rows.map(({line, error}) => [line, error]),
+		[
+			[2, 'has 1 cells where the heading has 2'],
+			[3, 'has 3 cells where the heading has 2'],
+			[4, undefined],
+		],
+	);
+});
+
+test('a params cell holds a JSON object, and fails its row where it does not', async (t) => {
+	const rows = await collect(csvRows(inPieces('path,params,params.b\n/a,"{""a"":""1""}",2\n/b,[1],\n/c,{,\n')));
+	t.deepEqual(rows[0]?.row, {path: '/a', params: {a: '1', b: '2'}});
+	t.is(rows[1]?.error, 'params is no JSON object');
+	t.is(rows[2]?.error, 'params is no JSON object');
+});
+
+test('a CSV column that is no field is refused before any row, and so is one that stands twice', async (t) => {
+	await t.throwsAsync(collect(csvRows(inPieces('path,colour\n/a,red\n'))), {message: /Unknown column 'colour'/});
+	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' stands twice/});
+});
+
+test('a quote that is never closed ends the reading with an error, not with a silent rest', async (t) => {
+	const text = `path,title\n/a,"open\n${'/b,x\n'.repeat(300_000)}`;
+	await t.throwsAsync(collect(csvRows(Readable.from([Buffer.from(text)]))), {message: /CSV file cannot be read/});
+});
+
+test('an input that breaks off ends the reading of each format', async (t) => {
+	for (const rows of [csvRows, jsonRows, ndjsonRows]) {
+		await t.throwsAsync(collect(rows(createReadStream('/nonexistent/links'))), {code: 'ENOENT'});
+	}
+});
+
+test('NDJSON has a row per line, also with U+2028 in a string and without a last line end', async (t) => {
+	const rows = await collect(ndjsonRows(inPieces('\uFEFF{"path":"/a\u2028b"}\r\n\r\n[1]\n{"path":\n{"path":"/c"}')));
+	t.deepEqual(
+		rows.map(({line, row}) => [line, row]),
+		[
+			[1, {path: '/a\u2028b'}],
+			[3, undefined],
+			[4, undefined],
+			[5, {path: '/c'}],
+		],
+	);
+	t.is(rows[1]?.error, 'is no JSON object');
+	t.regex(rows[2]?.error ?? '', /^is no JSON: /);
+});
+
+test('a JSON array is read element by element, whatever its strings hold', async (t) => {
+	const elements = [{path: '/a', title: 'q" ] } , \\ \\" é', og: {title: '[{'}, tags: ['a', ']']}, {path: '/b'}];
+	for (const text of [
+		JSON.stringify(elements),
+		JSON.stringify(elements, null, 2),
+		` [${elements.map((e) => JSON.stringify(e)).join(' ,\n')}] \n`,
+	]) {
+		const rows = await collect(jsonRows(inPieces(text, 1)));
+		t.deepEqual(
+			rows.map(({line, row}) => [line, row]),
+			elements.map((element, index) => [index + 1, element]),
+		);
+	}
+
+	t.deepEqual(await collect(jsonRows(inPieces('[]'))), []);
+});
+
+test('an element that is no object fails alone; a file that is no array, or has no end, fails as a whole', async (t) => {
+	const rows = await collect(jsonRows(inPieces('[1,{"path":"/a"},nope]')));
+	t.deepEqual(
+		rows.map(({error}) => error?.slice(0, 10)),
+		['is no JSON', undefined, 'is no JSON'],
+	);
+	await t.throwsAsync(collect(jsonRows(inPieces('{"path":"/a"}'))), {message: /is no JSON array/});
+	await t.throwsAsync(collect(jsonRows(inPieces(''))), {message: /is no JSON array/});
+	await t.throwsAsync(collect(jsonRows(inPieces('[{"path":"/a"}'))), {message: /has no end/});
+	await t.throwsAsync(collect(jsonRows(inPieces('[] []'))), {message: /goes on after/});
+});
+
+test('any texts that a CSV writer writes are read back, from the line where they began', async (t) => {
+	const cell = fc.string({unit: 'grapheme'}).filter((text) => !/^'[=+\-@\t\r]/.test(text) && !/\r(?!\n)/.test(text));
+	const check = fc.asyncProperty(
+		fc.array(fc.tuple(cell, cell), {minLength: 1, maxLength: 8}),
+		fc.integer({min: 1, max: 7}),
+		async (cells, size) => {
+			const records = cells.map(([title, channel]) => [`/p${title}`, title, channel]);
+			const text = stringify([['path', 'title', 'channel'], ...records]);
+			const rows = await collect(csvRows(inPieces(text, size)));
+			t.deepEqual(
+				rows.map(({row}) => [row?.['path'], row?.['title'] ?? '', row?.['channel'] ?? '']),
+				records,
+			);
+			let line = 2;
+			for (const row of rows) {
+				t.is(row.line, line);
+				line += row.raw.split(/\r\n|\n/).length;
+			}
+		},
+	);
+	await fc.assert(check, {numRuns: 200});
+});
+
+test('the format is told by the ending, of a file of failed rows too', (t) => {
+	t.is(formatOfFile('a/links.CSV'), 'csv');
+	t.is(formatOfFile('links.jsonl'), 'ndjson');
+	t.is(formatOfFile('links.json.failed.failed'), 'json');
+	t.throws(() => formatOfFile('links.txt'), {message: /does not tell its format/});
+	t.throws(() => formatOfFile('-'), {message: /Standard input has no name/});
+});

@@ -1,0 +1,42 @@
+import test from 'ava';
+import stringWidth from 'string-width';
+import {cellText, keyValues, table} from '../../src/cli/output.ts';
+
+type Row = {id: string; name: string; count: number};
+const columns = [
+	{title: 'ID', value: ({id}: Row) => id},
+	{title: 'NAME', value: ({name}: Row) => name, flexible: true},
+	{title: 'N', value: ({count}: Row) => count, align: 'right' as const},
+];
+
+test('columns line up by what a terminal shows, not by characters', (t) => {
+	const rows = [
+		{id: 'a', name: '漢字', count: 7},
+		{id: 'b', name: 'é🙂', count: 1200},
+	];
+	t.deepEqual(table(columns, rows, {width: 80}).split('\n'), ['ID  NAME     N', 'a   漢字     7', 'b   é🙂   1200']);
+});
+
+test('only flexible columns give way, by whole characters, and the table fits', (t) => {
+	const family = '👩‍👩‍👧‍👧';
+	const text = table(columns, [{id: 'x'.repeat(36), name: family.repeat(30), count: 1}], {width: 50});
+	for (const line of text.split('\n')) {
+		t.true(stringWidth(line) <= 50, line);
+	}
+
+	t.true(text.includes('x'.repeat(36)));
+	t.regex(text, new RegExp(`${family}…`));
+});
+
+test('stored text cannot steer the terminal', (t) => {
+	t.is(cellText('a\u001B[2Jb\r\nc\u009B1m\u0000'), 'a [2Jb c 1m ');
+	t.is(keyValues([['title', '\u001B]0;x\u0007']]), 'title   ]0;x ');
+});
+
+test('what is absent is a dash, lists are joined, truth is a word', (t) => {
+	t.is(cellText(null), '-');
+	t.is(cellText([]), '-');
+	t.is(cellText(['a', 'b']), 'a, b');
+	t.is(cellText(false), 'no');
+	t.is(cellText(0), '0');
+});
