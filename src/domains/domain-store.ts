@@ -24,14 +24,20 @@ const toDomain = (row: Row): Domain => ({
 
 const firstDomain = ([row]: Row[]): Domain | null => (row === undefined ? null : toDomain(row));
 
+/** A custom domain as resolution needs it: whose it is, and that organization's orgKey. */
+export type VerifiedDomain = {id: string; organizationId: string; orgKey: string; hostname: string};
+
 /** The custom domain that is VERIFIED under a host name (as `normalHostname` writes it), whoever's it is. */
-export const findVerifiedDomain = async (
-	db: Db,
-	hostname: string,
-): Promise<{id: string; organizationId: string; hostname: string} | null> => {
-	const rows: Array<{id: string; organizationId: string; hostname: string}> = await db('domains')
-		.where({hostname, status: 'VERIFIED'})
-		.select({id: 'id', organizationId: 'organization_id', hostname: 'hostname'});
+export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> => {
+	const rows: VerifiedDomain[] = await db('domains')
+		.join('organizations', 'organizations.id', 'domains.organization_id')
+		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
+		.select({
+			id: 'domains.id',
+			organizationId: 'domains.organization_id',
+			orgKey: 'organizations.org_key',
+			hostname: 'domains.hostname',
+		});
 	return rows[0] ?? null;
 };
 
