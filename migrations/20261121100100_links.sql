@@ -104,7 +104,8 @@ CREATE TABLE idempotency_keys (
 	key text NOT NULL,
 	-- SHA-256 of the request body
 	request_hash bytea NOT NULL,
-	response jsonb NOT NULL,
+	-- json and not jsonb, which would answer with its fields in another order
+	response json NOT NULL,
 	created_at timestamptz NOT NULL,
 	CONSTRAINT idempotency_keys_pkey PRIMARY KEY (organization_id, key)
 );

@@ -1,0 +1,126 @@
+import {randomUUID} from 'node:crypto';
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Db, inTransaction, translateViolation} from '../db/db.ts';
+import {
+	domainNotFound,
+	externalIdTaken,
+	organizationNotFound,
+	quotaExceeded,
+	shortCodeTaken,
+	templateNotFound,
+} from '../errors.ts';
+import {randomAlphanumeric} from '../organizations/org-key.ts';
+import type {Services} from '../services.ts';
+import {createOnce} from './idempotent-create.ts';
+import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
+import {requireNoLoop} from './link-fields.ts';
+import {readReferences} from './link-references.ts';
+import {createLinkStore, takeLink} from './link-store.ts';
+import {lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
+
+/** A new short code (decisions 2). */
+export const generateShortCode = (): string => randomAlphanumeric(7);
+
+/** A link of which nothing is said yet. */
+export const emptyLink = (organizationId: string, domainId: string, now: Date): LinkRow => ({
+	id: randomUUID(),
+	organization_id: organizationId,
+	domain_id: domainId,
+	template_id: null,
+	short_code: '',
+	external_id: null,
+	path: null,
+	params: null,
+	title: null,
+	tags: null,
+	channel: null,
+	utm_source: null,
+	utm_medium: null,
+	utm_campaign: null,
+	utm_term: null,
+	utm_content: null,
+	fallback_url: null,
+	og_title: null,
+	og_description: null,
+	og_image_url: null,
+	expiry: null,
+	is_active: true,
+	deferred_deep_linking: null,
+	match_window_hours: null,
+	created_at: now,
+	updated_at: now,
+});
+
+/** What a link's constraints mean to the caller. */
+export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
+	links_organization_id_short_code_key: () => shortCodeTaken(shortCode),
+	links_organization_id_external_id_key: () => externalIdTaken(externalId ?? ''),
+	links_domain_id_fkey: domainNotFound,
+	links_template_id_fkey: templateNotFound,
+	links_organization_id_fkey: organizationNotFound,
+});
+
+/** Inserts the row under its own short code, or under the first generated one that is free. @throws 409. */
+const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow> => {
+	const store = createLinkStore(trx, row.organization_id);
+	for (;;) {
+		const link = {...row, short_code: fields.shortCode ?? generateShortCode()};
+		const inserted = await store.insert([link]).catch((error: unknown) => {
+			throw translateViolation(error, linkViolations(fields));
+		});
+		if (inserted.has(link.id)) {
+			return link;
+		}
+
+		if (fields.shortCode !== undefined) {
+			throw shortCodeTaken(fields.shortCode);
+		}
+	}
+};
+
+type NewLink = {organization: {id: string}; by: Caller; fields: LinkInput};
+
+const create = async (services: Services, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
+	const now = services.clock.now();
+	const owner = await lockOwner(trx, organization.id);
+	const plan = requireCreationTerms(services, owner);
+	if (!(await takeLink(trx, owner.id, plan.quotas.links))) {
+		throw quotaExceeded('links');
+	}
+
+	await requireClickQuota(trx, owner, plan, now);
+	const references = await readReferences(trx, owner, {inputs: [fields], lock: 'share'});
+	const row = references.apply(emptyLink(owner.id, references.defaultDomain.id, now), fields);
+	const link = await insert(trx, row, fields);
+	await recordAudit(trx, now, by, {
+		action: 'CREATE',
+		entityType: 'Link',
+		entityId: link.id,
+		organizationId: owner.id,
+		details: {shortCode: link.short_code, path: link.path},
+	});
+	return linkJson(services.addresses, owner, references.view(link));
+};
+
+/**
+ * A new link. The checks come in the order of decisions 3; with an idempotency key a repetition gives the first answer
+ * again, before any of them.
+ * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
+ * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
+ */
+export const createLink = (
+	services: Services,
+	{idempotencyKey, ...newLink}: NewLink & {idempotencyKey?: string | undefined},
+): Promise<LinkJson> => {
+	const {organization, fields} = newLink;
+	requireNoLoop(services.addresses, fields);
+	return inTransaction(services.db, (trx) =>
+		idempotencyKey === undefined
+			? create(services, trx, newLink)
+			: createOnce(
+					trx,
+					{organizationId: organization.id, key: idempotencyKey, request: fields, now: services.clock.now()},
+					() => create(services, trx, newLink),
+				),
+	);
+};

@@ -1,0 +1,151 @@
+import type {Db} from '../db/db.ts';
+import type {Domain} from '../domains/domain.ts';
+import {domainNotFound, templateNotFound, unknownChannel, validationFailed} from '../errors.ts';
+import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
+import {requireNoLoop} from './link-fields.ts';
+
+/** 'share': what is read stays as it is until the transaction ends, so that a write may rely on it. */
+type Lock = 'none' | 'share';
+
+/** What links point at: the organization's domains, and those of its templates and channels that were asked for. */
+export type LinkReferences = {
+	/** The domain of new links. */
+	defaultDomain: Domain;
+	hasDomain(id: string): boolean;
+	/** The link with its domain and template. */
+	view(link: LinkRow): LinkView;
+	/**
+	 * The row that `input` makes of `row`. A null domain is the default one.
+	 * @throws 404 for a domain that is not the organization's or not VERIFIED and for a foreign template, 400 for an
+	 * unknown channel, a link without any path, and a URL on the link's own domain.
+	 */
+	apply(row: LinkRow, input: LinkInput): LinkRow;
+};
+
+const readDomains = (db: Db, organizationId: string, lock: Lock): Promise<Domain[]> =>
+	db('domains')
+		.where((owner) => owner.where({organization_id: organizationId}).orWhereNull('organization_id'))
+		.orderBy('id')
+		.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
+		.select({
+			id: 'id',
+			organizationId: 'organization_id',
+			hostname: 'hostname',
+			status: 'status',
+			verificationToken: 'verification_token',
+			createdAt: 'created_at',
+		});
+
+const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
+	if (names.length === 0) {
+		return new Set();
+	}
+
+	const rows: Array<{name: string}> = await db('channels')
+		.where({organization_id: organizationId})
+		.whereIn('name', names)
+		.orderBy('name')
+		.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
+		.select('name');
+	return new Set(rows.map(({name}) => name));
+};
+
+const readTemplates = async (db: Db, organizationId: string, ids: string[], lock: Lock): Promise<LinkTemplate[]> =>
+	ids.length === 0
+		? []
+		: db('templates')
+				.where({organization_id: organizationId})
+				.whereIn('id', ids)
+				.orderBy('id')
+				.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
+				.select({
+					id: 'id',
+					path: 'path',
+					deferredDeepLinking: 'deferred_deep_linking',
+					matchWindowHours: 'match_window_hours',
+				});
+
+const distinct = (values: Iterable<string | null | undefined>): string[] => [
+	...new Set([...values].filter((value) => value != null)),
+];
+
+const pathRequired = () => validationFailed([{message: 'path is required', field: 'path'}]);
+
+/** Reads what `links` point at and what `inputs` name. Locks are taken before those of links, by everyone. */
+export const readReferences = async (
+	db: Db,
+	owner: Pick<LinkOwner, 'id' | 'defaultDomainId'>,
+	{links = [], inputs = [], lock = 'none'}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock},
+): Promise<LinkReferences> => {
+	const domains = new Map((await readDomains(db, owner.id, lock)).map((domain) => [domain.id, domain]));
+	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
+	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
+	const templates = new Map(
+		(await readTemplates(db, owner.id, distinct(templateIds), lock)).map((template) => [template.id, template]),
+	);
+
+	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
+	const chosen = owner.defaultDomainId === null ? undefined : domains.get(owner.defaultDomainId);
+	const defaultDomain = chosen?.status === 'VERIFIED' ? chosen : shared;
+	if (defaultDomain === undefined) {
+		throw new Error('the shared link domain is missing');
+	}
+
+	const usableDomain = (id: string): Domain | undefined => {
+		const domain = domains.get(id.toLowerCase());
+		return domain?.status === 'VERIFIED' ? domain : undefined;
+	};
+	const domainOf = (link: LinkRow): Domain => domains.get(link.domain_id) ?? defaultDomain;
+	const templateOf = (link: LinkRow): LinkTemplate | null =>
+		link.template_id === null ? null : (templates.get(link.template_id) ?? null);
+
+	const domainIdOf = ({domainId}: LinkInput): {domainId?: string} => {
+		if (domainId == null) {
+			return domainId === null ? {domainId: defaultDomain.id} : {};
+		}
+
+		const domain = usableDomain(domainId);
+		if (domain === undefined) {
+			throw domainNotFound();
+		}
+
+		return {domainId: domain.id};
+	};
+
+	const templateIdOf = ({templateId}: LinkInput): {templateId?: string | null} => {
+		if (templateId == null) {
+			return templateId === null ? {templateId} : {};
+		}
+
+		const template = templates.get(templateId.toLowerCase());
+		if (template === undefined) {
+			throw templateNotFound();
+		}
+
+		return {templateId: template.id};
+	};
+
+	return {
+		defaultDomain,
+		hasDomain: (id) => usableDomain(id) !== undefined,
+		view: (link) => ({link, domain: domainOf(link), template: templateOf(link)}),
+		apply: (row, input) => {
+			const references = {...domainIdOf(input), ...templateIdOf(input)};
+			if (input.channel != null && !channels.has(input.channel)) {
+				throw unknownChannel(input.channel);
+			}
+
+			const after = withInput(row, {...input, ...references});
+			if (after.path === null && (templateOf(after)?.path ?? null) === null) {
+				throw pathRequired();
+			}
+
+			const {hostname} = domainOf(after);
+			if (hostname !== null) {
+				requireNoLoop({linkDomain: hostname}, {fallbackUrl: after.fallback_url, og: {imageUrl: after.og_image_url}});
+			}
+
+			return after;
+		},
+	};
+};

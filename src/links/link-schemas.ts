@@ -1,0 +1,59 @@
+import Joi from 'joi';
+import {booleanQuery} from '../http/route.ts';
+import {isoDateTime, type PageQuery, pageQuery} from '../http/validate.ts';
+import type {LinkInput} from './link.ts';
+import {sharedFieldSchemas} from './link-fields.ts';
+
+/** What a short code looks like: 1 to 64 of `A-Z a-z 0-9 _ -` (decisions 2). */
+const shortCode = Joi.string()
+	.max(64)
+	.pattern(/^[A-Za-z0-9_-]*$/)
+	.messages({'string.pattern.base': '{{#label}} must consist of letters, digits, _ and -'});
+const uuid = Joi.string().guid({separator: '-'});
+
+const {path, ...shared} = sharedFieldSchemas;
+
+const fields = {
+	...shared,
+	shortCode,
+	title: Joi.string().max(255).allow(null),
+	domainId: uuid.allow(null),
+	templateId: uuid.allow(null),
+	externalId: Joi.string().max(255).allow(null),
+	expiry: isoDateTime().allow(null),
+	isActive: Joi.boolean().strict().allow(null),
+};
+
+/** The body of a create. Without a template nothing else could give the path; whether a template does is known later. */
+export const newLink = Joi.object<LinkInput>({
+	path: path.when('templateId', {is: Joi.string().required(), otherwise: Joi.required()}),
+	...fields,
+});
+
+/** The body of an update: null clears an optional field, and `path` and `shortCode` are none (decisions 4). */
+export const linkChanges = Joi.object<LinkInput>({path, ...fields});
+
+export type LinkListQuery = PageQuery & {
+	isActive?: boolean;
+	q?: string;
+	tag?: string;
+	channel?: string;
+	externalId?: string;
+};
+
+export const linkListQuery = Joi.object<LinkListQuery>({
+	...pageQuery,
+	isActive: booleanQuery,
+	q: Joi.string().max(255).allow(''),
+	tag: Joi.string().max(50),
+	channel: Joi.string().max(50),
+	externalId: Joi.string().max(255),
+});
+
+export type OnConflict = 'skip' | 'update' | 'fail';
+export type ImportQuery = {dryRun: boolean; onConflict: OnConflict};
+
+export const importQuery = Joi.object<ImportQuery>({
+	dryRun: booleanQuery.default(false),
+	onConflict: Joi.valid('skip', 'update', 'fail').default('skip' satisfies OnConflict),
+});

@@ -1,0 +1,44 @@
+import {countMonthClicks} from '../clicks/record-click.ts';
+import type {Db} from '../db/db.ts';
+import {appConfigRequired, organizationNotFound} from '../errors.ts';
+import {requirePlan, requireQuota} from '../plans/entitlements.ts';
+import type {Plan} from '../plans/plans.ts';
+import type {Services} from '../services.ts';
+import type {LinkOwner} from './link.ts';
+
+/** An organization as a write of its links finds it; it stays until the transaction ends. */
+export type LockedOwner = LinkOwner & {plan: string | null; hasAppConfig: boolean};
+
+/** @throws 404 where the organization is gone. */
+export const lockOwner = async (trx: Db, organizationId: string): Promise<LockedOwner> => {
+	const {rows} = await trx.raw<{rows: LockedOwner[]}>(
+		`SELECT id, org_key AS "orgKey", default_domain_id AS "defaultDomainId", plan,
+			EXISTS (SELECT FROM app_configs WHERE organization_id = organizations.id) AS "hasAppConfig"
+		FROM organizations WHERE id = ?
+		FOR KEY SHARE OF organizations`,
+		[organizationId],
+	);
+	const [owner] = rows;
+	if (owner === undefined) {
+		throw organizationNotFound();
+	}
+
+	return owner;
+};
+
+/** The plan under which the owner may create links. @throws 402 without a plan, 428 without an app configuration. */
+export const requireCreationTerms = (services: Pick<Services, 'config' | 'log'>, owner: LockedOwner): Plan => {
+	const plan = requirePlan(services, owner);
+	if (!owner.hasAppConfig) {
+		throw appConfigRequired();
+	}
+
+	return plan;
+};
+
+/** Over the click quota links resolve on, but are neither created nor changed (decisions 4). @throws 402. */
+export const requireClickQuota = async (trx: Db, owner: LinkOwner, plan: Plan, now: Date): Promise<void> => {
+	if (plan.quotas.clicks !== null) {
+		requireQuota(plan, 'clicks', await countMonthClicks(trx, owner.id, now));
+	}
+};

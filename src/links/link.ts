@@ -1,0 +1,150 @@
+import {isDeepStrictEqual} from 'node:util';
+import type {Addresses} from '../config.ts';
+import {type Domain, domainSummary} from '../domains/domain.ts';
+import {type SharedFieldsInput, type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from './link-fields.ts';
+
+/** A row of `links`. A null column is a field that the link leaves to its template. */
+export type LinkRow = SharedFieldsRow & {
+	id: string;
+	organization_id: string;
+	domain_id: string;
+	template_id: string | null;
+	short_code: string;
+	external_id: string | null;
+	title: string | null;
+	expiry: Date | null;
+	is_active: boolean;
+	created_at: Date;
+	updated_at: Date;
+};
+
+/** What a body says of a link: what is absent stays as it is, null clears. */
+export type LinkInput = SharedFieldsInput & {
+	domainId?: string | null;
+	templateId?: string | null;
+	shortCode?: string;
+	externalId?: string | null;
+	title?: string | null;
+	expiry?: Date | null;
+	isActive?: boolean | null;
+};
+
+/** What a link needs to know of its template to be shown. */
+export type LinkTemplate = {
+	id: string;
+	path: string | null;
+	deferredDeepLinking: boolean | null;
+	matchWindowHours: number | null;
+};
+
+/** A link with what its JSON takes from elsewhere. */
+export type LinkView = {link: LinkRow; domain: Domain; template: LinkTemplate | null};
+
+/** The organization as links see it. */
+export type LinkOwner = {id: string; orgKey: string; defaultDomainId: string | null};
+
+/** The short URL; on a custom domain it has the orgKey too (decisions 4), and https. */
+export const shortUrl = (
+	{linkScheme, linkDomain}: Addresses,
+	{hostname, orgKey, shortCode}: {hostname: string | null; orgKey: string; shortCode: string},
+): string =>
+	hostname === null
+		? `${linkScheme}://${linkDomain}/${orgKey}/${shortCode}`
+		: `https://${hostname}/${orgKey}/${shortCode}`;
+
+/** The two fields that a response shows as they take effect: own, else the template's, else the default. */
+export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) => ({
+	deferredDeepLinking: link.deferred_deep_linking ?? template?.deferredDeepLinking ?? true,
+	matchWindowHours: link.match_window_hours ?? template?.matchWindowHours ?? 168,
+});
+
+/** A link as create and update answer it, without a domain object (interface 4.1). */
+export const linkJson = (addresses: Addresses, {orgKey}: LinkOwner, {link, domain, template}: LinkView) => {
+	const shared = sharedFieldsOf(link);
+	return {
+		id: link.id,
+		organizationId: link.organization_id,
+		domainId: link.domain_id,
+		shortCode: link.short_code,
+		url: shortUrl(addresses, {hostname: domain.hostname, orgKey, shortCode: link.short_code}),
+		path: shared.path,
+		params: shared.params,
+		title: link.title,
+		tags: shared.tags,
+		channel: shared.channel,
+		utmSource: shared.utmSource,
+		utmMedium: shared.utmMedium,
+		utmCampaign: shared.utmCampaign,
+		utmTerm: shared.utmTerm,
+		utmContent: shared.utmContent,
+		fallbackUrl: shared.fallbackUrl,
+		og: shared.og,
+		expiry: link.expiry,
+		templateId: link.template_id,
+		externalId: link.external_id,
+		isActive: link.is_active,
+		...effectiveMatching(link, template),
+		createdAt: link.created_at,
+		updatedAt: link.updated_at,
+	};
+};
+export type LinkJson = ReturnType<typeof linkJson>;
+
+/** A link as list, get and export answer it. */
+export const linkJsonWithDomain = (addresses: Addresses, owner: LinkOwner, view: LinkView) => ({
+	...linkJson(addresses, owner, view),
+	domain: domainSummary(view.domain, {linkDomain: addresses.linkDomain, defaultDomainId: owner.defaultDomainId}),
+});
+
+/** The columns that a change may set, each by the name that the API has for it. */
+const fieldNames = {
+	domain_id: 'domainId',
+	template_id: 'templateId',
+	short_code: 'shortCode',
+	external_id: 'externalId',
+	path: 'path',
+	params: 'params',
+	title: 'title',
+	tags: 'tags',
+	channel: 'channel',
+	utm_source: 'utmSource',
+	utm_medium: 'utmMedium',
+	utm_campaign: 'utmCampaign',
+	utm_term: 'utmTerm',
+	utm_content: 'utmContent',
+	fallback_url: 'fallbackUrl',
+	og_title: 'og.title',
+	og_description: 'og.description',
+	og_image_url: 'og.imageUrl',
+	expiry: 'expiry',
+	is_active: 'isActive',
+	deferred_deep_linking: 'deferredDeepLinking',
+	match_window_hours: 'matchWindowHours',
+} as const satisfies Partial<Record<keyof LinkRow, string>>;
+export type LinkColumn = keyof typeof fieldNames;
+export const linkColumns = Object.keys(fieldNames) as LinkColumn[];
+
+/** The row with what `input` says of it. A null `domainId`, the default domain, must have been replaced by its id. */
+export const withInput = (row: LinkRow, input: LinkInput): LinkRow => {
+	const own = {
+		// The row holds the object, where a statement of the shared fields wants its text.
+		params: input.params,
+		domain_id: input.domainId,
+		template_id: input.templateId,
+		short_code: input.shortCode,
+		external_id: input.externalId,
+		title: input.title,
+		expiry: input.expiry,
+		is_active: input.isActive === null ? true : input.isActive,
+	};
+	const columns = {...sharedFieldColumns(input), ...own};
+	return {...row, ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))};
+};
+
+/** The columns in which two rows of a link differ. */
+export const changedColumns = (before: LinkRow, after: LinkRow): LinkColumn[] =>
+	linkColumns.filter((column) => !isDeepStrictEqual(before[column], after[column]));
+
+/** Columns that differ, as an audit record tells them: `{title: {from, to}}`. */
+export const changeDetails = (before: LinkRow, after: LinkRow, columns: readonly LinkColumn[]) =>
+	Object.fromEntries(columns.map((column) => [fieldNames[column], {from: before[column], to: after[column]}]));

@@ -1,0 +1,36 @@
+import {linkNotFound} from '../errors.ts';
+import type {Page} from '../http/validate.ts';
+import type {Services} from '../services.ts';
+import {type LinkOwner, linkJsonWithDomain} from './link.ts';
+import {readReferences} from './link-references.ts';
+import type {LinkListQuery} from './link-schemas.ts';
+import {createLinkStore} from './link-store.ts';
+
+type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
+
+/** One link, with its domain. @throws 404. */
+export const getLink = async (
+	{db, addresses}: Services,
+	{organization, id}: {organization: LinkOwner; id: string},
+): Promise<LinkJsonWithDomain> => {
+	const link = await createLinkStore(db, organization.id).find(id);
+	if (link === null) {
+		throw linkNotFound();
+	}
+
+	const references = await readReferences(db, organization, {links: [link]});
+	return linkJsonWithDomain(addresses, organization, references.view(link));
+};
+
+/** A page of the organization's links, each with its domain, the newest first. */
+export const listLinks = async (
+	{db, addresses}: Services,
+	{organization, query}: {organization: LinkOwner; query: LinkListQuery},
+): Promise<Page<LinkJsonWithDomain>> => {
+	const found = await createLinkStore(db, organization.id).list(query);
+	const references = await readReferences(db, organization, {links: found.data});
+	return {
+		...found,
+		data: found.data.map((link) => linkJsonWithDomain(addresses, organization, references.view(link))),
+	};
+};

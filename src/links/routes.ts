@@ -1,0 +1,83 @@
+import {route} from '../http/route.ts';
+import {idParams} from '../http/validate.ts';
+import {limits} from '../limits/limits.ts';
+import {createLink} from './create-link.ts';
+import {deleteLink} from './delete-link.ts';
+import {idempotencyKeyOf} from './idempotent-create.ts';
+import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
+import {qrQuery, qrReply} from './qr.ts';
+import {getLink, listLinks} from './read-links.ts';
+import {updateLink} from './update-link.ts';
+
+export const linkRoutes = [
+	route({
+		method: 'POST',
+		path: '/links',
+		credential: 'serverKey',
+		limit: limits.linkWrites,
+		body: newLink,
+		status: 201,
+		handler: ({services, organization, by, body, request}) =>
+			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/links',
+		credential: 'serverKey',
+		limit: limits.linkReads,
+		query: linkListQuery,
+		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/links/:id',
+		credential: 'serverKey',
+		limit: limits.linkReads,
+		params: idParams,
+		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/links/:id',
+		credential: 'serverKey',
+		limit: limits.linkWrites,
+		params: idParams,
+		body: linkChanges,
+		handler: ({services, organization, by, params, body}) =>
+			updateLink(services, {organization, by, id: params.id, changes: body}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/links/:id',
+		credential: 'serverKey',
+		limit: limits.linkWrites,
+		params: idParams,
+		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/links/:id/qr.svg',
+		credential: 'serverKey',
+		limit: limits.linkReads,
+		params: idParams,
+		query: qrQuery,
+		handler: async ({services, organization, params, query, request}) =>
+			qrReply('svg', await getLink(services, {organization, id: params.id}), query, request.headers),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/links/:id/qr.png',
+		credential: 'serverKey',
+		limit: limits.linkReads,
+		params: idParams,
+		query: qrQuery,
+		handler: async ({services, organization, params, query, request}) =>
+			qrReply('png', await getLink(services, {organization, id: params.id}), query, request.headers),
+	}),
+];
