@@ -73,6 +73,8 @@ export const organizationHasSubscription = () =>
 export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
 export const appConfigNotFound = () => notFound('App configuration not found');
 
+export const malformedRow = () => badRequest('The line is not valid JSON');
+export const rowTooLarge = (bytes: number) => new HttpError(413, `A line must not be larger than ${bytes} bytes`);
 export const linkNotFound = () => notFound('Link not found');
 export const linkGone = (reason: 'deactivated' | 'expired' | 'suspended') =>
 	new HttpError(410, reason === 'suspended' ? 'Organization is suspended' : `Link is ${reason}`);

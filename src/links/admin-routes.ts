@@ -1,0 +1,120 @@
+import {route} from '../http/route.ts';
+import {uuidParam} from '../http/validate.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {createLink} from './create-link.ts';
+import {deleteLink} from './delete-link.ts';
+import {exportLinks} from './export-links.ts';
+import {idempotencyKeyOf} from './idempotent-create.ts';
+import {importLinks} from './import-links.ts';
+import {importQuery, linkChanges, linkListQuery, newLink} from './link-schemas.ts';
+import {qrQuery, qrReply} from './qr.ts';
+import {getLink, listLinks} from './read-links.ts';
+import {updateLink} from './update-link.ts';
+
+const linkParams = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
+
+export const adminLinkRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/links',
+		credential: 'admin',
+		params: orgParams,
+		query: linkListQuery,
+		handler: async ({services, params, query}) =>
+			listLinks(services, {organization: await requireOrganization(services, params.orgId), query}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/links',
+		credential: 'admin',
+		params: orgParams,
+		body: newLink,
+		status: 201,
+		handler: async ({services, by, params, body, request}) =>
+			createLink(services, {
+				organization: await requireOrganization(services, params.orgId),
+				by,
+				fields: body,
+				idempotencyKey: idempotencyKeyOf(request.headers),
+			}),
+	}),
+
+	// Before `:id`, which would take the word for one.
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/links/export',
+		credential: 'admin',
+		params: orgParams,
+		handler: async ({services, params, request}) =>
+			exportLinks(services, {organization: await requireOrganization(services, params.orgId), request}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/links/import',
+		credential: 'admin',
+		params: orgParams,
+		query: importQuery,
+		body: 'stream',
+		handler: async ({services, by, params, query, request}) =>
+			importLinks(services, {organization: await requireOrganization(services, params.orgId), by, query, request}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/links/:id',
+		credential: 'admin',
+		params: linkParams,
+		handler: async ({services, params}) =>
+			getLink(services, {organization: await requireOrganization(services, params.orgId), id: params.id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/admin/organizations/:orgId/links/:id',
+		credential: 'admin',
+		params: linkParams,
+		body: linkChanges,
+		handler: async ({services, by, params, body}) =>
+			updateLink(services, {
+				organization: await requireOrganization(services, params.orgId),
+				by,
+				id: params.id,
+				changes: body,
+			}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/organizations/:orgId/links/:id',
+		credential: 'admin',
+		params: linkParams,
+		handler: async ({services, by, params}) =>
+			deleteLink(services, {organization: await requireOrganization(services, params.orgId), by, id: params.id}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/links/:id/qr.svg',
+		credential: 'admin',
+		params: linkParams,
+		query: qrQuery,
+		handler: async ({services, params, query, request}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return qrReply('svg', await getLink(services, {organization, id: params.id}), query, request.headers);
+		},
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/organizations/:orgId/links/:id/qr.png',
+		credential: 'admin',
+		params: linkParams,
+		query: qrQuery,
+		handler: async ({services, params, query, request}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return qrReply('png', await getLink(services, {organization, id: params.id}), query, request.headers);
+		},
+	}),
+];

@@ -1,0 +1,44 @@
+import {Readable} from 'node:stream';
+import {type Reply, type RequestFacts, reply} from '../http/route.ts';
+import type {Services} from '../services.ts';
+import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
+import {readReferences} from './link-references.ts';
+import {createLinkStore} from './link-store.ts';
+import {ndjsonHeaders} from './ndjson-headers.ts';
+
+const BATCH = 500;
+
+async function* lines({db, addresses}: Services, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
+	const store = createLinkStore(db, organization.id);
+	let batch = first;
+	try {
+		for (;;) {
+			const references = await readReferences(db, organization, {links: batch});
+			yield batch
+				.map((link) => `${JSON.stringify(linkJsonWithDomain(addresses, organization, references.view(link)))}\n`)
+				.join('');
+			const last = batch.at(-1);
+			if (last === undefined || batch.length < BATCH) {
+				return;
+			}
+
+			batch = await store.after(last, BATCH);
+		}
+	} catch (error) {
+		request.log.error({err: error}, 'an export broke off');
+		throw error;
+	}
+}
+
+/**
+ * All links of the organization as NDJSON, each with its domain, the oldest first. They are read as the caller takes
+ * them, a batch at a time. A fault of ours ends the connection and not the answer.
+ */
+export const exportLinks = async (
+	services: Services,
+	{organization, request}: {organization: LinkOwner; request: RequestFacts},
+): Promise<Reply> => {
+	// Read before the answer begins, so that a database that is away is a 503.
+	const first = await createLinkStore(services.db, organization.id).after(null, BATCH);
+	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, organization, first, request))});
+};
