@@ -74,6 +74,27 @@ const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']):
 const createBody = (row: Body): Body =>
 	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
 
+const CODE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const CODE_LENGTH = 12;
+
+/**
+ * A row without a name of its own gets a short code from its content, as the import of the admin API does it: the same
+ * row is the same link, so that a second run, or one after an interruption, makes nothing twice.
+ */
+const named = (body: Body): Body => {
+	if (body['shortCode'] !== undefined || body['externalId'] !== undefined) {
+		return body;
+	}
+
+	let number = BigInt(`0x${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`);
+	const characters = Array.from({length: CODE_LENGTH}, () => {
+		const character = CODE_ALPHABET[Number(number % 62n)];
+		number /= 62n;
+		return character;
+	});
+	return {...body, shortCode: characters.join('')};
+};
+
 /** The id of the link that a row's external id or short code belongs to. */
 const existingId = async (client: ApiClient, {externalId, shortCode}: Body): Promise<string | null> => {
 	const isSame = (link: Body) =>
@@ -100,8 +121,7 @@ const endsTheImport = (error: unknown): boolean =>
 
 /**
  * Creates rows one by one with a SERVER key, several at once, waiting where the rate limit says so. Each request has an
- * Idempotency-Key, so that one repeated after a lost answer makes no second link. A row without a name of its own gets
- * its key from its content and its line: importing the file again within 24 hours gives the same links.
+ * Idempotency-Key, so that one repeated after a lost answer makes no second link.
  * @throws what endsTheImport names.
  */
 export async function* sendThroughKey(
@@ -130,12 +150,8 @@ export async function* sendThroughKey(
 			return unreadable(row);
 		}
 
-		const body = createBody(row.row);
-		const isNamed = body['shortCode'] !== undefined || body['externalId'] !== undefined;
-		const content = createHash('sha256')
-			.update(`${row.line} ${JSON.stringify(body)}`)
-			.digest('hex');
-		const key = isNamed ? `import-${run}-${row.line}` : `import-${content}`;
+		const body = named(createBody(row.row));
+		const key = `import-${run}-${row.line}`;
 		try {
 			await patiently(() => client.post('/links', body, {'idempotency-key': key}), sleep);
 			return {row, status: 'created'};

@@ -30,12 +30,15 @@ const bodyOf = ({body}: RecordedRequest): Row => body as Row;
 test('with a SERVER key rows are created one by one, without what an export adds', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
 	const exported = {id: 'x', url: 'u', organizationId: 'o', domain: {}, createdAt: 'c', updatedAt: 'u', title: null};
-	const {exitCode, stdout} = await imports([{...exported, path: '/a', shortCode: 'a'}, {path: '/b'}]);
+	const {exitCode, stdout} = await imports([
+		{...exported, path: '/a', shortCode: 'a'},
+		{path: '/b', externalId: 'b'},
+	]);
 	t.is(exitCode, 0);
 	t.is(JSON.parse(stdout).created, 2);
 	t.deepEqual(
 		requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path']))),
-		[{path: '/a', shortCode: 'a'}, {path: '/b'}],
+		[{path: '/a', shortCode: 'a'}, {path: '/b', externalId: 'b'}],
 	);
 	t.true(requests.every(({authorization}) => authorization === 'Bearer opl_api_key'));
 });
@@ -63,14 +66,18 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
 });
 
-test('a row without a name has the same Idempotency-Key in every run, one with a name has another', async (t) => {
+test('a row without a name gets its short code from its content, so that it is the same link in every run', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
-	const keyOf = (path: string) =>
-		requests.filter((request) => bodyOf(request)['path'] === path).map(({headers}) => headers['idempotency-key']);
-	await imports([{path: '/named', shortCode: 'n'}, {path: '/plain'}]);
-	await imports([{path: '/named', shortCode: 'n'}, {path: '/plain'}]);
-	t.is(new Set(keyOf('/plain')).size, 1);
-	t.is(new Set(keyOf('/named')).size, 2);
+	await imports([{path: '/a'}, {path: '/b'}]);
+	await imports([{path: '/b'}, {path: '/a'}, {path: '/c', externalId: 'c'}]);
+	const codesOf = (path: string) =>
+		requests.map(bodyOf).flatMap((body) => (body['path'] === path ? [body['shortCode']] : []));
+	const [first, second] = codesOf('/a');
+	t.regex(String(first), /^[A-Za-z0-9]{12}$/);
+	t.is(second, first);
+	t.not(codesOf('/b')[0], first);
+	t.deepEqual(codesOf('/c'), [undefined]);
+	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 5);
 });
 
 test('a short code in use is skipped, or fails where that is asked for', async (t) => {
