@@ -8,6 +8,7 @@ export const createLog = ({logLevel, logFormat}: Pick<Config, 'logLevel' | 'logF
 		{
 			level: logLevel,
 			base: null,
+			formatters: {level: (level) => ({level})},
 			timestamp: pino.stdTimeFunctions.isoTime,
 			redact: {
 				paths: [

@@ -13,13 +13,24 @@ const isTimezone = (name: string): boolean => {
 	}
 };
 
+const DATE_TIME =
+	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Whether the text is a date, with or without a time, of the calendar: 31 February is none. */
+const isDateTime = (text: string): boolean => {
+	const [, year, month, day] = (DATE_TIME.exec(text) ?? []).map(Number);
+	if (year === undefined || month === undefined || day === undefined) {
+		return false;
+	}
+
+	const date = new Date(Date.UTC(year, month - 1, day));
+	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1970;
+};
+
 const instant = Joi.string()
-	.pattern(
-		/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/,
-	)
-	.custom((text: string, helpers) => (Number.isNaN(Date.parse(text)) ? helpers.error('string.pattern.base') : text))
+	.custom((text: string, helpers) => (isDateTime(text) ? text : helpers.error('any.invalid')))
 	.default(null)
-	.messages({'string.pattern.base': '{{#label}} must be an ISO 8601 date or date-time'});
+	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
 /** The query of every report: the last 30 days by day in UTC unless said (decisions 8). */
 export const statsQuery = Joi.object<StatsQuery>({

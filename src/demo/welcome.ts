@@ -22,7 +22,11 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 		return;
 	}
 
-	print(`\n${await QRCode.toString(url, {type: 'utf8', errorCorrectionLevel: 'L', margin: 2})}`);
+	// On a terminal in colours of its own, because an inverted code is one that some scanners refuse.
+	const code = process.stdout.isTTY
+		? await QRCode.toString(url, {type: 'terminal', small: true, errorCorrectionLevel: 'L'})
+		: await QRCode.toString(url, {type: 'utf8', errorCorrectionLevel: 'L', margin: 2});
+	print(`\n${code}`);
 	print(`SERVER key, for your backend and CI: ${demo.serverKey}`);
 	print(`CLIENT key, for your app:            ${demo.clientKey}
 

@@ -165,12 +165,16 @@ test('an unknown code, an unknown orgKey and a malformed code are 404', async (t
 		'/zz99/x',
 		`/${acme.orgKey}/a%20b`,
 		`/${acme.orgKey}/${'x'.repeat(65)}`,
-		`/${acme.orgKey}/%00`,
 	]) {
 		const {status, body} = await anonymous(service).get(path);
 		t.is(status, 404, path);
 		t.is(body.message, 'Link not found');
 	}
+});
+
+test('a null character in a code is 400, as in any string', async (t) => {
+	const acme = await organization(service);
+	t.is((await anonymous(service).get(`/${acme.orgKey}/%00`)).status, 400);
 });
 
 test('orgKey and code are case-sensitive, and one trailing slash is ignored', async (t) => {
