@@ -4,7 +4,7 @@ import type {Logger} from 'pino';
 import {isConnectionFault} from '../db/db.ts';
 import {prepareBinaries} from './binaries.ts';
 import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
-import {EmbeddedPostgresError} from './embedded-errors.ts';
+import {EmbeddedPostgresError, errorCode} from './embedded-errors.ts';
 import {newClusterIdentity} from './identity.ts';
 import {CLUSTER_USER, initCluster} from './init-cluster.ts';
 import {type Cluster, findCluster, makeDataDir} from './location.ts';
@@ -39,6 +39,18 @@ type Session = {postmaster: Postmaster; tethered: Tethered | null; guard: Cluste
 const JOIN_TIMEOUT_MS = 30_000;
 const RETRY_MS = 20;
 const RECOVERY_PAUSE_MS = 1000;
+
+const SYSTEM_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR']);
+
+const prepare = async (dataDir: string, log: Logger) => {
+	try {
+		return await findOrInitCluster(dataDir, log);
+	} catch (error) {
+		throw SYSTEM_FAULTS.has(errorCode(error) ?? '')
+			? new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot hold the database: ${(error as Error).message}`)
+			: error;
+	}
+};
 
 const findOrInitCluster = async (dataDir: string, log: Logger) => {
 	await makeDataDir(dataDir);
@@ -102,7 +114,7 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 	const {log, exclusive = true, settings = {}} = options;
 	const dataDir = path.resolve(options.dataDir);
 	const began = performance.now();
-	const {binaries, cluster} = await findOrInitCluster(dataDir, log);
+	const {binaries, cluster} = await prepare(dataDir, log);
 	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, exclusive});
 
 	let session = await enter();

@@ -79,6 +79,11 @@ const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<str
 			await log.truncate();
 		}
 
+		// Root opens it, and its owner must be able to when started by itself.
+		if (identity.uid !== undefined) {
+			await log.chown(identity.uid, identity.gid);
+		}
+
 		const {size} = await log.stat();
 		const all = {
 			port: String(PORT),

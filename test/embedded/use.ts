@@ -125,3 +125,11 @@ test('a database of another major version is refused with both versions named', 
 		});
 	},
 );
+
+test('a DATA_DIR that cannot be made is refused by name', async (t) => {
+	const dataDir = path.join(await dataDirs.copy(t), 'postgres', 'PG_VERSION', 'data');
+	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
+		name: 'EmbeddedPostgresError',
+		message: new RegExp(`^DATA_DIR ${dataDir} cannot hold the database: ENOTDIR`),
+	});
+});

@@ -74,7 +74,9 @@ const downloadByApt = async (target: string): Promise<void> => {
 		const places = [`Dir::State::lists=${lists}`, `Dir::Cache=${cache}`];
 		const rights = ['Debug::NoLocking=1', 'APT::Sandbox::User='];
 		const options = [...places, ...rights].flatMap((option) => ['-o', option]);
-		const limits = {cwd: debs, timeout: 120_000, maxBuffer: 16_000_000};
+		// apt and dpkg call tools of the system by name, wherever PATH leads.
+		const env = {...process.env, LC_ALL: 'C', PATH: `${process.env['PATH']}:/usr/sbin:/usr/bin:/sbin:/bin`};
+		const limits = {cwd: debs, env, timeout: 120_000, maxBuffer: 16_000_000};
 		await run('apt-get', [...options, '-qq', 'update'], limits);
 		const flags = DIRECT.map((flag) => `--${flag}`);
 		const {stdout} = await run('apt-cache', [...options, 'depends', '--recurse', ...flags, 'redis-server'], limits);
