@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, stat} from 'node:fs/promises';
+import {chmod, mkdtemp, readFile, rm, stat} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
@@ -53,6 +53,8 @@ const oplink = (t: ExecutionContext, args: string[], env: Record<string, string>
 
 const dataDirectory = async (t: ExecutionContext): Promise<string> => {
 	const directory = await mkdtemp(path.join(tmpdir(), 'oplink-serve-'));
+	// As root the database belongs to nobody, who has to get there.
+	await chmod(directory, 0o711);
 	t.teardown(() => rm(directory, {recursive: true, force: true}));
 	return directory;
 };

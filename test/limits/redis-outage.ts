@@ -11,10 +11,7 @@ import {Redis} from 'ioredis';
 import {createClock} from '../../src/clock.ts';
 import {limits} from '../../src/limits/limits.ts';
 import {createLimiter} from '../../src/limits/sliding-window.ts';
-
-const binary = process.env.TEST_REDIS_BIN;
-// Visible as skipped: killing and stopping a Redis needs one of our own.
-const testWithBinary = binary === undefined ? test.skip : test;
+import {findRedisBinary} from '../setup/redis-binary.ts';
 
 const freePort = async (): Promise<number> => {
 	const server = createServer().listen(0, '127.0.0.1');
@@ -44,7 +41,8 @@ const createRedisServer = async (t: ExecutionContext) => {
 
 	const start = async () => {
 		const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-		child = spawn(binary ?? '', options, {stdio: ['ignore', 'pipe', 'inherit']});
+		const {command, env} = await findRedisBinary();
+		child = spawn(command, options, {stdio: ['ignore', 'pipe', 'inherit'], env});
 		for await (const chunk of child.stdout ?? []) {
 			if (String(chunk).includes('Ready to accept connections')) {
 				break;
@@ -105,52 +103,46 @@ test('a Redis that was never there: limits hold per process, and the log says so
 	t.deepEqual(started.logged, [OUTAGE]);
 });
 
-testWithBinary(
-	'a Redis that is killed and started again: no request fails, and the windows are shared again',
-	async (t) => {
-		const server = await createRedisServer(t);
-		await server.start();
-		const [one, other] = [startLimiter(t, server.port), startLimiter(t, server.port)];
-		await until(async () => (await isReachable(one)) && (await isReachable(other)));
-		t.is((await admittedOf(one, 'before', 4)) + (await admittedOf(other, 'before', 4)), 5);
+test('a Redis that is killed and started again: no request fails, and the windows are shared again', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const [one, other] = [startLimiter(t, server.port), startLimiter(t, server.port)];
+	await until(async () => (await isReachable(one)) && (await isReachable(other)));
+	t.is((await admittedOf(one, 'before', 4)) + (await admittedOf(other, 'before', 4)), 5);
 
-		await server.kill();
-		t.is(await admittedOf(one, 'during', 20), 5);
-		t.is(await admittedOf(other, 'during', 20), 5);
-		t.deepEqual(one.logged, [OUTAGE]);
+	await server.kill();
+	t.is(await admittedOf(one, 'during', 20), 5);
+	t.is(await admittedOf(other, 'during', 20), 5);
+	t.deepEqual(one.logged, [OUTAGE]);
 
-		await server.start();
-		await Promise.all([untilShared(one), untilShared(other)]);
-		t.is((await admittedOf(one, 'after', 4)) + (await admittedOf(other, 'after', 4)), 5);
-		t.deepEqual(one.logged, [OUTAGE, RECOVERY]);
-		t.deepEqual(other.logged, [OUTAGE, RECOVERY]);
-	},
-);
+	await server.start();
+	await Promise.all([untilShared(one), untilShared(other)]);
+	t.is((await admittedOf(one, 'after', 4)) + (await admittedOf(other, 'after', 4)), 5);
+	t.deepEqual(one.logged, [OUTAGE, RECOVERY]);
+	t.deepEqual(other.logged, [OUTAGE, RECOVERY]);
+});
 
-testWithBinary(
-	'a Redis that hangs delays the first requests by a quarter of a second at most, and no later ones',
-	async (t) => {
-		const server = await createRedisServer(t);
-		await server.start();
-		const started = startLimiter(t, server.port);
-		await until(() => isReachable(started));
-		t.is(await admittedOf(started, 'caller', 3), 3);
+test('a Redis that hangs delays the first requests by a quarter of a second at most, and no later ones', async (t) => {
+	const server = await createRedisServer(t);
+	await server.start();
+	const started = startLimiter(t, server.port);
+	await until(() => isReachable(started));
+	t.is(await admittedOf(started, 'caller', 3), 3);
 
-		server.pause();
-		const beforeFirst = performance.now();
-		t.is(await admittedOf(started, 'caller', 20), 5);
-		t.true(performance.now() - beforeFirst < 1000);
-		const beforeLater = performance.now();
-		t.is(await admittedOf(started, 'another', 20), 5);
-		t.true(performance.now() - beforeLater < 100);
+	server.pause();
+	const beforeFirst = performance.now();
+	t.is(await admittedOf(started, 'caller', 20), 5);
+	t.true(performance.now() - beforeFirst < 1000);
+	const beforeLater = performance.now();
+	t.is(await admittedOf(started, 'another', 20), 5);
+	t.true(performance.now() - beforeLater < 100);
 
-		server.resume();
-		await untilShared(started);
-		t.deepEqual(started.logged, [OUTAGE, RECOVERY]);
-	},
-);
+	server.resume();
+	await untilShared(started);
+	t.deepEqual(started.logged, [OUTAGE, RECOVERY]);
+});
 
-testWithBinary('a Redis that answers but does not write counts as away, once', async (t) => {
+test('a Redis that answers but does not write counts as away, once', async (t) => {
 	const server = await createRedisServer(t);
 	await server.start();
 	const started = startLimiter(t, server.port);
