@@ -26,6 +26,8 @@ export const createDb = (connection: DbConnection, {poolSize = 10} = {}): Db =>
 		},
 		pool: {min: 0, max: poolSize, propagateCreateError: true},
 		acquireConnectionTimeout: 5000,
+		// Whatever goes wrong is thrown to the statement's caller, which logs it with its request.
+		log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
 	});
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */

@@ -1,6 +1,9 @@
 import {randomBytes} from 'node:crypto';
 import {Client} from 'pg';
 
+/** A database of a test: where it is, and what removes it. */
+export type TestDatabase = {url: string; drop(): Promise<void>};
+
 const server = (): {url: string; template: string} => {
 	const {TEST_DATABASE_URL: url, TEST_TEMPLATE: template} = process.env;
 	if (!url || !template) {
@@ -24,7 +27,7 @@ const execute = async (connectionString: string, sql: string): Promise<void> => 
  * A migrated, empty database for one test file, cloned from the run's template.
  * @returns its URL, and what removes it together with the connections it still has.
  */
-export const createTestDatabase = async (): Promise<{url: string; drop(): Promise<void>}> => {
+export const createTestDatabase = async (): Promise<TestDatabase> => {
 	const {url, template} = server();
 	const name = `test_${randomBytes(8).toString('hex')}`;
 	await execute(url, `create database ${name} template ${template}`);

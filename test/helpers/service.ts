@@ -5,7 +5,7 @@ import type {Clock} from '../../src/clock.ts';
 import {loadConfig} from '../../src/config.ts';
 import {createDb} from '../../src/db/db.ts';
 import {type RunningService, startService as start} from '../../src/server.ts';
-import {createTestDatabase} from './database.ts';
+import {createTestDatabase, type TestDatabase} from './database.ts';
 
 /** A clock that stands still until a test moves it. */
 export type FakeClock = Clock & {advance(seconds: number): void; set(at: Date): void};
@@ -29,12 +29,14 @@ export type TestService = RunningService & {clock: FakeClock; adminToken: string
  * The real service on a free port, over a fresh clone of the migrated template database and with a fake clock.
  * @param env variables that differ from the defaults; loopback is a trusted proxy, so that each caller of a test can
  * have an address of its own.
+ * @param given a database that the test made; a clone of its own otherwise.
  */
 export const startService = async (
 	env: Record<string, string> = {},
 	clock = createFakeClock(),
+	given?: TestDatabase,
 ): Promise<TestService> => {
-	const database = await createTestDatabase();
+	const database = given ?? (await createTestDatabase());
 	const adminToken = randomBytes(24).toString('hex');
 	const config = loadConfig({
 		PORT: '0',

@@ -1,0 +1,96 @@
+import test from 'ava';
+import {link, organization} from './helpers/builders.ts';
+import {admin, anonymous, withKey} from './helpers/callers.ts';
+import {openLine} from './helpers/cut-off.ts';
+import {createTestDatabase} from './helpers/database.ts';
+import {createFakeClock, startService} from './helpers/service.ts';
+
+/** Where the server of a connection URL listens: a port, or a unix socket. */
+const addressOf = (url: string): {port: number; host: string} | {path: string} => {
+	const {hostname, port, searchParams} = new URL(url);
+	const folder = searchParams.get('host');
+	return folder?.startsWith('/')
+		? {path: `${folder}/.s.PGSQL.${searchParams.get('port') ?? '5432'}`}
+		: {host: hostname, port: Number(port || 5432)};
+};
+
+const redisUrl = process.env.TEST_REDIS_URL ?? '';
+
+test('without the database what needs it is 503 in the envelope, and it recovers by itself', async (t) => {
+	const database = await createTestDatabase();
+	const line = await openLine(addressOf(database.url));
+	const {username, password, pathname, searchParams} = new URL(database.url);
+	const user = username || searchParams.get('user') || 'postgres';
+	const through = `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`;
+	const service = await startService({}, createFakeClock(), {...database, url: through});
+	t.teardown(async () => {
+		if (!(await anonymous(service).get('/health/ready')).body.checks) {
+			await line.mend();
+		}
+
+		await service.stop();
+		await line.close();
+	});
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	await line.cut();
+	for (const answer of [
+		await acme.server.get('/links'),
+		await admin(service).get('/admin/organizations'),
+		await anonymous(service).get('/zz99/unknown'),
+	]) {
+		t.is(answer.status, 503);
+		t.is(answer.body.message, 'Database unavailable');
+		t.is(answer.body.statusCode, 503);
+	}
+
+	const unready = await anonymous(service).get('/health/ready');
+	t.is(unready.status, 503);
+	t.is(unready.body.checks.database, 'unavailable');
+	t.is((await anonymous(service).get('/health/live')).status, 200);
+	t.is((await anonymous(service).get('/links')).status, 401);
+	await line.mend();
+	t.is((await acme.server.get('/links')).status, 200);
+	t.is((await anonymous(service).get(new URL(url).pathname)).status, 200);
+	t.is((await anonymous(service).get('/health/ready')).status, 200);
+});
+
+test('without Redis requests go on and readiness stays 200 and names it', async (t) => {
+	const {hostname, port} = new URL(redisUrl);
+	const line = await openLine({host: hostname, port: Number(port)});
+	const service = await startService({REDIS_URL: `redis://127.0.0.1:${line.port}`});
+	t.teardown(async () => {
+		await service.stop();
+		await line.close();
+	});
+	const acme = await organization(service);
+	t.is((await acme.server.get('/links')).status, 200);
+	const ready = await anonymous(service).get('/health/ready');
+	t.deepEqual([ready.status, ready.body.checks.redis], [200, 'ok']);
+	await line.cut();
+	t.is((await acme.server.get('/links')).status, 200);
+	const without = await anonymous(service).get('/health/ready');
+	t.deepEqual([without.status, without.body.checks.redis], [200, 'unavailable']);
+});
+
+test('two processes on one Redis share a window', async (t) => {
+	const database = await createTestDatabase();
+	const env = {REDIS_URL: redisUrl};
+	const first = await startService(env, createFakeClock(), database);
+	const second = await startService(env, createFakeClock(), {...database, drop: async () => {}});
+	t.teardown(async () => {
+		await second.stop();
+		await first.stop();
+	});
+	const acme = await organization(first);
+	// The first request of a process may come before its connection to Redis, and is then counted by that process.
+	const elsewhere = withKey(second, acme.serverKey);
+	await first.services.limiter.ping();
+	await second.services.limiter.ping();
+	const burst = await Promise.all(
+		Array.from({length: 240}, (_, index) => (index % 2 === 0 ? acme.server : elsewhere).delete('/links/x')),
+	);
+	const admitted = burst.filter(({status}) => status === 400).length;
+	// The window is Redis's own second; a burst that takes longer than one may be admitted a second time.
+	t.true(admitted >= 100 && admitted < 200, `${admitted} were admitted`);
+});

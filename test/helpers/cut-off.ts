@@ -1,0 +1,41 @@
+import {once} from 'node:events';
+import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
+
+/** A line to a server that a test can cut and mend. */
+export type Line = {port: number; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void>};
+
+/** A proxy on loopback to `target`: a port, or the path of a unix socket. While it is cut it refuses and drops connections. */
+export const openLine = async (target: {port: number; host: string} | {path: string}): Promise<Line> => {
+	const open = new Set<Socket>();
+	const server = createServer((near) => {
+		const far = connect(target);
+		for (const [socket, other] of [
+			[near, far],
+			[far, near],
+		] as const) {
+			open.add(socket);
+			socket.on('error', () => other.destroy());
+			socket.on('close', () => {
+				open.delete(socket);
+				other.destroy();
+			});
+			socket.pipe(other);
+		}
+	});
+	const listen = async (port: number) => {
+		server.listen(port, '127.0.0.1');
+		await once(server, 'listening');
+	};
+	await listen(0);
+	const {port} = server.address() as AddressInfo;
+	const cut = async () => {
+		const closed = once(server, 'close');
+		server.close();
+		for (const socket of open) {
+			socket.destroy();
+		}
+
+		await closed;
+	};
+	return {port, cut, mend: () => listen(port), close: async () => (server.listening ? cut() : undefined)};
+};
