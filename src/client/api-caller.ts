@@ -1,0 +1,90 @@
+import {OplinkApiError} from './errors.ts';
+import {fetchAnswer, type HttpRequest, type OplinkFetch} from './fetch-answer.ts';
+import {type RetryRule, withRetries} from './retry.ts';
+
+/** What a request needs beyond the client's settings. */
+export type ApiCall = {
+	method: HttpRequest['method'];
+	path: string;
+	rule: RetryRule;
+	/** Where it is not the API host. */
+	baseUrl?: string;
+	query?: Record<string, string | number | boolean | undefined>;
+	headers?: Record<string, string>;
+	body?: unknown;
+};
+export type CallApi = <T>(call: ApiCall) => Promise<T>;
+
+/**
+ * One segment of a path. Empty, `.` and `..` would name another route than the one meant.
+ * @throws TypeError.
+ */
+export const segment = (value: string, name: string): string => {
+	if (/^\.{0,2}$/.test(value)) {
+		throw new TypeError(`${name} must not be '${value}'`);
+	}
+
+	return encodeURIComponent(value);
+};
+
+export const withoutEndingSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** By hand, because URLSearchParams is only half there in React Native. */
+const queryText = (query: ApiCall['query'] = {}): string => {
+	const pairs = Object.entries(query).flatMap(([name, value]) =>
+		value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+	);
+	return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+};
+
+const parsedAnswer = <T>(text: string): {value: T} | null => {
+	try {
+		return {value: JSON.parse(text) as T};
+	} catch {
+		return null;
+	}
+};
+
+/**
+ * Sends requests to the API, each with one budget of retries.
+ * @returns a function that gives the JSON of a success, and throws OplinkApiError for any other whole answer (a success
+ * that is no JSON too: some proxy spoke) and OplinkConnectionError for none.
+ */
+export const createApiCaller = (settings: {
+	baseUrl: string;
+	fetch: OplinkFetch | undefined;
+	timeoutSeconds: number;
+	maxRetries: number;
+	sleep: (seconds: number) => Promise<unknown>;
+}): CallApi => {
+	const attempt = async <T>(request: HttpRequest): Promise<T> => {
+		const answer = await fetchAnswer(request, settings);
+		const isSuccess = answer.status >= 200 && answer.status <= 299;
+		const parsed = isSuccess ? parsedAnswer<T>(answer.text) : null;
+		if (parsed === null) {
+			throw new OplinkApiError(answer);
+		}
+
+		return parsed.value;
+	};
+
+	return async <T>({method, path, rule, baseUrl = settings.baseUrl, query, headers, body}: ApiCall): Promise<T> => {
+		const request: HttpRequest = {
+			method,
+			baseUrl,
+			path,
+			query: queryText(query),
+			headers: {
+				Accept: 'application/json',
+				...(body === undefined ? {} : {'Content-Type': 'application/json'}),
+				...headers,
+			},
+			...(body === undefined ? {} : {body: JSON.stringify(body)}),
+		};
+		return withRetries(() => attempt<T>(request), {...settings, rule});
+	};
+};
+
+/** The header that a key is sent in; none without a key, which the server answers by 401. */
+export const bearer = (key: string | undefined): Record<string, string> =>
+	key === undefined ? {} : {Authorization: `Bearer ${key}`};

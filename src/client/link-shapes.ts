@@ -1,0 +1,101 @@
+/** Social tags of a link's preview. */
+export type OpenGraph = {title: string | null; description: string | null; imageUrl: string | null};
+
+/** What a create or an update may say of a link; null means unset, so that template or organization decide. */
+export type LinkFields = {
+	/** At most 255 characters. */
+	title?: string | null;
+	/** At most 20, each of at most 50 characters. */
+	tags?: string[] | null;
+	/** What the app is given beside the path: at most 50 values, 8192 bytes as JSON. */
+	params?: Record<string, string> | null;
+	/** One of the organization's channels; an unknown one is 400. */
+	channel?: string | null;
+	utmSource?: string | null;
+	utmMedium?: string | null;
+	utmCampaign?: string | null;
+	utmTerm?: string | null;
+	utmContent?: string | null;
+	/** Where people without the app go: an http or https URL. */
+	fallbackUrl?: string | null;
+	og?: Partial<OpenGraph> | null;
+	/** From when on the link is gone (410). A string is an ISO 8601 date-time. */
+	expiry?: string | Date | null;
+	/** 1 to 64 of `A-Z a-z 0-9 _ -`, unique within the organization; generated where it is left out. */
+	shortCode?: string;
+	/** null: the organization's default domain. */
+	domainId?: string | null;
+	templateId?: string | null;
+	/** The caller's own name for the link, unique within the organization; at most 255 characters. */
+	externalId?: string | null;
+	isActive?: boolean | null;
+	/** Whether someone who installs the app first still gets to the link's destination. */
+	deferredDeepLinking?: boolean | null;
+	/** 1 to 720. */
+	matchWindowHours?: number | null;
+};
+
+/** `path`, the destination in the app (1 to 2048 characters), may be left to a template that has one. */
+export type NewLink = LinkFields & ({path: string} | {path?: string; templateId: string});
+
+export type LinkChanges = LinkFields & {path?: string};
+
+/** A link as create and update answer it. Times are ISO 8601 in UTC. */
+export type Link = {
+	id: string;
+	organizationId: string;
+	domainId: string;
+	shortCode: string;
+	/** The short URL. */
+	url: string;
+	/** null where the template gives it. */
+	path: string | null;
+	params: Record<string, string> | null;
+	title: string | null;
+	tags: string[] | null;
+	channel: string | null;
+	utmSource: string | null;
+	utmMedium: string | null;
+	utmCampaign: string | null;
+	utmTerm: string | null;
+	utmContent: string | null;
+	fallbackUrl: string | null;
+	og: OpenGraph;
+	expiry: string | null;
+	templateId: string | null;
+	externalId: string | null;
+	isActive: boolean;
+	deferredDeepLinking: boolean;
+	matchWindowHours: number;
+	createdAt: string;
+	updatedAt: string;
+};
+
+export type LinkDomain = {
+	id: string;
+	hostname: string;
+	status: 'PENDING' | 'VERIFIED' | 'REJECTED';
+	isDefault: boolean;
+};
+
+/** A link as list and get answer it. */
+export type LinkWithDomain = Link & {domain: LinkDomain};
+
+export type LinkQuery = {
+	/** From 1; default 1. */
+	page?: number | undefined;
+	/** 1 to 100; default 20. */
+	limit?: number | undefined;
+	isActive?: boolean | undefined;
+	/** Text in title, path or short code. */
+	q?: string | undefined;
+	tag?: string | undefined;
+	channel?: string | undefined;
+	externalId?: string | undefined;
+};
+
+/** A list, and how many there are on all its pages. */
+export type Page<T> = {data: T[]; total: number; page: number; limit: number};
+
+/** Where a link leads in the app. */
+export type LinkData = {linkId: string; path: string; params: Record<string, string>};

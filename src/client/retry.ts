@@ -1,0 +1,57 @@
+import {OplinkApiError, OplinkConnectionError} from './errors.ts';
+
+/** Which failures are worth another try. Any other 4xx never is. */
+export type RetryRule = {connection: boolean; rateLimit: boolean; serverFailure: boolean};
+
+/** The columns of interface 7.6. */
+export const retryRules = {
+	/** /match, resolution, and /links (decisions 13). */
+	resolution: {connection: true, rateLimit: true, serverFailure: true},
+	/** Identity and events: after a 5xx what was sent may have landed, and would be counted twice. */
+	report: {connection: true, rateLimit: true, serverFailure: false},
+	/** The next app open sends it again. */
+	session: {connection: false, rateLimit: false, serverFailure: false},
+} as const satisfies Record<string, RetryRule>;
+
+/** Seconds before the next try where the server states none. @param attempt counts from 0. */
+const backoff = (attempt: number): number => Math.min(0.5 * 2 ** attempt, 5);
+
+/** Seconds to wait, or null where another try is of no use. */
+const waitAfter = (error: unknown, attempt: number, rule: RetryRule): number | null => {
+	if (error instanceof OplinkConnectionError) {
+		return rule.connection ? backoff(attempt) : null;
+	}
+
+	if (!(error instanceof OplinkApiError)) {
+		return null;
+	}
+
+	if (error.status === 429) {
+		return rule.rateLimit ? (error.retryAfterSeconds ?? backoff(attempt)) : null;
+	}
+
+	return error.status >= 500 && rule.serverFailure ? backoff(attempt) : null;
+};
+
+/**
+ * Tries until it works, the rule says no, or the budget is spent, which all kinds of failure share.
+ * @param maxRetries tries after the first one.
+ * @throws the last error.
+ */
+export const withRetries = async <T>(
+	attempt: () => Promise<T>,
+	{rule, maxRetries, sleep}: {rule: RetryRule; maxRetries: number; sleep: (seconds: number) => Promise<unknown>},
+): Promise<T> => {
+	for (let index = 0; ; index += 1) {
+		try {
+			return await attempt();
+		} catch (error) {
+			const seconds = index < maxRetries ? waitAfter(error, index, rule) : null;
+			if (seconds === null) {
+				throw error;
+			}
+
+			await sleep(seconds);
+		}
+	}
+};

@@ -1,0 +1,136 @@
+import {execFile} from 'node:child_process';
+import {mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {promisify} from 'node:util';
+import test from 'ava';
+import {packageRoot} from '../../src/package-root.ts';
+
+const run = promisify(execFile);
+const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+
+/** Every global that the client may use: what Node, browsers and React Native have in common. */
+const platform = `
+interface AbortSignal {readonly aborted: boolean}
+declare var AbortSignal: {prototype: AbortSignal};
+declare class AbortController {readonly signal: AbortSignal; abort(): void}
+declare function fetch(url: string, init: {method: string; headers: Record<string, string>; body?: string; signal: AbortSignal}):
+	Promise<{status: number; headers: {get(name: string): string | null}; text(): Promise<string>}>;
+declare function setTimeout(then: () => void, milliseconds: number): unknown;
+declare function clearTimeout(timer: unknown): void;
+declare const console: {warn(...values: unknown[]): void};
+`;
+
+const consumer = `
+import {Oplink, OplinkApiError, OplinkConnectionError, type Link, type LinkData, type Match} from 'oplink/client';
+
+const oplink = new Oplink({baseUrl: 'https://api.example.com', clientKey: undefined});
+const end: () => void = oplink.onLink((link: LinkData, {matchConfidence}) => matchConfidence === 'exact' && link.path ? undefined : undefined);
+export const link: Promise<Link> = oplink.links.create({path: '/sale', tags: ['spring']});
+export const match: Promise<Match> = oplink.match({platform: 'iOS'});
+export const status = (error: unknown) => error instanceof OplinkApiError ? error.status : error instanceof OplinkConnectionError ? error.cause : end;
+// @ts-expect-error a link without a path needs a template
+oplink.links.create({title: 'Sale'});
+`;
+
+const withOwnFetch = `
+export const own = new Oplink({baseUrl: 'https://api.example.com', fetch, storage: new Map<string, string>()});
+`;
+
+const compilerOptions = {
+	strict: true,
+	exactOptionalPropertyTypes: true,
+	noUncheckedIndexedAccess: true,
+	module: 'nodenext',
+	moduleResolution: 'nodenext',
+	target: 'es2022',
+	types: [],
+};
+
+/** The client compiled on its own, as a package that can be installed beside its users. */
+const build = async () => {
+	const cache = path.join(packageRoot, 'node_modules/.cache');
+	await mkdir(cache, {recursive: true});
+	const folder = await mkdtemp(path.join(cache, 'client-'));
+	const compile = async (name: string, config: object): Promise<string> => {
+		await writeFile(path.join(folder, name), JSON.stringify(config));
+		return run(process.execPath, [tsc, '-p', path.join(folder, name)]).then(
+			({stdout}) => stdout,
+			({stdout}: {stdout: string}) => stdout,
+		);
+	};
+	await writeFile(path.join(folder, 'platform.d.ts'), platform);
+	const output = await compile('build.json', {
+		extends: path.join(packageRoot, 'src/tsconfig.json'),
+		compilerOptions: {lib: ['es2022'], types: [], rootDir: path.join(packageRoot, 'src'), outDir: 'package/dist'},
+		include: [],
+		files: ['platform.d.ts', path.join(packageRoot, 'src/client/oplink.ts')],
+	});
+	const {name, type, exports} = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
+	await writeFile(path.join(folder, 'package/package.json'), JSON.stringify({name, type, exports}));
+	await mkdir(path.join(folder, 'node_modules'));
+	await symlink('../package', path.join(folder, 'node_modules/oplink'));
+	return {folder, output, compile, dist: path.join(folder, 'package/dist')};
+};
+
+let built: Awaited<ReturnType<typeof build>>;
+test.before(async () => {
+	built = await build();
+});
+test.after.always(() => built && rm(built.folder, {recursive: true}));
+
+const emitted = async (suffix: string) =>
+	(await readdir(built.dist, {recursive: true, withFileTypes: true}))
+		.filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
+		.map((entry) => path.join(entry.parentPath, entry.name));
+
+test('the client compiles with nothing but the globals that Node, browsers and React Native share', (t) => {
+	t.is(built.output, '');
+});
+
+test('the compiled client imports nothing from outside its own folder', async (t) => {
+	const client = path.join(built.dist, 'client');
+	const files = [...(await emitted('.js')), ...(await emitted('.d.ts'))];
+	t.true(files.includes(path.join(client, 'oplink.js')));
+	for (const file of files) {
+		t.is(path.dirname(file), client, file);
+		const source = await readFile(file, 'utf8');
+		for (const [, imported = ''] of source.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+			t.regex(imported, /^\.\/[a-z-]+\.(js|ts)$/, `${file} imports ${imported}`);
+		}
+	}
+});
+
+test('the package gives the client as oplink/client', async (t) => {
+	const script = "import * as client from 'oplink/client'; console.log(Object.keys(client).join())";
+	await writeFile(path.join(built.folder, 'use.mjs'), script);
+	const {stdout} = await run(process.execPath, [path.join(built.folder, 'use.mjs')]);
+	t.is(stdout.trim(), 'Oplink,OplinkApiError,OplinkConnectionError');
+	const {Oplink} = await import(pathToFileURL(path.join(built.dist, 'client/oplink.js')).href);
+	t.is(typeof new Oplink({baseUrl: 'https://api.example.com'}).links.create, 'function');
+});
+
+for (const [environment, lib, source] of [
+	['no platform types', ['es2022'], consumer],
+	['DOM types', ['es2022', 'dom'], consumer + withOwnFetch],
+] as const) {
+	test(`its types serve a project with ${environment}`, async (t) => {
+		const name = environment.replaceAll(' ', '-');
+		await writeFile(path.join(built.folder, `${name}.mts`), source);
+		const output = await built.compile(`${name}.json`, {
+			compilerOptions: {...compilerOptions, lib, noEmit: true},
+			files: [`${name}.mts`],
+		});
+		t.is(output, '');
+	});
+}
+
+test('its types serve a project with those of Node', async (t) => {
+	await writeFile(path.join(built.folder, 'node.mts'), consumer + withOwnFetch);
+	const output = await built.compile('node.json', {
+		compilerOptions: {...compilerOptions, skipLibCheck: true, lib: ['es2024'], types: ['node'], noEmit: true},
+		files: ['node.mts'],
+	});
+	t.is(output, '');
+});
