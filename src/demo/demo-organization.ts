@@ -34,16 +34,19 @@ const makeDemo = async (services: Services): Promise<void> => {
 					scheme: 'oplinkdemo',
 				},
 			],
-			fallbackUrl: 'https://example.com/',
-			og: {title: 'Hello from Oplink', description: 'A deep link that you host yourself.', imageUrl: null},
-			probabilisticMatching: true,
-			minimumConfidence: 'low',
 		},
 	});
 	await createLink(services, {
 		organization,
 		by,
-		fields: {path: '/hello', shortCode: SHORT_CODE, title: 'Hello from Oplink', params: {from: 'demo'}},
+		// No fallback URL: a desktop then shows the QR code to go on with a phone, instead of moving on by itself.
+		fields: {
+			path: '/hello',
+			shortCode: SHORT_CODE,
+			title: 'Hello from Oplink',
+			og: {title: 'Hello from Oplink', description: 'A deep link that you host yourself.'},
+			params: {from: 'demo'},
+		},
 	});
 	await services
 		.db('settings')

@@ -5,6 +5,9 @@ import {bodyTooLarge, HttpError, malformedJson, unsupportedEncoding, unsupported
 /** Largest body of a JSON route (decisions 3). */
 export const BODY_LIMIT = 256 * 1024;
 
+/** How long a caller may take to send a body that is read at once. */
+const BODY_SECONDS = 30;
+
 const hasBody = (request: IncomingMessage): boolean =>
 	request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
@@ -19,6 +22,8 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 		throw unsupportedEncoding();
 	}
 
+	// The server has no limit for whole requests, because an import may take long; a body that is read at once has one.
+	const late = setTimeout(() => request.destroy(), BODY_SECONDS * 1000);
 	try {
 		return await getRawBody(request, {limit, length: request.headers['content-length'] ?? null});
 	} catch (error) {
@@ -28,6 +33,8 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 		}
 
 		throw new HttpError(400, 'Request body could not be read');
+	} finally {
+		clearTimeout(late);
 	}
 };
 
