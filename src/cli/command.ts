@@ -58,7 +58,7 @@ const createShow = (io: Io, json: boolean): Show => {
 	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
 	const note: Show['note'] = (text) => write(io.stderr, `${text}\n`);
 	const asTable: Show['table'] = (columns, rows) =>
-		table(columns, rows, {width: io.stdout.columns ?? WIDTH_OFF_A_TERMINAL, heading: bold});
+		table(columns, rows, {width: io.stdout.columns || WIDTH_OFF_A_TERMINAL, heading: bold});
 	return {
 		json,
 		answer,

@@ -23,14 +23,23 @@ export async function* exchangeLines(
 		signal,
 	});
 	let fault: {error: unknown} | null = null;
-	const guarded = async function* () {
+	const source = lines[Symbol.asyncIterator]();
+	const body = async function* () {
 		try {
-			for await (const line of lines) {
-				yield `${line}\n`;
+			for (;;) {
+				// Only this call can be the source's own fault: a broken connection is thrown into us at the yield.
+				const next = await source.next().catch((error: unknown) => {
+					fault = {error};
+					throw error;
+				});
+				if (next.done) {
+					return;
+				}
+
+				yield `${next.value}\n`;
 			}
-		} catch (error) {
-			fault = {error};
-			throw error;
+		} finally {
+			await source.return?.();
 		}
 	};
 	const failure = (error: unknown): unknown => {
@@ -42,7 +51,7 @@ export async function* exchangeLines(
 		request.on('error', reject);
 	});
 	// A server that refuses early closes the connection under our hands: its answer counts, not the broken pipe.
-	const sent = pipeline(Readable.from(guarded()), request).catch(() => {});
+	const sent = pipeline(Readable.from(body()), request).catch(() => {});
 	try {
 		const response = await answered;
 		if ((response.statusCode ?? 0) > 299) {

@@ -44,6 +44,9 @@ export const write = (stream: OutStream, chunk: string | Uint8Array): Promise<vo
 export const isBrokenPipe = (error: unknown): boolean =>
 	error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 
-/** Colour and animation only on a terminal that wants them (https://no-color.org, decisions 12). */
+/**
+ * Colour and animation only on a terminal that wants them (https://no-color.org, decisions 12); one of no width, as
+ * some build servers have, can show none.
+ */
 export const isLively = (stream: OutStream, env: Io['env']): boolean =>
-	stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+	stream.isTTY === true && stream.columns !== 0 && !env['NO_COLOR'] && env['TERM'] !== 'dumb';

@@ -74,8 +74,8 @@ const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
 			writeOut: (text) => io.stdout.write(text),
 			writeErr: (text) => io.stderr.write(text),
 			outputError: (text, writeErr) => writeErr(text.replace(/^error: /, 'Error: ')),
-			getOutHelpWidth: () => io.stdout.columns ?? 80,
-			getErrHelpWidth: () => io.stderr.columns ?? 80,
+			getOutHelpWidth: () => io.stdout.columns || 80,
+			getErrHelpWidth: () => io.stderr.columns || 80,
 			getOutHasColors: () => false,
 			getErrHasColors: () => false,
 		})

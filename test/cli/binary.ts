@@ -1,32 +1,8 @@
-import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
-import {fileURLToPath} from 'node:url';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
-
-/** The program as a process of its own, from its sources, as bin/oplink.js starts it from dist. */
-const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {
-	const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, '--', ...argv], {
-		cwd: root,
-		env: {PATH: process.env['PATH'], ...env},
-		stdio: ['pipe', 'pipe', 'pipe'],
-	});
-	t.teardown(() => child.kill('SIGKILL'));
-	return child;
-};
-
-const finish = async (child: ReturnType<typeof start>) => {
-	const [[exitCode, signal], stdout, stderr] = await Promise.all([
-		once(child, 'close'),
-		text(child.stdout),
-		text(child.stderr),
-	]);
-	return {exitCode, signal, stdout, stderr};
-};
+import {finish, type Program, start} from './_spawn-cli.ts';
 
 test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
 	const [help, unknown] = await Promise.all([finish(start(t, [])), finish(start(t, ['orsg']))]);
@@ -55,7 +31,7 @@ test('a reader that leaves early ends the program quietly', async (t) => {
 });
 
 test('Ctrl-C ends a command with 130', async (t) => {
-	const child: {process?: ReturnType<typeof start>} = {};
+	const child: {process?: Program} = {};
 	const {env} = await startRecordingServer(t, {'GET /admin/status': {raw: () => void child.process?.kill('SIGINT')}});
 	child.process = start(t, ['status'], env);
 	const {exitCode, stderr} = await finish(child.process);
@@ -64,7 +40,7 @@ test('Ctrl-C ends a command with 130', async (t) => {
 });
 
 test('Ctrl-C ends an import that waits for standard input', async (t) => {
-	const child: {process?: ReturnType<typeof start>} = {};
+	const child: {process?: Program} = {};
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 		'POST /admin/organizations/Ab12/links/import': {

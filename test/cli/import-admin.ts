@@ -154,12 +154,14 @@ test('a server that stops in the middle ends with 7 and says how far it came', a
 	t.regex(stderr, /it stopped with 1 row\(s\) unanswered/);
 });
 
-test('a connection that breaks in the middle ends with 7', async (t) => {
+test('a connection that breaks while rows are being sent ends with 7', async (t) => {
 	const {imports} = await setUp(t, async (request, response) => {
 		response.write('{"line":1,"status":"created"}\n', () => request.socket.destroy());
 	});
-	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin: '{"path":"/a"}\n{"path":"/b"}\n'});
+	const stdin = '{"path":"/a"}\n'.repeat(200_000);
+	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin});
 	t.is(exitCode, 7);
+	t.regex(stderr, /row\(s\) of standard input are done/);
 	t.regex(stderr, /Cannot reach/);
 });
 

@@ -38,7 +38,10 @@ test('with a SERVER key rows are created one by one, without what an export adds
 	t.is(JSON.parse(stdout).created, 2);
 	t.deepEqual(
 		requests.map(bodyOf).sort((a, b) => String(a['path']).localeCompare(String(b['path']))),
-		[{path: '/a', shortCode: 'a'}, {path: '/b', externalId: 'b'}],
+		[
+			{path: '/a', shortCode: 'a'},
+			{path: '/b', externalId: 'b'},
+		],
 	);
 	t.true(requests.every(({authorization}) => authorization === 'Bearer opl_api_key'));
 });

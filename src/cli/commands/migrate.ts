@@ -14,7 +14,9 @@ const withDatabase = async <T>(
 		import('../../db/migrate.ts'),
 	]);
 	const config = loadConfig(io.env, {isTerminal: io.stderr.isTTY === true});
-	const {db, close} = await openDatabase(config, createLog(config));
+	// What the database does on the way is of interest only where it was asked for, or goes wrong.
+	const logLevel = io.env['LOG_LEVEL'] ? config.logLevel : 'warn';
+	const {db, close} = await openDatabase(config, createLog({...config, logLevel}));
 	try {
 		return await work(db, migrations);
 	} finally {

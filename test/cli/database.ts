@@ -1,0 +1,67 @@
+import {once} from 'node:events';
+import test, {type ExecutionContext} from 'ava';
+import {createTestDatabase} from '../helpers/database.ts';
+import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>> => {
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	return {DATABASE_URL: database.url};
+};
+
+test('migrate goes down and up again, one migration after the other', async (t) => {
+	const env = await databaseEnv(t);
+	const states = async () =>
+		JSON.parse((await runCli(['migrate', 'status', '--json'], {env})).stdout) as Array<{
+			name: string;
+			appliedAt: string | null;
+		}>;
+	const names = (await states()).map(({name}) => name);
+	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
+	t.is((await runCli(['migrate', 'up'], {env})).stdout, 'Nothing to do: every migration is applied\n');
+
+	const down = await runCli(['migrate', 'down', '--yes', '--json'], {env});
+	t.is(down.exitCode, 0);
+	t.deepEqual(JSON.parse(down.stdout), {undone: names.at(-1)});
+	t.is((await states()).at(-1)?.appliedAt, null);
+	t.regex((await runCli(['migrate', 'status'], {env})).stdout, new RegExp(`^${names.at(-1)} +pending$`, 'm'));
+
+	const up = await runCli(['migrate', 'up', '--json'], {env});
+	t.deepEqual(JSON.parse(up.stdout), {applied: [names.at(-1)]});
+	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
+});
+
+test('config lists every variable with secrets masked', async (t) => {
+	const env = {ADMIN_TOKEN: 'a-secret-that-nobody-may-see-here', PUBLIC_URL: 'https://links.example.com'};
+	const plain = await runCli(['config'], {env});
+	t.is(plain.exitCode, 0);
+	t.regex(plain.stdout, /^PUBLIC_URL +https:\/\/links\.example\.com /m);
+	t.regex(plain.stdout, /^ADMIN_TOKEN +\*+ /m);
+	t.false(plain.stdout.includes('a-secret'));
+	const variables = JSON.parse((await runCli(['config', '--json'], {env})).stdout) as Array<{
+		name: string;
+		value: string | null;
+	}>;
+	t.is(variables.find(({name}) => name === 'PUBLIC_URL')?.value, 'https://links.example.com');
+});
+
+test('config tells what is wrong after the table, and ends with 78', async (t) => {
+	const {exitCode, stdout, stderr} = await runCli(['config'], {env: {PORT: 'many'}});
+	t.is(exitCode, 78);
+	t.regex(stdout, /^PORT +many /m);
+	t.regex(stderr, /^PORT must be/);
+});
+
+test('serve answers until Ctrl-C and ends with 0', async (t) => {
+	const env = await databaseEnv(t);
+	const child = start(t, ['serve'], {...env, PORT: '0', ADMIN_TOKEN: 'x'.repeat(32), LOG_LEVEL: 'warn'});
+	const [greeting] = (await once(child.stdout, 'data')) as [Buffer];
+	const url = /http:\S+/.exec(String(greeting))?.[0];
+	t.truthy(url);
+	const {exitCode, stdout} = await runCli(['status', '--url', String(url), '--token', 'x'.repeat(32), '--json']);
+	t.is(exitCode, 0);
+	t.is(JSON.parse(stdout).status, 'ok');
+	child.kill('SIGINT');
+	t.is((await finish(child)).exitCode, 0);
+});
