@@ -135,9 +135,9 @@ export const lockLinkCount = async (trx: Db, organizationId: string): Promise<nu
 export const takeLink = async (trx: Db, organizationId: string, limit: number | null): Promise<boolean> => {
 	const {rows} = await trx.raw<{rows: unknown[]}>(
 		`INSERT INTO link_counts (organization_id, links)
-		SELECT CAST(:organizationId AS uuid), 1 WHERE coalesce(CAST(:limit AS integer) > 0, true)
+		SELECT CAST(:organizationId AS uuid), 1 WHERE coalesce(CAST(:limit AS bigint) > 0, true)
 		ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links + 1
-		WHERE coalesce(link_counts.links < CAST(:limit AS integer), true)
+		WHERE coalesce(link_counts.links < CAST(:limit AS bigint), true)
 		RETURNING links`,
 		{organizationId, limit},
 	);
