@@ -10,6 +10,7 @@ import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
+import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
 export type Services = Readonly<{
@@ -26,6 +27,7 @@ export type Services = Readonly<{
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
+	matchPeppers: MatchPeppers;
 	background: Background;
 	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
 	close(): Promise<void>;
@@ -65,6 +67,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions: createClickPartitions(db),
+		matchPeppers: createMatchPeppers(db),
 		background,
 		close: async () => {
 			await background.settle();

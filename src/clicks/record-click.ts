@@ -1,8 +1,8 @@
-import {createHash, randomUUID} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import {translateViolation} from '../db/db.ts';
 import {linkNotFound} from '../errors.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
+import {type OpenMatch, openMatchParts} from './open-match.ts';
 
 /** A visit of a link: by a person, or by a crawler, which counts against no quota and in no click figure. */
 export type Click = {
@@ -19,15 +19,9 @@ export type Click = {
 	referrerHost: string | null;
 	country: string | null;
 	botClass: string | null;
-	/** The one-time token that the page carries, and how long an app's first open may claim the click with it. */
-	match: {token: string; windowHours: number} | null;
+	/** What an app's first open may claim the click with; null where the link is not deferred. */
+	match: OpenMatch | null;
 };
-
-/** A new match token: `opl_` and 32 of `[A-Za-z0-9]`, 190 bits (decisions 6). */
-export const mintMatchToken = (): string => `opl_${randomAlphanumeric(32)}`;
-
-/** What a token is found by. 190 random bits need no salt. */
-export const hashMatchToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 const columns = [
 	'id',
@@ -54,8 +48,9 @@ const columns = [
 export const recordClick = async ({db, clock, clickPartitions}: Services, click: Click): Promise<void> => {
 	const now = clock.now();
 	await clickPartitions.ensure(now);
-	const values: Array<string | Date | Buffer | null> = [
-		randomUUID(),
+	const id = randomUUID();
+	const values = [
+		id,
 		now,
 		click.organizationId,
 		click.linkId,
@@ -77,28 +72,21 @@ export const recordClick = async ({db, clock, clickPartitions}: Services, click:
 		return;
 	}
 
-	const parts = [`click AS (${insertClick})`];
-	if (click.match !== null) {
-		parts.push(
-			`pending AS (INSERT INTO match_clicks (id, organization_id, link_id, token_hash, created_at, expires_at)
-				VALUES (?, ?, ?, ?, ?, ?))`,
-		);
-		const expiresAt = new Date(now.getTime() + click.match.windowHours * 3_600_000);
-		values.push(randomUUID(), click.organizationId, click.linkId);
-		values.push(hashMatchToken(click.match.token), now, expiresAt);
-	}
-
+	const {organizationId, linkId, match} = click;
+	const parts = [
+		{name: 'click', sql: insertClick, bindings: values},
+		...(match === null ? [] : openMatchParts(match, {id, organizationId, linkId, at: now})),
+	];
 	await db
 		.raw(
-			`WITH ${parts.join(', ')}
+			`WITH ${parts.map(({name, sql}) => `${name} AS (${sql})`).join(', ')}
 			INSERT INTO click_counts (organization_id, month, clicks) VALUES (?, ?, 1)
 			ON CONFLICT (organization_id, month) DO UPDATE SET clicks = click_counts.clicks + 1`,
-			[...values, click.organizationId, `${now.toISOString().slice(0, 7)}-01`],
+			[...parts.flatMap(({bindings}) => bindings), organizationId, `${now.toISOString().slice(0, 7)}-01`],
 		)
 		.catch((error: unknown) => {
 			throw translateViolation(error, {
 				match_clicks_link_id_fkey: linkNotFound,
-				match_clicks_organization_id_fkey: linkNotFound,
 				click_counts_organization_id_fkey: linkNotFound,
 			});
 		});

@@ -1,13 +1,59 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 
+/** What an app tells of its device. What it leaves out stays as it was. */
+export type DeviceFacts = {
+	platform?: string | null | undefined;
+	osVersion?: string | null | undefined;
+	deviceModel?: string | null | undefined;
+	appVersion?: string | null | undefined;
+	sdkVersion?: string | null | undefined;
+	language?: string | null | undefined;
+	timezone?: string | null | undefined;
+};
+
+type Registration = {
+	organizationId: string;
+	deviceId: string;
+	now: Date;
+	facts?: DeviceFacts;
+	sessionId?: string;
+	/** The link that the device has just been matched to. */
+	matchedLinkId?: string;
+};
+
 /** Notes that the organization's app runs on a device. @returns whether it was new. */
-export const registerDevice = async (db: Db, organizationId: string, deviceId: string, now: Date): Promise<boolean> => {
+export const registerDevice = async (
+	db: Db,
+	{organizationId, deviceId, now, facts = {}, sessionId, matchedLinkId}: Registration,
+): Promise<boolean> => {
+	const told = {
+		platform: facts.platform ?? null,
+		os_version: facts.osVersion ?? null,
+		device_model: facts.deviceModel ?? null,
+		app_version: facts.appVersion ?? null,
+		sdk_version: facts.sdkVersion ?? null,
+		language: facts.language ?? null,
+		timezone: facts.timezone ?? null,
+		session_id: sessionId ?? null,
+		matched_link_id: matchedLinkId ?? null,
+		matched_at: matchedLinkId === undefined ? null : now,
+	};
+	const row = {
+		id: randomUUID(),
+		organization_id: organizationId,
+		device_id: deviceId,
+		first_seen_at: now,
+		last_seen_at: now,
+		...told,
+	};
+	const columns = Object.keys(row);
+	const kept = Object.keys(told).map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`);
 	const {rows} = await db.raw<{rows: Array<{is_new: boolean}>}>(
-		`INSERT INTO devices (id, organization_id, device_id, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at
+		`INSERT INTO devices (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+		ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at, ${kept.join(', ')}
 		RETURNING (xmax = 0) AS is_new`,
-		[randomUUID(), organizationId, deviceId, now, now],
+		Object.values(row),
 	);
 	return rows[0]?.is_new ?? false;
 };

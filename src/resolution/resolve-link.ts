@@ -1,5 +1,6 @@
 import {findVerifiedDomain} from '../domains/domain-store.ts';
 import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
+import {shortUrl} from '../links/link.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 
@@ -87,9 +88,10 @@ const query = (where: string) => `
 	JOIN domains ON domains.id = links.domain_id
 	LEFT JOIN templates ON templates.id = links.template_id
 	LEFT JOIN app_configs ON app_configs.organization_id = organizations.id
-	WHERE ${where} AND links.short_code = ?`;
-const byOrgKey = query('organizations.org_key = ?');
-const byOrganization = query('organizations.id = ?');
+	WHERE ${where}`;
+const byOrgKey = query('organizations.org_key = ? AND links.short_code = ?');
+const byOrganization = query('organizations.id = ? AND links.short_code = ?');
+const byIds = query('links.id = ANY(?)');
 
 /** What a path names: a code below an orgKey, or, on a custom domain, a code of the domain's organization. */
 type Address = {orgKey: string; shortCode: string} | {organizationId: string; shortCode: string};
@@ -106,7 +108,7 @@ const malformedOrgKey = () =>
  * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on
  * a custom domain.
  */
-const locate = async (
+export const locate = async (
 	{hostRoles, db}: Services,
 	hostname: string | null,
 	{orgKey, shortCode, data}: ResolutionPath,
@@ -149,7 +151,7 @@ const toResolvedLink = ({addresses}: Services, row: Row): ResolvedLink => ({
 	id: row.id,
 	organization: {id: row.organization_id, orgKey: row.org_key, name: row.organization_name},
 	shortCode: row.short_code,
-	url: `${addresses.linkScheme}://${row.hostname ?? addresses.linkDomain}/${row.org_key}/${row.short_code}`,
+	url: shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code}),
 	path: row.path ?? '/',
 	params: {...row.template_params, ...row.params},
 	title: row.title,
@@ -168,6 +170,32 @@ const toResolvedLink = ({addresses}: Services, row: Row): ResolvedLink => ({
 	ios: row.ios,
 	android: row.android ?? [],
 });
+
+/** Why a link does not resolve, or null where it does. */
+const goneReason = (row: Row, now: Date): Parameters<typeof linkGone>[0] | null => {
+	if (row.organization_status === 'SUSPENDED') {
+		return 'suspended';
+	}
+
+	if (!row.is_active) {
+		return 'deactivated';
+	}
+
+	return row.expiry !== null && row.expiry <= now ? 'expired' : null;
+};
+
+/** Those of the links that resolve now, by id. */
+export const findLiveLinks = async (services: Services, ids: readonly string[]): Promise<Map<string, ResolvedLink>> => {
+	if (ids.length === 0) {
+		return new Map();
+	}
+
+	const {rows} = await services.db.raw<{rows: Row[]}>(byIds, [[...ids]]);
+	const now = services.clock.now();
+	return new Map(
+		rows.filter((row) => goneReason(row, now) === null).map((row) => [row.id, toResolvedLink(services, row)]),
+	);
+};
 
 /**
  * The live link that a host and a path name.
@@ -193,16 +221,9 @@ export const resolveLink = async (
 		throw linkNotFound();
 	}
 
-	if (row.organization_status === 'SUSPENDED') {
-		throw linkGone('suspended');
-	}
-
-	if (!row.is_active) {
-		throw linkGone('deactivated');
-	}
-
-	if (row.expiry !== null && row.expiry <= services.clock.now()) {
-		throw linkGone('expired');
+	const reason = goneReason(row, services.clock.now());
+	if (reason !== null) {
+		throw linkGone(reason);
 	}
 
 	return {link: toResolvedLink(services, row), data};

@@ -1,31 +1,20 @@
 import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
-import {mintMatchToken, recordClick} from '../clicks/record-click.ts';
+import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
+import {recordClick} from '../clicks/record-click.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import {qrSvg} from '../links/qr.ts';
+import {networkKeysOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from './crawler-page.ts';
 import type {LinkView} from './link-view.ts';
 import {redirectPageHeaders, renderRedirectPage} from './redirect-page.ts';
 import {type ResolutionPath, type ResolvedLink, resolveLink} from './resolve-link.ts';
-import {isPrefetch, readVisitor, type Visitor} from './visitor.ts';
-
-/** Who asks, as far as the headers tell. */
-const visitorOf = ({headers}: RequestFacts): Visitor => {
-	const one = (name: string): string | undefined => {
-		const value = headers[name];
-		return Array.isArray(value) ? value[0] : value;
-	};
-	return readVisitor({
-		userAgent: one('user-agent'),
-		acceptLanguage: one('accept-language'),
-		timezone: one('sec-ch-timezone'),
-		uaModel: one('sec-ch-ua-model'),
-		uaPlatformVersion: one('sec-ch-ua-platform-version'),
-	});
-};
+import {isPrefetch, type Visitor} from './visitor.ts';
+import {setVisitorCookie, type VisitorCookie, visitorCookie} from './visitor-cookie.ts';
+import {visitorOf} from './visitor-of-request.ts';
 
 const isCrawler = (visitor: Visitor): boolean => visitor.class === 'preview-crawler' || visitor.class === 'search-bot';
 
@@ -46,7 +35,7 @@ const record = (
 	request: RequestFacts,
 	link: ResolvedLink,
 	visitor: Visitor,
-	token: string | null,
+	match: OpenMatch | null,
 ) =>
 	recordClick(services, {
 		organizationId: link.organization.id,
@@ -62,8 +51,26 @@ const record = (
 		referrerHost: referrerHost(request.headers.referer),
 		country: countryOf(services, request),
 		botClass: isCrawler(visitor) ? visitor.class : null,
-		match: token === null ? null : {token, windowHours: link.matchWindowHours},
+		match,
 	});
+
+/** What this visit leaves for the app's first open (facts 4.7). */
+const openMatch = async (
+	{matchPeppers, clock}: Services,
+	{ip}: RequestFacts,
+	link: ResolvedLink,
+	visitor: Visitor,
+	cookie: VisitorCookie | null,
+): Promise<OpenMatch> => {
+	const [pepper] = await matchPeppers.at(clock.now());
+	return {
+		token: mintMatchToken(),
+		windowHours: link.matchWindowHours,
+		network: networkKeysOf(pepper, ip),
+		signals: visitor,
+		visitor: cookie,
+	};
+};
 
 const linkView = ({addresses}: Services, link: ResolvedLink, token: string | null): LinkView => ({
 	organizationName: link.organization.name,
@@ -97,20 +104,25 @@ const page = async (services: Services, request: RequestFacts, link: ResolvedLin
 
 	// A page that nobody looks at yet is no click and gets no token (facts 1.10).
 	const counts = !request.isHead && !isPrefetch(request.headers);
-	const token = counts && link.deferredDeepLinking ? mintMatchToken() : null;
+	const globalPrivacyControl = request.headers['sec-gpc'] === '1';
+	const cookie = globalPrivacyControl ? null : visitorCookie(request.headers.cookie);
+	const match = counts && link.deferredDeepLinking ? await openMatch(services, request, link, visitor, cookie) : null;
 	if (counts) {
-		await record(services, request, link, visitor, token);
+		await record(services, request, link, visitor, match);
 	}
 
 	const nonce = randomBytes(16).toString('base64');
 	return reply({
-		headers: redirectPageHeaders(nonce, request.headers['accept-language']),
+		headers: {
+			...redirectPageHeaders(nonce, request.headers['accept-language']),
+			...(match === null || cookie === null ? {} : {'Set-Cookie': setVisitorCookie(services, cookie, match)}),
+		},
 		body: renderRedirectPage({
-			link: linkView(services, link, token),
+			link: linkView(services, link, match?.token ?? null),
 			visitor,
 			acceptLanguage: request.headers['accept-language'],
 			nonce,
-			globalPrivacyControl: request.headers['sec-gpc'] === '1',
+			globalPrivacyControl,
 			qrSvg: showsQrCode(visitor) ? await qrSvg(link.url) : null,
 		}),
 	});
@@ -145,7 +157,7 @@ const data = async (services: Services, request: RequestFacts, link: ResolvedLin
 	const {deviceId} = validateUrlPart(deviceQuery, query);
 	if (!request.isHead) {
 		if (deviceId !== undefined) {
-			await registerDevice(services.db, link.organization.id, deviceId, services.clock.now());
+			await registerDevice(services.db, {organizationId: link.organization.id, deviceId, now: services.clock.now()});
 		}
 
 		await record(services, request, link, visitorOf(request), null);

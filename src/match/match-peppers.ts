@@ -1,0 +1,51 @@
+import {randomBytes} from 'node:crypto';
+import type {Db} from '../db/db.ts';
+
+/** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
+export type Peppers = [current: Buffer, ...previous: Buffer[]];
+
+/** Gives the peppers of a time. Costs nothing within a week that was asked for before. */
+export type MatchPeppers = {at(now: Date): Promise<Peppers>};
+
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+
+/** Whole weeks since 1970: what a pepper is filed under. */
+export const weekOf = (now: Date): number => Math.floor(now.getTime() / WEEK_MS);
+
+const load = async (db: Db, week: number): Promise<Peppers> => {
+	const secret = randomBytes(32);
+	await db.raw('INSERT INTO match_peppers (week, secret) VALUES (?, ?) ON CONFLICT (week) DO NOTHING', [week, secret]);
+	// In a statement of its own, which sees what another process was first to insert.
+	const rows: Array<{secret: Buffer}> = await db('match_peppers')
+		.whereIn('week', [week, week - 1])
+		.orderBy('week', 'desc');
+	const [current, ...previous] = rows.map((row) => row.secret);
+	return [current ?? secret, ...previous];
+};
+
+export const createMatchPeppers = (db: Db): MatchPeppers => {
+	let cached: {week: number; peppers: Promise<Peppers>} | null = null;
+	return {
+		at: (now) => {
+			const week = weekOf(now);
+			if (cached?.week === week) {
+				return cached.peppers;
+			}
+
+			const loading = {week, peppers: load(db, week)};
+			cached = loading;
+			loading.peppers.catch(() => {
+				// A failure is this caller's; the next one tries again.
+				cached = cached === loading ? null : cached;
+			});
+			return loading.peppers;
+		},
+	};
+};
+
+/** Deletes the peppers that no look-up needs any more, so that nothing leads back from their hashes. */
+export const deleteOldPeppers = async (db: Db, now: Date): Promise<void> => {
+	await db('match_peppers')
+		.where('week', '<', weekOf(now) - 1)
+		.delete();
+};

@@ -1,0 +1,35 @@
+import {createHash, randomBytes} from 'node:crypto';
+import type {Services} from '../services.ts';
+
+/** Tells that two visits are one person's, so that only one click stays open for them (facts 4.6). */
+export type VisitorCookie = {
+	value: string;
+	hash: Buffer;
+	/** The browser sent it. */
+	isReturning: boolean;
+};
+
+const NAME = 'oplink_visitor';
+const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
+
+/** The visitor's cookie, or a new one of 128 random bits. */
+export const visitorCookie = (header: string | undefined): VisitorCookie => {
+	const sent = SENT.exec(header ?? '')?.[1];
+	const value = sent ?? randomBytes(16).toString('base64url');
+	return {value, hash: createHash('sha256').update(value).digest(), isReturning: sent !== undefined};
+};
+
+/** The header that sets it, for as long as the click may be claimed. */
+export const setVisitorCookie = (
+	{addresses}: Pick<Services, 'addresses'>,
+	{value}: VisitorCookie,
+	{windowHours}: {windowHours: number},
+): string =>
+	[
+		`${NAME}=${value}`,
+		'Path=/',
+		`Max-Age=${windowHours * 3600}`,
+		'HttpOnly',
+		...(addresses.linkScheme === 'https' ? ['Secure'] : []),
+		'SameSite=Lax',
+	].join('; ');
