@@ -75,9 +75,24 @@ const sessionBody = (device: Device): Device => {
 	return {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone};
 };
 
+/**
+ * The token in a text, if it has one. What else a clipboard holds is nobody's business, and a text of more than 100
+ * characters, such as a campaign's referrer, would have the whole match refused.
+ */
+const tokenIn = (text: string | undefined): string | undefined => /opl_[\w-]{1,96}/.exec(text ?? '')?.[0];
+
 const signalsOf = (device: Device & MatchTokens): MatchSignals => {
 	const {clipboardToken, installReferrer, deviceId, platform, osVersion, deviceModel, language, timezone} = device;
-	return {clipboardToken, installReferrer, deviceId, platform, osVersion, deviceModel, language, timezone};
+	return {
+		clipboardToken: tokenIn(clipboardToken),
+		installReferrer: tokenIn(installReferrer),
+		deviceId,
+		platform,
+		osVersion,
+		deviceModel,
+		language,
+		timezone,
+	};
 };
 
 /**
@@ -203,6 +218,7 @@ export class Oplink {
 	/**
 	 * What an app calls at each open: a session, then once per installation a match, whose link goes to the listeners.
 	 * Never throws; what fails is logged, and the next open tries again.
+	 * @param device may hold the clipboard's text and the install referrer as they are: only a token in them is sent.
 	 */
 	async start(device: Device & MatchTokens): Promise<void> {
 		await this.session(device);

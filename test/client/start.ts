@@ -26,6 +26,19 @@ test('start opens a session, then asks for a match, and hands its link to the li
 	t.deepEqual(log, []);
 });
 
+for (const [what, given, sent] of [
+	['a token in an address', {clipboardToken: 'https://example.com/x?t=opl_Ab1 '}, {clipboardToken: 'opl_Ab1'}],
+	['a long referrer', {installReferrer: `utm_source=${'x'.repeat(200)}&t=opl_Ab1&b=1`}, {installReferrer: 'opl_Ab1'}],
+	['what else a clipboard holds', {clipboardToken: 'my password', installReferrer: 'utm_source=google-play'}, {}],
+] as const) {
+	test(`of clipboard and referrer start sends a token and nothing else (${what})`, async (t) => {
+		const {oplink, requests} = await faultyServer(t, [session, unmatched]);
+		await oplink.start({deviceId: device.deviceId, ...given});
+		t.deepEqual(requests[0]?.body, {deviceId: device.deviceId});
+		t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, ...sent});
+	});
+}
+
 test('without a match the listeners hear nothing', async (t) => {
 	const {oplink, requests} = await faultyServer(t, [session, unmatched]);
 	oplink.onLink(() => t.fail());
