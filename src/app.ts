@@ -15,10 +15,13 @@ import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
 import {adminLinkRoutes} from './links/admin-routes.ts';
 import {linkRoutes} from './links/routes.ts';
+import {matchAttemptRoutes} from './match/admin-routes.ts';
+import {matchRoutes} from './match/routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
+import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
 import {templateRoutes} from './templates/admin-routes.ts';
 
@@ -26,7 +29,9 @@ import {templateRoutes} from './templates/admin-routes.ts';
 const surfaces: Route[] = [
 	...healthRoutes,
 	...associationRoutes,
+	...matchRoutes,
 	...linkRoutes,
+	...sdkRoutes,
 	...organizationRoutes,
 	...apiKeyRoutes,
 	...appConfigRoutes,
@@ -36,6 +41,7 @@ const surfaces: Route[] = [
 	...channelRoutes,
 	...adminLinkRoutes,
 	...statsRoutes,
+	...matchAttemptRoutes,
 	...statusRoutes,
 ];
 

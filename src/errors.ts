@@ -91,6 +91,9 @@ export const idempotencyKeyReused = () =>
 	conflict('This Idempotency-Key was used with another request body within the last 24 hours');
 export const idempotencyKeyInProgress = () => conflict('A request with this Idempotency-Key is still under way');
 
+export const unknownDevice = (deviceId: string) => notFound(`Unknown deviceId ${deviceId}. Call /sdk/session first.`);
+export const matchAttemptNotFound = () => notFound('Match not found');
+
 export const domainNotFound = () => notFound('Domain not found');
 export const domainTaken = (hostname: string) => conflict(`Domain '${hostname}' is already in use`);
 export const domainRecordMissing = (name: string, value: string, found: readonly string[]) =>

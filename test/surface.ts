@@ -11,6 +11,7 @@ none       GET    /health/ready
 none       GET    /internal/tls/ask
 none       GET    /.well-known/apple-app-site-association
 none       GET    /.well-known/assetlinks.json
+none       POST   /match
 serverKey  POST   /links
 serverKey  GET    /links
 serverKey  GET    /links/:id
@@ -18,6 +19,10 @@ serverKey  PATCH  /links/:id
 serverKey  DELETE /links/:id
 serverKey  GET    /links/:id/qr.svg
 serverKey  GET    /links/:id/qr.png
+clientKey  POST   /sdk/session
+clientKey  POST   /sdk/identity
+clientKey  POST   /sdk/identity/clear
+clientKey  POST   /sdk/events
 admin      GET    /admin/organizations
 admin      POST   /admin/organizations
 admin      GET    /admin/organizations/:orgId
@@ -58,8 +63,11 @@ admin      DELETE /admin/organizations/:orgId/links/:id
 admin      GET    /admin/organizations/:orgId/links/:id/qr.svg
 admin      GET    /admin/organizations/:orgId/links/:id/qr.png
 admin      GET    /admin/organizations/:orgId/stats
+admin      GET    /admin/organizations/:orgId/matches
+admin      GET    /admin/organizations/:orgId/matches/:id
 admin      GET    /admin/status
 none       GET    /:orgKey/:shortCode/data
+none       POST   /:orgKey/:shortCode/signals
 none       GET    /:orgKey/:shortCode
 none       GET    /:shortCode
 `;
@@ -119,7 +127,8 @@ test('every route refuses every credential but its own', async (t) => {
 		const concrete = path.replace(':orgId', acme.id).replace(/:(\w+)/g, (_, name: string) => example[name] ?? name);
 		for (const [name, caller] of Object.entries(callers)) {
 			const {status} = await call(caller, method, concrete);
-			const refused = name === 'clientKey' && credential === 'serverKey' ? 403 : 401;
+			const isOtherTier = [name, credential].toSorted().join() === 'clientKey,serverKey';
+			const refused = isOtherTier ? 403 : 401;
 			const message = `${name}: ${method} ${path}`;
 			if (name === credential) {
 				t.false([401, 403].includes(status), message);

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
 /** Anything may stand in the query: on `/data` it passes into `params` (decisions 5). */
@@ -23,6 +24,17 @@ export const resolutionRoutes = [
 		query: anyQuery,
 		cors: true,
 		handler: ({services, request, params, query}) => visitLink(services, request, {...params, data: true}, query),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/:orgKey/:shortCode/signals',
+		credential: 'none',
+		host: 'link',
+		limit: limits.resolution,
+		params: organizationCode,
+		body: 'stream',
+		handler: ({services, request, params}) => takeSignals(services, request, params),
 	}),
 
 	route({

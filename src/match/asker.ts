@@ -1,0 +1,43 @@
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import type {MatchFields} from './match-request.ts';
+import {type MatchSignals, signalsOfApp} from './match-signals.ts';
+import {deviceKeyOf, type NetworkKeys, networkKeysOf} from './network-keys.ts';
+
+/** What a request for a match comes with, beside its body. */
+export type MatchRequest = {
+	fields: MatchFields;
+	/** The caller's address. */
+	ip: string;
+	/** The organization of a valid CLIENT key. */
+	organization: Organization | null;
+};
+
+/** An app that asks where it came from, in the forms in which clicks are looked up and compared. */
+export type Asker = {
+	now: Date;
+	signals: MatchSignals;
+	/** Under this week's secret, and last week's where there is one. */
+	places: [NetworkKeys, ...NetworkKeys[]];
+	devices: [Buffer, ...Buffer[]];
+	/** Guesses stay within it (decisions 6). */
+	organizationId: string | null;
+};
+
+export const askerOf = async (
+	{matchPeppers, clock}: Services,
+	{fields, ip, organization}: MatchRequest,
+): Promise<Asker> => {
+	const now = clock.now();
+	const [current, ...previous] = await matchPeppers.at(now);
+	const {deviceId, platform, osVersion, deviceModel, language, timezone} = fields;
+	const told = [platform, osVersion, deviceModel, language, timezone].map((value) => value ?? null);
+	const device = (pepper: Buffer) => deviceKeyOf(pepper, {deviceId: deviceId ?? null, ip, told});
+	return {
+		now,
+		signals: signalsOfApp(fields),
+		places: [networkKeysOf(current, ip), ...previous.map((pepper) => networkKeysOf(pepper, ip))],
+		devices: [device(current), ...previous.map(device)],
+		organizationId: organization?.id ?? null,
+	};
+};

@@ -1,0 +1,131 @@
+import {randomUUID} from 'node:crypto';
+import type {Confidence} from '../app-config/app-config.ts';
+import type {Db} from '../db/db.ts';
+import {matchAttemptNotFound} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import type {MissReason, RuledOut} from './guess.ts';
+import type {MatchMethod} from './match-policy.ts';
+import type {Points} from './match-score.ts';
+
+/** What became of a token that a request may carry. */
+export type TokenSighting = 'absent' | 'unknown' | 'known';
+
+/** What a request told, as it told it: no token, and of the address only its family. */
+export type AttemptSignals = {
+	platform: string | null;
+	osVersion: string | null;
+	deviceModel: string | null;
+	language: string | null;
+	timezone: string | null;
+	network: 'IPv4' | 'IPv6';
+	clipboardToken: TokenSighting;
+	installReferrer: TokenSighting;
+	apiKey: boolean;
+};
+
+export type CandidateTrace = {
+	linkId: string;
+	clickedAt: Date;
+	score: number;
+	points: Points;
+	ruledOut: RuledOut | null;
+};
+
+/** A request for a match and why it ended as it did (decisions 6). */
+export type MatchAttempt = {
+	id: string;
+	at: Date;
+	organizationId: string | null;
+	deviceId: string | null;
+	matched: boolean;
+	method: MatchMethod | 'NONE';
+	confidence: Confidence | null;
+	score: number | null;
+	linkId: string | null;
+	reason: MissReason | null;
+	signals: AttemptSignals;
+	/** Best first. */
+	candidates: CandidateTrace[];
+};
+
+/** What a guess would have answered where a token did. */
+export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};
+
+type Row = {
+	id: string;
+	at: Date;
+	organization_id: string | null;
+	device_id: string | null;
+	matched: boolean;
+	method: MatchAttempt['method'];
+	confidence: Confidence | null;
+	score: number | null;
+	link_id: string | null;
+	reason: MissReason | null;
+	signals: AttemptSignals;
+	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
+};
+
+const toMatchAttempt = (row: Row): MatchAttempt => ({
+	id: row.id,
+	at: row.at,
+	organizationId: row.organization_id,
+	deviceId: row.device_id,
+	matched: row.matched,
+	method: row.method,
+	confidence: row.confidence,
+	score: row.score,
+	linkId: row.link_id,
+	reason: row.reason,
+	signals: row.signals,
+	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
+});
+
+export const recordAttempt = async (
+	db: Db,
+	{silentGuess, ...attempt}: Omit<MatchAttempt, 'id'> & {silentGuess: SilentGuess | null},
+): Promise<void> => {
+	await db('match_attempts').insert({
+		id: randomUUID(),
+		at: attempt.at,
+		organization_id: attempt.organizationId,
+		device_id: attempt.deviceId,
+		matched: attempt.matched,
+		method: attempt.method,
+		confidence: attempt.confidence,
+		score: attempt.score,
+		link_id: attempt.linkId,
+		reason: attempt.reason,
+		signals: JSON.stringify(attempt.signals),
+		candidates: JSON.stringify(attempt.candidates),
+		silent_guess: silentGuess === null ? null : JSON.stringify(silentGuess),
+	});
+};
+
+/** An organization's attempts, newest first. */
+export const listAttempts = async (
+	db: Db,
+	organizationId: string,
+	{page, limit}: PageQuery,
+): Promise<Page<MatchAttempt>> => {
+	const all = db('match_attempts').where({organization_id: organizationId});
+	const [counted] = await all.clone().count({total: '*'});
+	const rows: Row[] = await all
+		.orderBy([
+			{column: 'at', order: 'desc'},
+			{column: 'id', order: 'desc'},
+		])
+		.limit(limit)
+		.offset((page - 1) * limit);
+	return {data: rows.map(toMatchAttempt), total: Number(counted?.total ?? 0), page, limit};
+};
+
+/** One attempt of the organization. @throws 404. */
+export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
+	const [row] = (await db('match_attempts').where({id, organization_id: organizationId})) as Row[];
+	if (row === undefined) {
+		throw matchAttemptNotFound();
+	}
+
+	return toMatchAttempt(row);
+};

@@ -1,0 +1,161 @@
+import {isIPv6} from 'node:net';
+import {registerDevice} from '../devices/device-store.ts';
+import type {Services} from '../services.ts';
+import type {Asker, MatchRequest} from './asker.ts';
+import type {Found, TokenSighting} from './find-match.ts';
+import type {MissReason, RuledOut, Weighed} from './guess.ts';
+import {type AttemptSignals, type CandidateTrace, recordAttempt, type SilentGuess} from './match-attempt-store.ts';
+import type {MatchClick} from './match-click-store.ts';
+import {matchPolicy} from './match-policy.ts';
+import type {TokenMethod} from './match-request.ts';
+import {scoreClick} from './match-score.ts';
+import type {NearbyWeighing} from './weigh-nearby.ts';
+
+/** Most candidates that a trace keeps. */
+const TRACED = 20;
+
+type Noted = {sightings: TokenSighting[]; weighing: NearbyWeighing};
+
+const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSighting[]): AttemptSignals => {
+	const sightingOf = (wanted: TokenMethod): AttemptSignals['clipboardToken'] => {
+		const sighting = sightings.find(({method}) => method === wanted);
+		return sighting === undefined ? 'absent' : sighting.click === null ? 'unknown' : 'known';
+	};
+	return {
+		platform: fields.platform ?? null,
+		osVersion: fields.osVersion ?? null,
+		deviceModel: fields.deviceModel ?? null,
+		language: fields.language ?? null,
+		timezone: fields.timezone ?? null,
+		network: isIPv6(ip) ? 'IPv6' : 'IPv4',
+		clipboardToken: sightingOf('CLIPBOARD'),
+		installReferrer: sightingOf('INSTALL_REFERRER'),
+		apiKey: organization !== null,
+	};
+};
+
+const traceOf = ({candidate, score, points, ruledOut}: Weighed): CandidateTrace => ({
+	linkId: candidate.linkId,
+	clickedAt: candidate.clickedAt,
+	score,
+	points,
+	ruledOut,
+});
+
+/** A click that a token led to, scored as if it had to be guessed, wherever it happened. */
+const traceOfToken = (click: MatchClick, {now, signals, places}: Asker, ruledOut: RuledOut | null): CandidateTrace => {
+	const isAt = (key: 'ipKey' | 'netKey') =>
+		places.some((place) => click[key] !== null && place[key].equals(click[key]));
+	const nearness = isAt('ipKey') ? 'ip' : isAt('netKey') ? 'network' : null;
+	const {score, points} = scoreClick(click.signals, signals, {nearness, clickedAt: click.clickedAt, now}, matchPolicy);
+	return {linkId: click.linkId, clickedAt: click.clickedAt, score, points, ruledOut};
+};
+
+/** The trace, without what belongs to other organizations than the one that will read it. */
+const tracesOf = (
+	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
+	{weighed}: NearbyWeighing,
+	asker: Asker,
+	reader: string | null,
+): CandidateTrace[] => {
+	const isShown = ({organizationId}: {organizationId: string}) => reader === null || organizationId === reader;
+	const others = weighed.filter(({candidate}) => candidate.id !== first?.click.id && isShown(candidate));
+	return [
+		...(first === null || !isShown(first.click) ? [] : [traceOfToken(first.click, asker, first.ruledOut)]),
+		...others.map(traceOf),
+	].slice(0, TRACED);
+};
+
+/** Best effort: what is noted about an answer must not cost the answer. */
+const bestEffort = async ({log}: Services, what: string, work: Promise<unknown>): Promise<void> => {
+	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
+};
+
+const noteDevice = async (
+	services: Services,
+	{now}: Asker,
+	{fields}: MatchRequest,
+	organizationId: string,
+	matchedLinkId?: string,
+): Promise<void> => {
+	const {deviceId} = fields;
+	if (deviceId != null) {
+		const device = {organizationId, deviceId, now, facts: fields};
+		const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
+		await bestEffort(services, 'register a device', registerDevice(services.db, {...device, ...matched}));
+	}
+};
+
+/** Keeps what matched and why, with what a guess would have said beside a token, and registers the device. */
+export const noteMatch = async (
+	services: Services,
+	asker: Asker,
+	request: MatchRequest,
+	{found: {click, answer}, sightings, weighing}: Noted & {found: Found},
+): Promise<void> => {
+	const {organizationId, linkId} = click;
+	const isProof = answer.method === 'CLIPBOARD' || answer.method === 'INSTALL_REFERRER';
+	const {guess} = weighing;
+	const silentGuess: SilentGuess | null =
+		isProof && guess !== null
+			? {method: guess.method, confidence: guess.confidence, score: guess.score, linkId: guess.candidate.linkId}
+			: null;
+	const attempt = {
+		at: asker.now,
+		organizationId,
+		deviceId: request.fields.deviceId ?? null,
+		matched: true,
+		...answer,
+		linkId,
+		reason: null,
+		signals: signalsOf(request, sightings),
+		candidates: tracesOf(isProof ? {click, ruledOut: null} : null, weighing, asker, organizationId),
+		silentGuess,
+	};
+	await bestEffort(services, 'record a match', recordAttempt(services.db, attempt));
+	await noteDevice(services, asker, request, organizationId, linkId);
+};
+
+/** Why a token that somebody knows led nowhere. */
+const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: MissReason; ruledOut: RuledOut} => {
+	if (consumedAt !== null) {
+		return {reason: 'consumed', ruledOut: 'consumed'};
+	}
+
+	return expiresAt <= now
+		? {reason: 'outside_window', ruledOut: 'outside_window'}
+		: {reason: 'ruled_out', ruledOut: 'link_not_live'};
+};
+
+/**
+ * Keeps why nothing matched, for the organization of the key, or else of the token, which only its own link's page
+ * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
+ */
+export const noteMiss = async (
+	services: Services,
+	asker: Asker,
+	request: MatchRequest,
+	{sightings, weighing}: Noted,
+): Promise<void> => {
+	const click = sightings.find((sighting) => sighting.click !== null)?.click ?? null;
+	const refused = click && {click, ...refusalOf(click, asker.now)};
+	const organizationId = asker.organizationId ?? click?.organizationId ?? null;
+	const attempt = {
+		at: asker.now,
+		organizationId,
+		deviceId: request.fields.deviceId ?? null,
+		matched: false,
+		method: 'NONE' as const,
+		confidence: null,
+		score: null,
+		linkId: null,
+		reason: refused?.reason ?? weighing.reason ?? 'no_click',
+		signals: signalsOf(request, sightings),
+		candidates: tracesOf(refused, weighing, asker, organizationId),
+		silentGuess: null,
+	};
+	await bestEffort(services, 'record a miss', recordAttempt(services.db, attempt));
+	if (asker.organizationId !== null) {
+		await noteDevice(services, asker, request, asker.organizationId);
+	}
+};

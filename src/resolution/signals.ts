@@ -1,0 +1,104 @@
+import {hashMatchToken} from '../clicks/open-match.ts';
+import {readJsonBody} from '../http/body.ts';
+import {type RequestFacts, reply} from '../http/route.ts';
+import type {Services} from '../services.ts';
+import {locate} from './resolve-link.ts';
+import {androidVersion, type OsVersion} from './user-agent.ts';
+import {readLanguage, readTimezone} from './visitor.ts';
+import {visitorOf} from './visitor-of-request.ts';
+
+const BODY_LIMIT = 2048;
+/** How long after its click a page may tell what only script can see. */
+const ACCEPTED_MS = 60_000;
+const TEXT_LIMIT = 100;
+
+/** What of the page's signals is of use; null where it is missing or makes no sense. */
+type PageSignals = {
+	timezone: string | null;
+	language: string | null;
+	platform: 'ios' | 'desktop' | null;
+	deviceModel: string | null;
+	osVersion: OsVersion | null;
+};
+
+const textOf = (value: unknown): string | null =>
+	typeof value === 'string' && value.trim() !== '' && value.length <= TEXT_LIMIT && !value.includes('\0')
+		? value.trim().toWellFormed()
+		: null;
+
+const readSignals = (body: Record<string, unknown>, request: RequestFacts): PageSignals => {
+	const visitor = visitorOf(request);
+	const {languages, touchPoints} = body;
+	const [timezone, language, model, platformVersion] = [
+		body['timezone'],
+		Array.isArray(languages) ? languages[0] : null,
+		body['model'],
+		body['platformVersion'],
+	].map(textOf);
+	// An iPad says it is a Mac; only its touch screen tells.
+	const isTouched = typeof touchPoints === 'number' && touchPoints > 1;
+	const isAndroid = visitor.platform === 'android';
+	return {
+		timezone: readTimezone(timezone ?? undefined),
+		language: language == null ? null : readLanguage(language),
+		platform:
+			visitor.class === 'mac-or-ipad' && typeof touchPoints === 'number' ? (isTouched ? 'ios' : 'desktop') : null,
+		deviceModel: isAndroid ? (model ?? null) : null,
+		osVersion: isAndroid && platformVersion != null ? androidVersion('', platformVersion) : null,
+	};
+};
+
+/** Adds the signals to the click that the token names, once, and to its record what reports show of them. */
+const store = async ({db, clock}: Services, token: string, signals: PageSignals): Promise<void> => {
+	const {timezone, language, platform, deviceModel, osVersion} = signals;
+	const now = clock.now();
+	await db.raw(
+		`WITH told AS (
+			UPDATE match_clicks SET signals_at = :now,
+				timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
+				platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
+				os_major = CASE WHEN CAST(:major AS integer) IS NULL THEN os_major ELSE :major END,
+				os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
+				os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
+				os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
+			WHERE token_hash = :hash AND signals_at IS NULL AND created_at >= :since
+			RETURNING click_id, created_at, platform
+		)
+		UPDATE clicks SET timezone = coalesce(:timezone, clicks.timezone), platform = coalesce(clicks.platform, told.platform)
+		FROM told WHERE clicks.id = told.click_id AND clicks.occurred_at = told.created_at`,
+		{
+			hash: hashMatchToken(token),
+			now,
+			since: new Date(now.getTime() - ACCEPTED_MS),
+			timezone,
+			language,
+			platform,
+			deviceModel,
+			major: osVersion?.major ?? null,
+			minor: osVersion?.minor ?? null,
+			patch: osVersion?.patch ?? null,
+			precision: osVersion?.precision ?? null,
+		},
+	);
+};
+
+/**
+ * Takes what only script can see from a page that has just been shown (facts 3.2), by its token. The answer is the same
+ * whether the token is known or not.
+ * @throws 400, 404 for a path or a host that names no links; 413, 415, 400 for a body that cannot be read.
+ */
+export const takeSignals = async (
+	services: Services,
+	request: RequestFacts,
+	path: {orgKey: string; shortCode: string},
+) => {
+	await locate(services, request.hostname, {...path, data: false});
+	const body = await readJsonBody(request.stream, {alsoText: true, limit: BODY_LIMIT});
+	const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+	const token = textOf(fields['token']);
+	if (token !== null) {
+		await store(services, token, readSignals(fields, request));
+	}
+
+	return reply({status: 204});
+};

@@ -1,0 +1,72 @@
+import {randomUUID} from 'node:crypto';
+import {registerDevice} from '../devices/device-store.ts';
+import {route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
+import {deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
+import {setIdentity, storeEvent} from './sdk-store.ts';
+
+export const sdkRoutes = [
+	route({
+		method: 'POST',
+		path: '/sdk/session',
+		credential: 'clientKey',
+		limit: limits.sdkDevices,
+		body: sessionBody,
+		cors: true,
+		handler: async ({services: {db, clock}, organization, body: {deviceId, ...facts}}) => {
+			const sessionId = randomUUID();
+			const device = {organizationId: organization.id, deviceId, now: clock.now(), facts, sessionId};
+			return {deviceId, sessionId, isNewDevice: await registerDevice(db, device)};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/sdk/identity',
+		credential: 'clientKey',
+		limit: limits.sdkDevices,
+		body: identityBody,
+		cors: true,
+		handler: async ({services: {db, clock}, organization, body: {deviceId, externalUserId, traits = null}}) => {
+			const device = {organizationId: organization.id, deviceId, now: clock.now()};
+			await setIdentity(db, device, {externalUserId, traits});
+			return {deviceId, externalUserId};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/sdk/identity/clear',
+		credential: 'clientKey',
+		limit: limits.sdkDevices,
+		body: deviceBody,
+		cors: true,
+		handler: async ({services: {db, clock}, organization, body: {deviceId}}) => {
+			await setIdentity(db, {organizationId: organization.id, deviceId, now: clock.now()}, null);
+			return {deviceId, externalUserId: null};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/sdk/events',
+		credential: 'clientKey',
+		limit: limits.sdkEvents,
+		body: eventBody,
+		cors: true,
+		handler: async ({services: {db, clock}, organization, body}) => {
+			const now = clock.now();
+			await storeEvent(db, {
+				organizationId: organization.id,
+				deviceId: body.deviceId,
+				eventName: body.eventName,
+				properties: body.properties ?? {},
+				eventId: body.eventId ?? null,
+				linkId: body.linkId ?? null,
+				occurredAt: body.occurredAt ?? now,
+				receivedAt: now,
+			});
+			return {accepted: true};
+		},
+	}),
+];

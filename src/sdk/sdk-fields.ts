@@ -1,0 +1,59 @@
+import Joi from 'joi';
+import {deviceIdField, toldField} from '../devices/device-fields.ts';
+import type {DeviceFacts} from '../devices/device-store.ts';
+import {isoDateTime} from '../http/validate.ts';
+
+/** An object of at most so many bytes as JSON. */
+const objectOf = (maxBytes: number) =>
+	Joi.object<Record<string, unknown>>()
+		.unknown(true)
+		// What the app puts in is kept, though unknown fields beside it are not.
+		.options({stripUnknown: false})
+		.custom((value: Record<string, unknown>, helpers) =>
+			Buffer.byteLength(JSON.stringify(value)) <= maxBytes
+				? value
+				: helpers.message({custom: `{{#label}} must be shorter than or equal to ${maxBytes} bytes`}),
+		);
+
+const deviceId = deviceIdField.required();
+
+/** Newer SDKs may send what this server does not know (decisions 3). */
+const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).options({stripUnknown: true});
+
+export type SessionFields = {deviceId: string} & DeviceFacts;
+export const sessionBody = bodyOf<SessionFields>({
+	deviceId,
+	platform: toldField,
+	osVersion: toldField,
+	deviceModel: toldField,
+	appVersion: toldField,
+	sdkVersion: toldField,
+	language: toldField,
+	timezone: toldField,
+});
+
+export type IdentityFields = {deviceId: string; externalUserId: string; traits?: Record<string, unknown> | null};
+export const identityBody = bodyOf<IdentityFields>({
+	deviceId,
+	externalUserId: Joi.string().min(1).max(255).required(),
+	traits: objectOf(4096).allow(null),
+});
+
+export const deviceBody = bodyOf<{deviceId: string}>({deviceId});
+
+export type EventFields = {
+	deviceId: string;
+	eventName: string;
+	properties?: Record<string, unknown> | null;
+	eventId?: string | null;
+	occurredAt?: Date | null;
+	linkId?: string | null;
+};
+export const eventBody = bodyOf<EventFields>({
+	deviceId,
+	eventName: Joi.string().min(1).max(100).required(),
+	properties: objectOf(10_240).allow(null),
+	eventId: Joi.string().min(1).max(100).allow(null),
+	occurredAt: isoDateTime().allow(null),
+	linkId: Joi.string().guid({separator: '-'}).allow(null),
+});

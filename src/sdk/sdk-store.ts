@@ -1,0 +1,76 @@
+import {randomUUID} from 'node:crypto';
+import type {Db} from '../db/db.ts';
+import {linkNotFound, unknownDevice} from '../errors.ts';
+
+type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
+
+/** Says who uses a device, or, with null, that nobody is known to. @throws 404 for an unknown device. */
+export const setIdentity = async (
+	db: Db,
+	{organizationId, deviceId, now}: {organizationId: string; deviceId: string; now: Date},
+	identity: Identity | null,
+): Promise<void> => {
+	const changed = await db('devices')
+		.where({organization_id: organizationId, device_id: deviceId})
+		.update({
+			external_user_id: identity?.externalUserId ?? null,
+			traits: identity?.traits == null ? null : JSON.stringify(identity.traits),
+			last_seen_at: now,
+		});
+	if (changed === 0) {
+		throw unknownDevice(deviceId);
+	}
+};
+
+export type AppEvent = {
+	organizationId: string;
+	deviceId: string;
+	eventName: string;
+	properties: Record<string, unknown>;
+	eventId: string | null;
+	/** The link that the app says it belongs to; null: that of the device's last match. */
+	linkId: string | null;
+	occurredAt: Date;
+	receivedAt: Date;
+};
+
+/**
+ * Stores an event; one whose `eventId` the organization has sent before is stored already.
+ * @throws 404 for an unknown device, or a link that is not the organization's.
+ */
+export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
+	const {organizationId, deviceId, eventId, eventName, properties, linkId, occurredAt, receivedAt} = event;
+	const {rows} = await db.raw<{rows: Array<{knows_device: boolean; knows_link: boolean}>}>(
+		`WITH device AS (
+			SELECT matched_link_id FROM devices WHERE organization_id = :organizationId AND device_id = :deviceId
+		), link AS (
+			SELECT id FROM links WHERE organization_id = :organizationId AND id = CAST(:linkId AS uuid)
+		), stored AS (
+			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, occurred_at, received_at)
+			SELECT CAST(:id AS uuid), CAST(:organizationId AS uuid), :deviceId, :eventId, :eventName, CAST(:properties AS jsonb),
+				coalesce(CAST(:linkId AS uuid), matched_link_id), CAST(:occurredAt AS timestamptz), CAST(:receivedAt AS timestamptz)
+			FROM device WHERE CAST(:linkId AS uuid) IS NULL OR EXISTS (SELECT FROM link)
+			ON CONFLICT (organization_id, event_id) DO NOTHING
+		)
+		SELECT EXISTS (SELECT FROM device) AS knows_device,
+			CAST(:linkId AS uuid) IS NULL OR EXISTS (SELECT FROM link) AS knows_link`,
+		{
+			id: randomUUID(),
+			organizationId,
+			deviceId,
+			eventId,
+			eventName,
+			properties: JSON.stringify(properties),
+			linkId,
+			occurredAt,
+			receivedAt,
+		},
+	);
+	if (!rows[0]?.knows_device) {
+		throw unknownDevice(deviceId);
+	}
+
+	if (!rows[0].knows_link) {
+		throw linkNotFound();
+	}
+};
