@@ -1,0 +1,146 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {type LinkData, type MatchFound, OplinkApiError} from '../../src/client/oplink.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const iPhone =
+	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
+
+/** Visits a link's page with a phone. @returns the token that the page copies. */
+const visit = async ({orgKey}: TestOrganization, {shortCode}: {shortCode: string}): Promise<string> => {
+	const page = await anonymous(service).get(`/${orgKey}/${shortCode}`, {'User-Agent': iPhone});
+	const token = /opl_[A-Za-z0-9]{32}/.exec(page.text)?.[0];
+	if (token === undefined) {
+		throw new Error(`the page has no token: ${page.status}`);
+	}
+
+	return token;
+};
+
+const eventsOf = ({id}: TestOrganization) =>
+	service.services
+		.db('events')
+		.where({organization_id: id})
+		.select('event_name', 'properties', 'link_id', 'occurred_at');
+
+test('a session tells a new device from a known one', async (t) => {
+	const {oplink} = oplinkOf(service, await organization(service));
+	const deviceId = randomUUID();
+	const first = await oplink.session({deviceId, platform: 'iOS', osVersion: '18.5', appVersion: '1.2'});
+	t.deepEqual(first, {deviceId, sessionId: String(first?.sessionId), isNewDevice: true});
+	t.like(await oplink.session({deviceId}), {deviceId, isNewDevice: false});
+});
+
+test('a device is tied to a user and untied', async (t) => {
+	const {oplink} = oplinkOf(service, await organization(service));
+	const deviceId = randomUUID();
+	await oplink.session({deviceId});
+	t.deepEqual(await oplink.identify(deviceId, 'user-1', {plan: 'pro'}), {deviceId, externalUserId: 'user-1'});
+	t.deepEqual(await oplink.clearIdentity(deviceId), {deviceId, externalUserId: null});
+});
+
+test('an event is counted once, also where its answer was lost', async (t) => {
+	const org = await organization(service);
+	const {id} = await link(org);
+	const deviceId = randomUUID();
+	await oplinkOf(service, org).oplink.session({deviceId});
+	const {oplink, waits} = oplinkOf(service, org, {fetch: losingTheFirstAnswer()});
+	const occurredAt = new Date('2026-03-10T11:00:00.000Z');
+	t.deepEqual(await oplink.track(deviceId, 'signup', {step: 2}, {occurredAt, linkId: id}), {accepted: true});
+	t.deepEqual(waits, [0.5]);
+	t.deepEqual(await eventsOf(org), [
+		{event_name: 'signup', properties: {step: 2}, link_id: id, occurred_at: occurredAt},
+	]);
+
+	t.deepEqual(await oplink.track(deviceId, 'signup'), {accepted: true});
+	t.is((await eventsOf(org)).length, 2);
+});
+
+test('a device without a session, and properties that are too large, are refused at once', async (t) => {
+	const {oplink, waits} = oplinkOf(service, await organization(service));
+	const deviceId = randomUUID();
+	for (const call of [
+		() => oplink.identify(deviceId, 'user-1'),
+		() => oplink.clearIdentity(deviceId),
+		() => oplink.track(deviceId, 'signup'),
+	]) {
+		const unknown = await t.throwsAsync(call(), {instanceOf: OplinkApiError});
+		t.is(unknown?.status, 404);
+		t.true(unknown?.message.startsWith(`Unknown deviceId ${deviceId}`));
+	}
+
+	await oplink.session({deviceId});
+	const large = await t.throwsAsync(oplink.track(deviceId, 'signup', {text: 'x'.repeat(10_240)}), {
+		instanceOf: OplinkApiError,
+	});
+	t.is(large?.status, 400);
+	t.is(large?.message, 'Validation failed');
+	t.is(large?.details?.[0]?.field, 'properties');
+	t.deepEqual(waits, []);
+});
+
+test('a SERVER key opens no session, and that is logged', async (t) => {
+	const org = await organization(service);
+	const errors: unknown[] = [];
+	const log = (_message: string, error: unknown) => {
+		errors.push(error);
+	};
+	const {oplink} = oplinkOf(service, {...org, clientKey: org.serverKey}, {log});
+	t.is(await oplink.session({deviceId: randomUUID()}), null);
+	t.is(errors.length, 1);
+	t.like(errors[0], {status: 403});
+});
+
+test('start hands the link that led to the install to the listeners, once', async (t) => {
+	const org = await organization(service);
+	const created = await link(org, {path: '/sale', params: {code: 'SPRING'}});
+	const clipboardToken = await visit(org, created);
+	const {oplink} = oplinkOf(service, org, {log: (message, error) => t.log(message, error)});
+	const heard: Array<[LinkData, MatchFound]> = [];
+	oplink.onLink((data, match) => {
+		heard.push([data, match]);
+	});
+	const device = {deviceId: randomUUID(), platform: 'iOS', osVersion: '18.5', clipboardToken} as const;
+	await oplink.start(device);
+	await oplink.start(device);
+	const data = {linkId: created.id, path: '/sale', params: {code: 'SPRING'}};
+	t.deepEqual(heard, [[data, {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...data}]]);
+});
+
+test('a match whose answer was lost is found by its retry', async (t) => {
+	const org = await organization(service);
+	const created = await link(org, {path: '/sale'});
+	const clipboardToken = await visit(org, created);
+	const {oplink} = oplinkOf(service, org, {fetch: losingTheFirstAnswer()});
+	const deviceId = randomUUID();
+	t.like(await oplink.match({clipboardToken, deviceId}), {matched: true, linkId: created.id, path: '/sale'});
+});
+
+test('without a match there is nothing but that, with a key and without', async (t) => {
+	const org = await organization(service);
+	for (const clientKey of [org.clientKey, undefined]) {
+		const {oplink} = oplinkOf(service, org, {clientKey});
+		t.deepEqual(await oplink.match({deviceId: randomUUID()}), {matched: false, matchMethod: 'NONE'});
+	}
+});
+
+test('a match beyond the limit waits the stated seconds and passes', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const {oplink, waits} = oplinkOf(own, await organization(own));
+	for (let count = 0; count < 31; count += 1) {
+		t.is((await oplink.match()).matched, false);
+	}
+
+	t.is(waits.length, 1);
+	t.true(Number(waits[0]) >= 1 && Number(waits[0]) <= 60);
+});
