@@ -11,6 +11,7 @@ import {openDatabase} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
 import {type HttpError, notReady} from './errors.ts';
 import {errorBody, rawPath} from './http/envelope.ts';
+import {startJobs} from './jobs/start-jobs.ts';
 import {createLog} from './log.ts';
 import {createServices, type Services} from './services.ts';
 
@@ -67,6 +68,7 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 		const db = await openDb();
 		const services = createServices({config, port, db, clock, log, adminToken});
 		const answer = createApp(services).callback();
+		const stopJobs = startJobs(services);
 		let stopping = false;
 		server.removeListener('request', wait);
 		server.on('request', (request, response) => {
@@ -79,6 +81,7 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
 			stop: async () => {
 				stopping = true;
+				stopJobs();
 				await drain(server, config.shutdownTimeoutSeconds);
 				await services.close();
 			},

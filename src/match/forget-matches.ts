@@ -1,0 +1,47 @@
+import type {Db} from '../db/db.ts';
+import {deleteOldPeppers} from './match-peppers.ts';
+
+const BATCH = 1000;
+const HOUR_MS = 3600 * 1000;
+/** How long a matched click is kept whole, and how long one stays in the table after its window. */
+const MATCHED_MS = 24 * HOUR_MS;
+const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
+
+/** Repeats a statement that handles a batch until one finds less than that. @returns how many rows there were. */
+const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
+	let total = 0;
+	for (;;) {
+		const {rowCount} = await db.raw<{rowCount: number}>(sql, [before, BATCH]);
+		total += rowCount;
+		if (rowCount < BATCH) {
+			return total;
+		}
+	}
+};
+
+/** Rows that another process is cleaning already are left to it. */
+const batchOf = (condition: string): string =>
+	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
+
+const forget = (condition: string): string =>
+	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL,
+		visitor = NULL, consumed_by = NULL
+	WHERE ${batchOf(condition)}`;
+
+/**
+ * Clears what tells of a person from clicks that can match no more: at the end of the window, or a day after the match;
+ * deletes the rows 30 days later, and the secrets that no address is hashed with any more (facts 4.8).
+ * @returns how many clicks were cleared and deleted.
+ */
+export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {
+	const ago = (ms: number): Date => new Date(now.getTime() - ms);
+	const expired = await inBatches(db, forget('NOT forgotten AND expires_at <= ?'), now);
+	const matched = await inBatches(db, forget('NOT forgotten AND consumed_at <= ?'), ago(MATCHED_MS));
+	const deleted = await inBatches(
+		db,
+		`DELETE FROM match_clicks WHERE ${batchOf('forgotten AND expires_at <= ?')}`,
+		ago(FORGOTTEN_MS),
+	);
+	await deleteOldPeppers(db, now);
+	return {forgotten: expired + matched, deleted};
+};
