@@ -1,0 +1,140 @@
+import test from 'ava';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {clicked, network, open} from '../match/_phones.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const eventsOf = ({id}: TestOrganization, on = service) =>
+	on.services.db('events').where({organization_id: id}).orderBy('occurred_at');
+
+const withDevice = async (deviceId: string, on = service) => {
+	const acme = await organization(on);
+	await acme.client.post('/sdk/session', {deviceId});
+	return {acme, send: (body: object) => acme.client.post('/sdk/events', {deviceId, eventName: 'purchase', ...body})};
+};
+
+test('an event is stored as it was sent', async (t) => {
+	const {acme, send} = await withDevice('device-0001');
+	const properties = {amount: 12.5, currency: 'EUR', items: [{sku: 'a', tags: {deep: true}}], none: null};
+	const {status, body} = await send({properties, occurredAt: '2026-03-09T23:00:00+02:00', eventId: 'e-1'});
+	t.is(status, 200);
+	t.deepEqual(body, {accepted: true});
+	const [event, ...others] = await eventsOf(acme);
+	t.is(others.length, 0);
+	t.like(event, {
+		device_id: 'device-0001',
+		event_name: 'purchase',
+		event_id: 'e-1',
+		link_id: null,
+		occurred_at: new Date('2026-03-09T21:00:00Z'),
+		received_at: service.clock.now(),
+	});
+	t.deepEqual(event.properties, properties);
+});
+
+test('an event without properties and time happens now', async (t) => {
+	const {acme, send} = await withDevice('device-0002');
+	t.is((await send({})).status, 200);
+	const [event] = await eventsOf(acme);
+	t.deepEqual(event.properties, {});
+	t.deepEqual(event.occurred_at, service.clock.now());
+});
+
+test('an event with a known eventId is counted once, sent in turn or at once; another organization may use the id', async (t) => {
+	const {acme, send} = await withDevice('device-0003');
+	const other = await withDevice('device-0003');
+	const answers = [
+		await send({eventId: 'same'}),
+		await send({eventId: 'same'}),
+		...(await Promise.all(Array.from({length: 10}, () => send({eventId: 'burst'})))),
+		await other.send({eventId: 'same'}),
+	];
+	t.true(answers.every(({status, body}) => status === 200 && body.accepted));
+	t.deepEqual((await eventsOf(acme)).map(({event_id}) => event_id).toSorted(), ['burst', 'same']);
+	t.is((await eventsOf(other.acme)).length, 1);
+	await send({});
+	await send({});
+	t.is((await eventsOf(acme)).length, 4);
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	t.is(body.totals.events, 4);
+});
+
+test('properties hold 10240 bytes as JSON, counted in bytes', async (t) => {
+	const {send} = await withDevice('device-0004');
+	const wrapper = '{"note":""}'.length;
+	const note = (text: string) => ({properties: {note: text}});
+	t.is((await send(note('x'.repeat(10_240 - wrapper)))).status, 200);
+	for (const text of ['x'.repeat(10_241 - wrapper), 'é'.repeat(5120)]) {
+		const {status, body} = await send(note(text));
+		t.is(status, 400);
+		t.is(body.message, 'Validation failed');
+		t.is(body.details[0].field, 'properties');
+	}
+});
+
+test('each bad field is named', async (t) => {
+	const {send} = await withDevice('device-0005');
+	for (const [body, field] of [
+		[{eventName: ''}, 'eventName'],
+		[{eventName: 'x'.repeat(101)}, 'eventName'],
+		[{eventName: undefined}, 'eventName'],
+		[{properties: []}, 'properties'],
+		[{properties: 'text'}, 'properties'],
+		[{eventId: 'x'.repeat(101)}, 'eventId'],
+		[{occurredAt: 'yesterday'}, 'occurredAt'],
+		[{linkId: 'sale'}, 'linkId'],
+	] as const) {
+		const {status, body: answer} = await send(body);
+		t.is(status, 400, JSON.stringify(body));
+		t.deepEqual(
+			answer.details.map((detail: {field: string}) => detail.field),
+			[field],
+		);
+	}
+});
+
+test('an event of a matched device belongs to the link of its last match', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const {acme, send} = await withDevice('device-matched', own);
+	await send({eventName: 'before'});
+	const matched: string[] = [];
+	for (const name of ['first', 'second']) {
+		own.clock.advance(1);
+		const {link: sale, token} = await clicked(own, acme, network()(1));
+		await open(own, network()(1), {clipboardToken: token, deviceId: 'device-matched'});
+		await send({eventName: name});
+		matched.push(sale.id);
+	}
+
+	const chosen = await link(acme);
+	own.clock.advance(1);
+	await send({eventName: 'chosen', linkId: chosen.id});
+	t.deepEqual(
+		(await eventsOf(acme, own)).map((event) => [event.event_name, event.link_id]),
+		[
+			['before', null],
+			['first', matched[0]],
+			['second', matched[1]],
+			['chosen', chosen.id],
+		],
+	);
+});
+
+test('a link of another organization, and one that does not exist, is 404 and stores nothing', async (t) => {
+	const {acme, send} = await withDevice('device-0006');
+	const foreign = await link(await organization(service));
+	for (const linkId of [foreign.id, '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11']) {
+		const {status, body} = await send({linkId});
+		t.is(status, 404);
+		t.is(body.message, 'Link not found');
+	}
+
+	t.deepEqual(await eventsOf(acme), []);
+});
