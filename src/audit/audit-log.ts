@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 
 /** Who did it, in the priority of interface 6.4. */
@@ -79,13 +80,5 @@ export const listAudit = async (
 	{page, limit}: PageQuery,
 ): Promise<Page<ReturnType<typeof toJson>>> => {
 	const all = db('audit_log').where({organization_id: organizationId});
-	const [counted] = await all.clone().count({total: '*'});
-	const rows: Row[] = await all
-		.orderBy([
-			{column: 'at', order: 'desc'},
-			{column: 'id', order: 'desc'},
-		])
-		.limit(limit)
-		.offset((page - 1) * limit);
-	return {data: rows.map(toJson), total: Number(counted?.total ?? 0), page, limit};
+	return readPage(all, {page, limit}, 'at DESC, id DESC', toJson);
 };

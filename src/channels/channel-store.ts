@@ -3,6 +3,7 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import Joi from 'joi';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {channelTaken, organizationNotFound} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import {packageRoot} from '../package-root.ts';
@@ -45,12 +46,7 @@ export const channelExists = async (db: Db, organizationId: string, name: string
 export const createChannelStore = (db: Db) => ({
 	list: async (organizationId: string, {page, limit}: PageQuery): Promise<Page<Channel>> => {
 		const all = db('channels').where({organization_id: organizationId});
-		const [counted] = await all.clone().count({total: '*'});
-		const rows: Row[] = await all
-			.orderBy([{column: 'created_at', order: 'desc'}, {column: 'name'}])
-			.limit(limit)
-			.offset((page - 1) * limit);
-		return {data: rows.map(toChannel), total: Number(counted?.total ?? 0), page, limit};
+		return readPage(all, {page, limit}, 'created_at DESC, name', toChannel);
 	},
 
 	find: async (organizationId: string, id: string): Promise<Channel | null> => {

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import type {Domain, DomainStatus} from './domain.ts';
@@ -73,12 +74,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 		/** The organization's own domains, newest first, and the shared one after them. */
 		list: async ({page, limit}: PageQuery): Promise<Page<Domain>> => {
 			const all = db('domains').where((owner) => owner.where(own).orWhereNull('organization_id'));
-			const [counted] = await all.clone().count({total: '*'});
-			const rows: Row[] = await all
-				.orderByRaw('organization_id IS NULL, created_at DESC, id DESC')
-				.limit(limit)
-				.offset((page - 1) * limit);
-			return {data: rows.map(toDomain), total: Number(counted?.total ?? 0), page, limit};
+			return readPage(all, {page, limit}, 'organization_id IS NULL, created_at DESC, id DESC', toDomain);
 		},
 
 		count: async (): Promise<number> => {

@@ -1,4 +1,5 @@
 import {type Db, likeLiteral, onlyRow} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import type {Page} from '../http/validate.ts';
 import {type LinkRow, linkColumns} from './link.ts';
 import type {LinkListQuery} from './link-schemas.ts';
@@ -65,15 +66,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 					}
 				}
 			});
-		const [counted] = await all.clone().count({total: '*'});
-		const rows: LinkRow[] = await all
-			.orderBy([
-				{column: 'created_at', order: 'desc'},
-				{column: 'id', order: 'desc'},
-			])
-			.limit(limit)
-			.offset((page - 1) * limit);
-		return {data: rows, total: Number(counted?.total ?? 0), page, limit};
+		return readPage(all, {page, limit}, 'created_at DESC, id DESC', (row: LinkRow) => row);
 	},
 
 	/** The next links after a position, the oldest first. */

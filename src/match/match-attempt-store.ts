@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Confidence} from '../app-config/app-config.ts';
 import type {Db} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {matchAttemptNotFound} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import type {MissReason, RuledOut} from './guess.ts';
@@ -109,20 +110,34 @@ export const listAttempts = async (
 	{page, limit}: PageQuery,
 ): Promise<Page<MatchAttempt>> => {
 	const all = db('match_attempts').where({organization_id: organizationId});
-	const [counted] = await all.clone().count({total: '*'});
-	const rows: Row[] = await all
-		.orderBy([
-			{column: 'at', order: 'desc'},
-			{column: 'id', order: 'desc'},
-		])
-		.limit(limit)
-		.offset((page - 1) * limit);
-	return {data: rows.map(toMatchAttempt), total: Number(counted?.total ?? 0), page, limit};
+	return readPage(all, {page, limit}, 'at DESC, id DESC', toMatchAttempt);
 };
 
 /** One attempt of the organization. @throws 404. */
 export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
 	const [row] = (await db('match_attempts').where({id, organization_id: organizationId})) as Row[];
+	if (row === undefined) {
+		throw matchAttemptNotFound();
+	}
+
+	return toMatchAttempt(row);
+};
+
+/**
+ * The attempt of a device at that instant, of the organization or of nobody: how its own asker finds it.
+ * @throws 404.
+ */
+export const findOwnAttempt = async (
+	db: Db,
+	{organizationId, deviceId, at}: {organizationId: string; deviceId: string; at: Date},
+): Promise<MatchAttempt> => {
+	// Two parts, so that each is one look-up in the index.
+	const {rows} = await db.raw<{rows: Row[]}>(
+		`SELECT * FROM match_attempts WHERE (organization_id = :organizationId AND at = :at OR organization_id IS NULL AND at = :at)
+			AND device_id = :deviceId`,
+		{organizationId, deviceId, at},
+	);
+	const [row] = rows;
 	if (row === undefined) {
 		throw matchAttemptNotFound();
 	}

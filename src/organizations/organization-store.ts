@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {organizationNameTaken} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import {generateOrgKey} from './org-key.ts';
@@ -129,15 +130,7 @@ export const createOrganizationStore = (db: Db) => {
 					query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
 				}
 			});
-			const [counted] = await all.clone().count({total: '*'});
-			const rows: OrganizationRow[] = await all
-				.orderBy([
-					{column: 'created_at', order: 'desc'},
-					{column: 'id', order: 'desc'},
-				])
-				.limit(limit)
-				.offset((page - 1) * limit);
-			return {data: rows.map(toOrganization), total: Number(counted?.total ?? 0), page, limit};
+			return readPage(all, {page, limit}, 'created_at DESC, id DESC', toOrganization);
 		},
 	};
 };

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import {type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from '../links/link-fields.ts';
@@ -33,15 +34,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 	return {
 		list: async ({page, limit}: PageQuery): Promise<Page<Template>> => {
 			const all = db('templates').where(own);
-			const [counted] = await all.clone().count({total: '*'});
-			const rows: Row[] = await all
-				.orderBy([
-					{column: 'created_at', order: 'desc'},
-					{column: 'id', order: 'desc'},
-				])
-				.limit(limit)
-				.offset((page - 1) * limit);
-			return {data: rows.map(toTemplate), total: Number(counted?.total ?? 0), page, limit};
+			return readPage(all, {page, limit}, 'created_at DESC, id DESC', toTemplate);
 		},
 
 		find: async (id: string): Promise<Template | null> => firstTemplate(await db('templates').where({...own, id})),

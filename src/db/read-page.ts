@@ -1,0 +1,20 @@
+import type {Knex} from 'knex';
+import type {Page, PageQuery} from '../http/validate.ts';
+
+/**
+ * One page of what a query gives, and how much there is of it in all (decisions 3).
+ * @param order as `ORDER BY` has it; it must not leave two rows equal, or pages would overlap.
+ */
+export const readPage = async <Row, T>(
+	all: Knex.QueryBuilder,
+	{page, limit}: PageQuery,
+	order: string,
+	toItem: (row: Row) => T,
+): Promise<Page<T>> => {
+	const [counted] = (await all.clone().count({total: '*'})) as Array<{total: string}>;
+	const rows: Row[] = await all
+		.orderByRaw(order)
+		.limit(limit)
+		.offset((page - 1) * limit);
+	return {data: rows.map(toItem), total: Number(counted?.total ?? 0), page, limit};
+};
