@@ -83,8 +83,17 @@ test('two processes on one Redis share a window', async (t) => {
 		await first.stop();
 	});
 	// The first request of a process may come before its connection to Redis, and is then counted by that process.
-	await first.services.limiter.ping();
-	await second.services.limiter.ping();
+	for (const {services} of [first, second]) {
+		const connected = () =>
+			services.limiter.ping().then(
+				() => true,
+				() => false,
+			);
+		while (!(await connected())) {
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+	}
+
 	const here = anonymous(first);
 	const there = anonymous(second, here.address);
 	const burst = await Promise.all(
