@@ -41,8 +41,7 @@ const createRedisServer = async (t: ExecutionContext) => {
 
 	const start = async () => {
 		const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-		const {command, env} = await findRedisBinary();
-		child = spawn(command, options, {stdio: ['ignore', 'pipe', 'inherit'], env});
+		child = spawn(await findRedisBinary(), options, {stdio: ['ignore', 'pipe', 'inherit']});
 		for await (const chunk of child.stdout ?? []) {
 			if (String(chunk).includes('Ready to accept connections')) {
 				break;

@@ -3,7 +3,7 @@ import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {spawnTethered} from '../../src/embedded/tether.ts';
-import {findRedisBinary, type RedisBinary} from './redis-binary.ts';
+import {findRedisBinary} from './redis-binary.ts';
 import type {Teardown} from './teardown.ts';
 
 const freePort = async (): Promise<number> => {
@@ -29,13 +29,12 @@ const answers = async (url: string): Promise<boolean> => {
 };
 
 /** Starts it on a free port; null where that port was taken in between. */
-const startOnFreePort = async ({command, env}: RedisBinary, folder: string, teardown: Teardown) => {
+const startOnFreePort = async (command: string, folder: string, teardown: Teardown) => {
 	const port = await freePort();
 	const storage = ['--save', '', '--appendonly', 'no', '--dir', folder];
 	const {child} = spawnTethered([command, '--bind', '127.0.0.1', '--port', String(port), ...storage], {
 		signal: 'TERM',
 		output: 'ignore',
-		env,
 	});
 	const url = `redis://127.0.0.1:${port}`;
 	while (child.exitCode === null && child.signalCode === null) {
@@ -67,13 +66,13 @@ export const prepareRedis = async (folder: string, teardown: Teardown): Promise<
 		throw new Error('The Redis that TEST_REDIS_URL names does not answer.');
 	}
 
-	const binary = await findRedisBinary();
+	const command = await findRedisBinary();
 	for (let attempt = 0; attempt < 3; attempt++) {
-		const url = await startOnFreePort(binary, folder, teardown);
+		const url = await startOnFreePort(command, folder, teardown);
 		if (url !== null) {
 			return url;
 		}
 	}
 
-	throw new Error(`${binary.command} could not be started`);
+	throw new Error(`${command} could not be started`);
 };

@@ -1,24 +1,31 @@
 import {constants} from 'node:os';
 import {type Outcome, runAva} from './ava.ts';
+import {findChromium} from './chromium.ts';
 import {prepareRedis} from './redis.ts';
 import {makeRunFolder} from './run-folder.ts';
 import {createTeardown} from './teardown.ts';
 import {prepareTemplate} from './template.ts';
 
 /**
- * Runs the tests, all or those that the arguments name to ava, against a PostgreSQL and a Redis of their own, and ends
- * both with the run, however it ends. The last line is 'N passed, N failed'.
+ * Runs the tests, all or those that the arguments name to ava, with a Chromium, against a PostgreSQL and a Redis of
+ * their own, and ends both with the run, however it ends. The last line is 'N passed, N failed'.
  */
 const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
 		const folder = await makeRunFolder(teardown);
-		const preparing = [prepareRedis(folder, teardown), prepareTemplate(folder, teardown)] as const;
-		// What is still being set up when the other fails has to be undone too.
+		const preparing = [prepareRedis(folder, teardown), prepareTemplate(folder, teardown), findChromium()] as const;
+		// What is still being set up when another fails has to be undone too.
 		await Promise.allSettled(preparing);
-		const [redisUrl, {url, template}] = await Promise.all(preparing);
+		const [redisUrl, {url, template}, chromium] = await Promise.all(preparing);
 		interrupted.throwIfAborted();
-		const env = {...process.env, TEST_DATABASE_URL: url, TEST_TEMPLATE: template, TEST_REDIS_URL: redisUrl};
+		const env = {
+			...process.env,
+			TEST_DATABASE_URL: url,
+			TEST_TEMPLATE: template,
+			TEST_REDIS_URL: redisUrl,
+			TEST_CHROMIUM: chromium,
+		};
 		return await runAva(args, env, interrupted);
 	} catch (error) {
 		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
