@@ -76,6 +76,7 @@ export const appConfigNotFound = () => notFound('App configuration not found');
 export const malformedRow = () => badRequest('The line is not valid JSON');
 export const rowTooLarge = (bytes: number) => new HttpError(413, `A line must not be larger than ${bytes} bytes`);
 export const linkNotFound = () => notFound('Link not found');
+export const noDeferredLink = () => notFound('The organization has no deferred link');
 export const linkGone = (reason: 'deactivated' | 'expired' | 'suspended') =>
 	new HttpError(410, reason === 'suspended' ? 'Organization is suspended' : `Link is ${reason}`);
 export const shortCodeTaken = (shortCode: string) => conflict(`Short code '${shortCode}' is already in use`);

@@ -65,6 +65,7 @@ admin      GET    /admin/organizations/:orgId/links/:id/qr.png
 admin      GET    /admin/organizations/:orgId/stats
 admin      GET    /admin/organizations/:orgId/matches
 admin      GET    /admin/organizations/:orgId/matches/:id
+admin      POST   /admin/organizations/:orgId/matches/simulate
 admin      GET    /admin/status
 none       GET    /:orgKey/:shortCode/data
 none       POST   /:orgKey/:shortCode/signals

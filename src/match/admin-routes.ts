@@ -2,6 +2,8 @@ import {route} from '../http/route.ts';
 import {pageQuerySchema} from '../http/validate.ts';
 import {orgIdParams, orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {getAttempt, listAttempts} from './match-attempt-store.ts';
+import {simulateMatch} from './simulate-match.ts';
+import {simulationBody} from './simulation-body.ts';
 
 export const matchAttemptRoutes = [
 	route({
@@ -24,6 +26,18 @@ export const matchAttemptRoutes = [
 		handler: async ({services, params}) => {
 			const {id} = await requireOrganization(services, params.orgId);
 			return getAttempt(services.db, id, params.id);
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/organizations/:orgId/matches/simulate',
+		credential: 'admin',
+		params: orgParams,
+		body: simulationBody,
+		handler: async ({services, params, request, body}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return simulateMatch(services, {organization, input: body, request});
 		},
 	}),
 ];

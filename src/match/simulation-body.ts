@@ -1,0 +1,44 @@
+import Joi from 'joi';
+import {readLanguage, readTimezone} from '../resolution/visitor.ts';
+import type {SimulationInput} from './simulate-match.ts';
+import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
+
+/** Longest time that a first open may come after the tap: twice the longest match window. */
+const LONGEST_DELAY_SECONDS = 2 * 720 * 3600;
+
+const tested = (isValid: (text: string) => boolean, message: string) =>
+	Joi.string().custom((text: string, helpers) =>
+		isValid(text) ? text : helpers.message({custom: `{{#label}} ${message}`}),
+	);
+
+const examplePhone = (field: 'osVersion' | 'deviceModel') => (parent: {platform?: unknown}) =>
+	examplePhones[parent.platform === 'Android' ? 'Android' : 'iOS'][field];
+
+const isPlatform = (platform: SimulationInput['platform']) => (parent: {platform?: unknown}) =>
+	parent.platform === platform;
+
+/** The body of a simulation; what is left out is the usual case: the token arrives, on the same network, at once. */
+export const simulationBody = Joi.object<SimulationInput>({
+	linkId: Joi.string().guid({separator: '-'}),
+	shortCode: Joi.string().max(64),
+	platform: Joi.valid('iOS', 'Android').default('iOS'),
+	osVersion: Joi.string()
+		.pattern(/^\d{1,3}(?:\.\d{1,3}){0,2}$/)
+		.default(examplePhone('osVersion'))
+		.messages({'string.pattern.base': '{{#label}} must be a version such as 17.5.1'}),
+	deviceModel: Joi.string().max(100).default(examplePhone('deviceModel')),
+	language: tested(
+		(text) => text.length <= 35 && readLanguage(text) !== null,
+		'must be a language tag such as en-US',
+	).default('en-US'),
+	timezone: tested((text) => readTimezone(text) !== null, 'must be an IANA time zone').default('America/New_York'),
+	network: Joi.valid(...Object.keys(simulatedNetworks)).default('same'),
+	delaySeconds: Joi.number().integer().min(0).max(LONGEST_DELAY_SECONDS).default(60),
+	beacon: Joi.boolean().default(true),
+	clipboard: Joi.boolean().default(isPlatform('iOS')),
+	referrer: Joi.boolean()
+		.when('platform', {is: 'Android', otherwise: Joi.valid(false)})
+		.default(isPlatform('Android'))
+		.messages({'any.only': '{{#label}} is of Android: iOS tells an app no referrer'}),
+	apiKey: Joi.boolean().default(true),
+}).oxor('linkId', 'shortCode');
