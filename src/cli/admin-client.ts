@@ -1,17 +1,19 @@
-import {apiErrorOf, ConnectionError, readAnswer} from './api-error.ts';
+import {createApiCaller, queryText} from '../client/api-caller.ts';
+import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
+import type {HttpRequest} from '../client/fetch-answer.ts';
 import {exchangeLines} from './exchange-lines.ts';
 
 /** Values of a query; absent ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * A client of the admin API, or with a SERVER key of the link management API. Every call throws ApiError for an answer
- * that is not 2xx and ConnectionError where there is none; what is returned is the body as it came.
+ * A client of the admin API. Every call throws OplinkApiError for an answer that is not 2xx and OplinkConnectionError
+ * where there is none; what is returned is the body as it came.
  */
 export type ApiClient = {
 	baseUrl: string;
 	get: <T>(path: string, query?: Query) => Promise<T>;
-	post: <T>(path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
+	post: <T>(path: string, body?: unknown) => Promise<T>;
 	put: <T>(path: string, body: unknown) => Promise<T>;
 	patch: <T>(path: string, body: unknown) => Promise<T>;
 	delete: <T>(path: string) => Promise<T>;
@@ -31,83 +33,61 @@ export type ClientOptions = {
 	timeoutSeconds?: number;
 };
 
-const queryString = (query: Query): string => {
-	const given = Object.entries(query).flatMap(
-		([name, value]): Array<[string, string]> => (value === undefined ? [] : [[name, String(value)]]),
-	);
-	return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-};
+/** The operator repeats what failed: a second try of the program's own could do it twice. */
+const never = {connection: false, rateLimit: false, serverFailure: false};
+
+/** fetch that `signal` ends too. */
+export const endedBy =
+	(signal: AbortSignal) =>
+	(url: string, init: RequestInit & {signal: AbortSignal}): Promise<Response> =>
+		fetch(url, {...init, signal: AbortSignal.any([signal, init.signal])});
 
 /** @see ApiClient */
 export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: ClientOptions): ApiClient => {
-	const urlOf = (path: string, query: Query = {}) => `${baseUrl}${path}${queryString(query)}`;
+	const headers = {Authorization: `Bearer ${token}`};
+	const call = createApiCaller({
+		baseUrl,
+		fetch: endedBy(signal),
+		timeoutSeconds,
+		maxRetries: 0,
+		sleep: async () => {},
+	});
+	const json = <T>(method: HttpRequest['method'], path: string, more: {query?: Query; body?: unknown} = {}) =>
+		call<T>({method, path, rule: never, headers, ...more});
 
-	const send = async (method: string, url: string, body?: unknown, headers?: Record<string, string>, limit = true) => {
-		const ends = limit ? AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]) : signal;
+	const chunksOf = async function* (path: string, query: Query = {}, ends = signal): AsyncGenerator<Uint8Array> {
 		try {
-			return await fetch(url, {
-				method,
-				headers: {
-					authorization: `Bearer ${token}`,
-					...(body === undefined ? {} : {'content-type': 'application/json'}),
-					...headers,
-				},
-				...(body === undefined ? {} : {body: JSON.stringify(body)}),
-				signal: ends,
-			});
-		} catch (error) {
-			signal.throwIfAborted();
-			throw new ConnectionError(baseUrl, error);
-		}
-	};
+			const response = await fetch(`${baseUrl}${path}${queryText(query)}`, {headers, signal: ends});
+			if (!response.ok) {
+				throw new OplinkApiError({status: response.status, text: await response.text()});
+			}
 
-	const json = async <T>(method: string, url: string, body?: unknown, headers?: Record<string, string>): Promise<T> => {
-		const response = await send(method, url, body, headers);
-		return readAnswer<T>({status: response.status, text: await readText(response)});
-	};
-
-	const readText = async (response: Response): Promise<string> => {
-		try {
-			return await response.text();
-		} catch (error) {
-			signal.throwIfAborted();
-			throw new ConnectionError(baseUrl, error);
-		}
-	};
-
-	const opened = async (path: string, query: Query | undefined, limit: boolean): Promise<Response> => {
-		const response = await send('GET', urlOf(path, query), undefined, undefined, limit);
-		if (!response.ok) {
-			throw apiErrorOf({status: response.status, text: await readText(response)});
-		}
-
-		return response;
-	};
-
-	const chunksOf = async function* (path: string, query?: Query): AsyncGenerator<Uint8Array> {
-		const {body} = await opened(path, query, false);
-		try {
-			for await (const chunk of body ?? []) {
+			for await (const chunk of response.body ?? []) {
 				yield chunk as Uint8Array;
 			}
 		} catch (error) {
-			signal.throwIfAborted();
-			throw new ConnectionError(baseUrl, error);
+			throw error instanceof OplinkApiError ? error : new OplinkConnectionError({method: 'GET', baseUrl, path}, error);
 		}
 	};
 
 	return {
 		baseUrl,
-		get: (path, query) => json('GET', urlOf(path, query)),
-		post: (path, body, headers) => json('POST', urlOf(path), body, headers),
-		put: (path, body) => json('PUT', urlOf(path), body),
-		patch: (path, body) => json('PATCH', urlOf(path), body),
-		delete: (path) => json('DELETE', urlOf(path)),
+		get: (path, query = {}) => json('GET', path, {query}),
+		post: (path, body) => json('POST', path, {body}),
+		put: (path, body) => json('PUT', path, {body}),
+		patch: (path, body) => json('PATCH', path, {body}),
+		delete: (path) => json('DELETE', path),
 		bytes: async (path, query) => {
-			const response = await opened(path, query, true);
-			return new Uint8Array(await response.arrayBuffer());
+			const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
+			const chunks: Uint8Array[] = [];
+			for await (const chunk of chunksOf(path, query, ends)) {
+				chunks.push(chunk);
+			}
+
+			return Buffer.concat(chunks);
 		},
-		stream: chunksOf,
-		exchange: (path, query, lines) => exchangeLines({baseUrl, url: urlOf(path, query), token, signal}, lines),
+		stream: (path, query) => chunksOf(path, query),
+		exchange: (path, query, lines) =>
+			exchangeLines({baseUrl, path: `${path}${queryText(query)}`, token, signal}, lines),
 	};
 };

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import {type ApiClient, createClient} from './admin-client.ts';
+import {type Links, Oplink} from '../client/oplink.ts';
+import {type ApiClient, createClient, endedBy} from './admin-client.ts';
 import {missingCredential, usageError} from './cli-errors.ts';
 import type {Io} from './io.ts';
 
@@ -37,17 +38,26 @@ const generatedToken = (baseUrl: string, {env, cwd}: Io): string | null => {
 	}
 };
 
+/** Link management with a SERVER key; `client` is for what answers no JSON. */
+export type KeyClients = {links: Links; client: ApiClient};
+
+/** Tries after the first one, of which the import needs some more than a caller who waits. */
+const MAX_RETRIES = 3;
+const TIMEOUT_SECONDS = 60;
+
 /** Clients of the two surfaces, made when a command asks for one. */
 export type Connection = {
 	/** The admin API. @throws OperatorError where no admin token is to be found. */
 	admin: () => ApiClient;
 	/** The link management API with the SERVER key, or null where none is given. */
-	key: () => ApiClient | null;
+	key: () => KeyClients | null;
 };
 
 /** @see Connection */
 export const createConnection = (options: ConnectionOptions, io: Io): Connection => {
-	const client = (token: string) => createClient({baseUrl: baseUrlOf(options, io.env), token, signal: io.interruption});
+	const signal = io.interruption;
+	const clientOf = (baseUrl: string, token: string) =>
+		createClient({baseUrl, token, signal, timeoutSeconds: TIMEOUT_SECONDS});
 	return {
 		admin: () => {
 			const baseUrl = baseUrlOf(options, io.env);
@@ -60,11 +70,24 @@ export const createConnection = (options: ConnectionOptions, io: Io): Connection
 				);
 			}
 
-			return client(token);
+			return clientOf(baseUrl, token);
 		},
 		key: () => {
-			const key = options.apiKey || io.env['OPLINK_API_KEY'];
-			return key ? client(key) : null;
+			const serverKey = options.apiKey || io.env['OPLINK_API_KEY'];
+			if (!serverKey) {
+				return null;
+			}
+
+			const baseUrl = baseUrlOf(options, io.env);
+			const {links} = new Oplink({
+				baseUrl,
+				serverKey,
+				fetch: endedBy(signal),
+				sleep: io.sleep,
+				timeoutSeconds: TIMEOUT_SECONDS,
+				maxRetries: MAX_RETRIES,
+			});
+			return {links, client: clientOf(baseUrl, serverKey)};
 		},
 	};
 };

@@ -2,23 +2,25 @@ import http from 'node:http';
 import https from 'node:https';
 import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
-import {ApiError, apiErrorOf, ConnectionError} from './api-error.ts';
+import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {linesOf} from './import-formats/lines.ts';
 
-type Target = {baseUrl: string; url: string; token: string; signal: AbortSignal};
+/** `path` has its query. */
+type Target = {baseUrl: string; path: string; token: string; signal: AbortSignal};
 
 /**
  * POSTs NDJSON and yields the lines of the answer while still sending. It uses node:http because fetch is half-duplex
  * by its standard: it may hold an answer back until the whole request is sent.
- * @throws ApiError, ConnectionError, or whatever `lines` throws.
+ * @throws OplinkApiError, OplinkConnectionError, or whatever `lines` throws.
  */
 export async function* exchangeLines(
-	{baseUrl, url, token, signal}: Target,
+	{baseUrl, path, token, signal}: Target,
 	lines: AsyncIterable<string>,
 ): AsyncGenerator<string> {
-	const {request: open} = url.startsWith('https:') ? https : http;
-	const request = open(url, {
-		method: 'POST',
+	const {request: open} = baseUrl.startsWith('https:') ? https : http;
+	const method = 'POST';
+	const request = open(`${baseUrl}${path}`, {
+		method,
 		headers: {authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson'},
 		signal,
 	});
@@ -44,7 +46,7 @@ export async function* exchangeLines(
 	};
 	const failure = (error: unknown): unknown => {
 		signal.throwIfAborted();
-		return fault ? fault.error : new ConnectionError(baseUrl, error);
+		return fault ? fault.error : new OplinkConnectionError({method, baseUrl, path}, error);
 	};
 	const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
 		request.once('response', resolve);
@@ -55,7 +57,8 @@ export async function* exchangeLines(
 	try {
 		const response = await answered;
 		if ((response.statusCode ?? 0) > 299) {
-			throw apiErrorOf({status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString()});
+			const text = Buffer.concat(await response.toArray()).toString();
+			throw new OplinkApiError({status: response.statusCode ?? 0, text});
 		}
 
 		yield* linesOf(response);
@@ -63,7 +66,7 @@ export async function* exchangeLines(
 			throw (fault as {error: unknown}).error;
 		}
 	} catch (error) {
-		throw error instanceof ApiError ? error : failure(error);
+		throw error instanceof OplinkApiError ? error : failure(error);
 	} finally {
 		request.destroy();
 		await sent;

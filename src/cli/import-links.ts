@@ -1,9 +1,9 @@
-import type {Detail} from './api-error.ts';
+import type {OplinkFieldFault} from '../client/errors.ts';
 import type {FailedRows} from './failed-rows.ts';
 import type {RowOutcome, RowStatus} from './row-outcome.ts';
 
 /** A failed row: `line` of the input file, and why. */
-export type Failure = {line: number; message: string; details?: Detail[]};
+export type Failure = {line: number; message: string; details?: OplinkFieldFault[]};
 
 /** What an import did. `failures` holds the first thousand, so that a hopeless file does not fill the memory. */
 export type ImportSummary = Record<RowStatus, number> & {failures: Failure[]};

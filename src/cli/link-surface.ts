@@ -1,3 +1,4 @@
+import type {Links} from '../client/oplink.ts';
 import type {ApiClient} from './admin-client.ts';
 import {usageError} from './cli-errors.ts';
 import type {Context} from './command.ts';
@@ -28,19 +29,38 @@ export const chosenOrganization = async (client: ApiClient, org: string | undefi
 };
 
 /** Where links are managed: the same routes under `base`, with the admin token or with a SERVER key. */
-export type LinkSurface = {client: ApiClient; base: string; credential: 'admin' | 'key'};
+export type LinkSurface = {links: Links; client: ApiClient; base: string; credential: 'admin' | 'key'};
+
+/** The links of an organization through the admin API, in the form that the client library has for a SERVER key. */
+const adminLinks = (client: ApiClient, base: string): Links => {
+	const pathOf = (id: string) => `${base}/${encodeURIComponent(id)}`;
+	return {
+		create: (body) => client.post(base, body),
+		list: (query = {}) => client.get(base, query),
+		get: (id) => client.get(pathOf(id)),
+		update: (id, body) => client.patch(pathOf(id), body),
+		delete: (id) => client.delete(pathOf(id)),
+	};
+};
 
 /** The SERVER key where one is given and no organization is named, otherwise the admin token (decisions 12). */
 export const linkSurface = async ({connection, options}: Context<{org?: string}>): Promise<LinkSurface> => {
-	const client = options.org ? null : connection.key();
-	if (client) {
-		return {client, base: '/links', credential: 'key'};
+	const key = options.org ? null : connection.key();
+	if (key) {
+		return {...key, base: '/links', credential: 'key'};
 	}
 
 	const admin = connection.admin();
 	const org = await chosenOrganization(admin, options.org, '--org ORG');
-	return {client: admin, base: `${organizationPath(org)}/links`, credential: 'admin'};
+	const base = `${organizationPath(org)}/links`;
+	return {links: adminLinks(admin, base), client: admin, base, credential: 'admin'};
 };
 
-/** Path of one link on a surface. */
-export const linkPath = ({base}: LinkSurface, id: string): string => `${base}/${encodeURIComponent(id)}`;
+/** The id of a link as it was given. @throws OperatorError for what would name another path. */
+export const linkId = (id: string): string => {
+	if (/^\.{0,2}$/.test(id)) {
+		throw usageError(`'${id}' is no id of a link`, 'oplink links list shows them');
+	}
+
+	return id;
+};

@@ -4,12 +4,21 @@ import type {PageOptions} from './common-options.ts';
 /** A list as the API answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
+/** What gives one page of a list. */
+export type List<T> = (query: Query) => Promise<Page<T>>;
+
 const LARGEST_PAGE = 100;
 
+/** The list at a path of the admin API. */
+export const listAt =
+	<T>(client: ApiClient, path: string): List<T> =>
+	(query) =>
+		client.get<Page<T>>(path, query);
+
 /** Every page of a list, one after the other. */
-export async function* eachPage<T>(client: ApiClient, path: string, query: Query): AsyncGenerator<Page<T>> {
+export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGenerator<Page<T>> {
 	for (let page = 1; ; page += 1) {
-		const answer = await client.get<Page<T>>(path, {...query, page, limit: LARGEST_PAGE});
+		const answer = await list({...query, page, limit: LARGEST_PAGE});
 		yield answer;
 		if (answer.data.length < answer.limit || page * answer.limit >= answer.total) {
 			return;
@@ -22,18 +31,17 @@ export async function* eachPage<T>(client: ApiClient, path: string, query: Query
  * meanwhile moves rows to the next page: a row that comes twice is kept once.
  */
 export const listPages = async <T extends {id?: unknown}>(
-	client: ApiClient,
-	path: string,
+	list: List<T>,
 	{page, limit, all}: PageOptions,
 	query: Query = {},
 ): Promise<Page<T>> => {
 	if (!all) {
-		return client.get<Page<T>>(path, {...query, page, limit});
+		return list({...query, page, limit});
 	}
 
 	const rows = new Map<unknown, T>();
 	let total = 0;
-	for await (const answer of eachPage<T>(client, path, query)) {
+	for await (const answer of eachPage(list, query)) {
 		total = answer.total;
 		for (const row of answer.data) {
 			rows.set(row.id ?? rows.size, row);

@@ -1,12 +1,12 @@
-import {ApiError, ConnectionError} from './api-error.ts';
+import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
 
 /** What goes to stderr for a failure, and the exit code. */
 export type Report = {lines: string[]; exitCode: number};
 
-const exitCodeOf = ({status, code}: ApiError): number => {
-	if (status === 401 || (status === 403 && code === null)) {
+const exitCodeOf = ({status, code}: OplinkApiError): number => {
+	if (status === 401 || (status === 403 && code === undefined)) {
 		return exitCodes.authentication;
 	}
 
@@ -24,14 +24,14 @@ const exitCodeOf = ({status, code}: ApiError): number => {
 	return byStatus[status] ?? exitCodes.failed;
 };
 
-const nextStepOf = ({status, code}: ApiError): string | null => {
+const nextStepOf = ({status, code}: OplinkApiError): string | null => {
 	const byCode: Record<string, string> = {
 		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
 		QUOTA_EXCEEDED: 'Set a larger plan: oplink plan set ORG GROWTH',
 		FEATURE_NOT_AVAILABLE: 'Set a plan that has it: oplink plan set ORG GROWTH',
 		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set ORG --file app-config.json',
 	};
-	if (code !== null && byCode[code]) {
+	if (code !== undefined && byCode[code]) {
 		return byCode[code];
 	}
 
@@ -49,14 +49,18 @@ const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
 
-const reportApiError = (error: ApiError): Report => {
-	const details = error.details.map(({field, message}) =>
+/** Somebody else's page is a success that is no JSON. */
+const messageOf = ({status, message}: OplinkApiError): string =>
+	status < 300 ? 'The answer is no JSON: is this the address of an Oplink server?' : message;
+
+const reportApiError = (error: OplinkApiError): Report => {
+	const details = (error.details ?? []).map(({field, message}) =>
 		// A message mostly begins with the name of its field (interface 7.2).
 		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
 	);
-	const request = error.requestId === null ? [] : [`Request id: ${error.requestId}`];
+	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];
 	return {
-		lines: withNextStep([`Error: ${error.message}`, ...details, ...request], nextStepOf(error)),
+		lines: withNextStep([`Error: ${messageOf(error)}`, ...details, ...request], nextStepOf(error)),
 		exitCode: exitCodeOf(error),
 	};
 };
@@ -66,13 +70,16 @@ const reportApiError = (error: ApiError): Report => {
  * stack.
  */
 export const reportError = (error: unknown): Report => {
-	if (error instanceof ApiError) {
+	if (error instanceof OplinkApiError) {
 		return reportApiError(error);
 	}
 
-	if (error instanceof ConnectionError) {
+	if (error instanceof OplinkConnectionError) {
 		return {
-			lines: [`Error: ${error.message}`, 'Next: Start the server with oplink serve, or name another one with --url'],
+			lines: [
+				`Error: Cannot reach ${error.baseUrl}: ${error.reason}`,
+				'Next: Start the server with oplink serve, or name another one with --url',
+			],
 			exitCode: exitCodes.unreachable,
 		};
 	}

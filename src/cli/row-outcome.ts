@@ -1,10 +1,10 @@
-import {type Detail, envelopeOf} from './api-error.ts';
+import type {OplinkFieldFault} from '../client/errors.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
 
 export type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
 
 /** What became of a row; a failed one says why. */
-export type RowOutcome = {row: ImportRow; status: RowStatus; message?: string; details?: Detail[]};
+export type RowOutcome = {row: ImportRow; status: RowStatus; message?: string; details?: OplinkFieldFault[]};
 
 /** What an import does with a row whose short code or external id exists. */
 export type OnConflict = 'skip' | 'update' | 'fail';
@@ -16,14 +16,21 @@ export const unreadable = (row: ImportRow): RowOutcome => ({
 	message: row.error ?? 'cannot be read',
 });
 
-/** A row that was refused, with what the envelope or the plain message of the refusal says. */
+const isFault = (value: unknown): value is OplinkFieldFault =>
+	typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
+
+/** A row that was refused. `error`: what was thrown, the envelope in a line of an import, or a plain message. */
 export const refused = (row: ImportRow, error: unknown): RowOutcome => {
-	const {message, details} = envelopeOf(error);
+	const {message, details} = (typeof error === 'object' && error !== null ? error : {message: error}) as {
+		message?: unknown;
+		details?: unknown;
+	};
+	const faults = Array.isArray(details) ? details.filter(isFault) : [];
 	return {
 		row,
 		status: 'failed',
-		message: message ?? 'refused without a reason',
-		...(details.length > 0 ? {details} : {}),
+		message: typeof message === 'string' ? message : 'refused without a reason',
+		...(faults.length > 0 ? {details: faults} : {}),
 	};
 };
 

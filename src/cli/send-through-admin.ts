@@ -1,4 +1,4 @@
-import {ConnectionError} from './api-error.ts';
+import {OplinkConnectionError} from '../client/errors.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
 import type {LinkSurface} from './link-surface.ts';
 import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} from './row-outcome.ts';
@@ -9,7 +9,7 @@ type ResultLine = {line: number; status: RowStatus; error?: unknown};
  * Streams rows to the import of the admin API and yields what becomes of each as the server says it. The server counts
  * the lines that it gets, so rows under way are kept by that number; how many those are is bounded by the sockets'
  * buffers.
- * @throws ConnectionError where the answer ends before every row has one.
+ * @throws OplinkConnectionError where the answer ends before every row has one.
  */
 export async function* sendThroughAdmin(
 	{client, base}: LinkSurface,
@@ -31,12 +31,15 @@ export async function* sendThroughAdmin(
 			yield JSON.stringify(row.row);
 		}
 	};
-	for await (const text of client.exchange(`${base}/import`, {dryRun, onConflict}, lines())) {
+	const path = `${base}/import`;
+	const broken = (reason: string) =>
+		new OplinkConnectionError({method: 'POST', baseUrl: client.baseUrl, path}, new Error(reason));
+	for await (const text of client.exchange(path, {dryRun, onConflict}, lines())) {
 		yield* unsent.splice(0);
 		const result = JSON.parse(text) as ResultLine;
 		const row = underWay.get(result.line);
 		if (row === undefined) {
-			throw new ConnectionError(client.baseUrl, new Error(`it answered what no row asked: ${text.slice(0, 200)}`));
+			throw broken(`it answered what no row asked: ${text.slice(0, 200)}`);
 		}
 
 		underWay.delete(result.line);
@@ -45,6 +48,6 @@ export async function* sendThroughAdmin(
 
 	yield* unsent.splice(0);
 	if (underWay.size > 0) {
-		throw new ConnectionError(client.baseUrl, new Error(`it stopped with ${underWay.size} row(s) unanswered`));
+		throw broken(`it stopped with ${underWay.size} row(s) unanswered`);
 	}
 }

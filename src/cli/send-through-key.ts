@@ -1,6 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto';
-import type {ApiClient} from './admin-client.ts';
-import {ApiError, ConnectionError} from './api-error.ts';
+import {OplinkApiError} from '../client/errors.ts';
+import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../client/oplink.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
 import {readOnlyFields} from './link-fields.ts';
 import type {LinkSurface} from './link-surface.ts';
@@ -11,7 +11,8 @@ type Body = Record<string, unknown>;
 type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};
 
 const PARALLEL_REQUESTS = 8;
-const RETRIES = 3;
+/** How often an import waits for its own first request. */
+const MEETINGS = 3;
 
 /** Runs `work` for up to `limit` items at once; yields results as they come. */
 async function* inParallel<T, R>(
@@ -42,30 +43,31 @@ async function* inParallel<T, R>(
 	}
 }
 
-/** Seconds to wait before the same request again, or null where another try is of no use (interface 7.6). */
-const waitBefore = (error: unknown, failures: number): number | null => {
-	if (error instanceof ApiError && error.status === 429) {
-		return error.retryAfterSeconds ?? 1;
-	}
+/** A repeat that came while the first request was under way. */
+const isUnderWay = (error: OplinkApiError): boolean =>
+	error.status === 409 && error.message.includes('Idempotency-Key');
 
-	const stillUnderWay = error instanceof ApiError && error.status === 409 && error.message.includes('Idempotency-Key');
-	const passing =
-		error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500) || stillUnderWay;
-	return passing && failures < RETRIES ? Math.min(0.5 * 2 ** failures, 5) : null;
-};
-
+/**
+ * The client gives up after its few retries (interface 7.6). An import has more time: it waits for the rate limit for as
+ * long as it takes, and a little for its own request that is still under way.
+ */
 const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
-	for (let failures = 0; ; ) {
+	for (let meetings = 0; ; ) {
 		try {
 			return await request();
 		} catch (error) {
-			const wait = waitBefore(error, failures);
-			if (wait === null) {
+			if (!(error instanceof OplinkApiError)) {
 				throw error;
 			}
 
-			failures += error instanceof ApiError && error.status === 429 ? 0 : 1;
-			await sleep(wait);
+			if (error.status === 429) {
+				await sleep(error.retryAfterSeconds ?? 1);
+			} else if (isUnderWay(error) && meetings < MEETINGS) {
+				meetings += 1;
+				await sleep(meetings / 2);
+			} else {
+				throw error;
+			}
 		}
 	}
 };
@@ -96,18 +98,18 @@ const named = (body: Body): Body => {
 };
 
 /** The id of the link that a row's external id or short code belongs to. */
-const existingId = async (client: ApiClient, {externalId, shortCode}: Body): Promise<string | null> => {
-	const isSame = (link: Body) =>
-		(externalId !== undefined && link['externalId'] === externalId) || link['shortCode'] === shortCode;
+const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<string | null> => {
+	const isSame = (link: LinkWithDomain) =>
+		(externalId !== undefined && link.externalId === externalId) || link.shortCode === shortCode;
 	const queries = [
 		...(typeof externalId === 'string' ? [{externalId}] : []),
 		...(typeof shortCode === 'string' ? [{q: shortCode}] : []),
 	];
 	for (const query of queries) {
-		for await (const {data} of eachPage<Body>(client, '/links', query)) {
+		for await (const {data} of eachPage(links.list, query)) {
 			const found = data.find(isSame);
 			if (found) {
-				return String(found['id']);
+				return found.id;
 			}
 		}
 	}
@@ -117,7 +119,7 @@ const existingId = async (client: ApiClient, {externalId, shortCode}: Body): Pro
 
 /** Whether going on is of no use: the credential is refused, or nobody answers. */
 const endsTheImport = (error: unknown): boolean =>
-	!(error instanceof ApiError) || error.status === 401 || (error.status === 403 && error.code === null);
+	!(error instanceof OplinkApiError) || error.status === 401 || (error.status === 403 && error.code === undefined);
 
 /**
  * Creates rows one by one with a SERVER key, several at once, waiting where the rate limit says so. Each request has an
@@ -125,23 +127,23 @@ const endsTheImport = (error: unknown): boolean =>
  * @throws what endsTheImport names.
  */
 export async function* sendThroughKey(
-	{client}: LinkSurface,
+	{links}: LinkSurface,
 	rows: AsyncIterable<ImportRow>,
 	{onConflict, sleep}: Options,
 ): AsyncGenerator<RowOutcome> {
 	const run = randomUUID();
 
-	const onTaken = async (row: ImportRow, body: Body, error: ApiError): Promise<RowOutcome> => {
+	const onTaken = async (row: ImportRow, body: Body, error: OplinkApiError): Promise<RowOutcome> => {
 		if (onConflict === 'skip') {
 			return {row, status: 'skipped'};
 		}
 
-		const id = onConflict === 'update' ? await patiently(() => existingId(client, body), sleep) : null;
+		const id = onConflict === 'update' ? await patiently(() => existingId(links, body), sleep) : null;
 		if (id === null) {
-			return refused(row, {message: error.message});
+			return refused(row, error);
 		}
 
-		await patiently(() => client.patch(`/links/${encodeURIComponent(id)}`, body), sleep);
+		await patiently(() => links.update(id, body as LinkChanges), sleep);
 		return {row, status: 'updated'};
 	};
 
@@ -151,18 +153,18 @@ export async function* sendThroughKey(
 		}
 
 		const body = named(createBody(row.row));
-		const key = `import-${run}-${row.line}`;
+		const idempotencyKey = `import-${run}-${row.line}`;
 		try {
-			await patiently(() => client.post('/links', body, {'idempotency-key': key}), sleep);
+			await patiently(() => links.create(body as NewLink, {idempotencyKey}), sleep);
 			return {row, status: 'created'};
 		} catch (error) {
 			if (endsTheImport(error)) {
 				throw error;
 			}
 
-			const refusal = error as ApiError;
+			const refusal = error as OplinkApiError;
 			if (refusal.status !== 409) {
-				return refused(row, {message: refusal.message, details: refusal.details});
+				return refused(row, refusal);
 			}
 
 			return onTaken(row, body, refusal).catch((fault: unknown) => {

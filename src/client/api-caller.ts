@@ -29,8 +29,8 @@ export const segment = (value: string, name: string): string => {
 
 export const withoutEndingSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** By hand, because URLSearchParams is only half there in React Native. */
-const queryText = (query: ApiCall['query'] = {}): string => {
+/** A query with its question mark, or nothing. By hand, because URLSearchParams is only half there in React Native. */
+export const queryText = (query: ApiCall['query'] = {}): string => {
 	const pairs = Object.entries(query).flatMap(([name, value]) =>
 		value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
 	);

@@ -54,13 +54,15 @@ export class OplinkApiError extends Error {
 	}
 }
 
-/** fetch says 'fetch failed' and keeps the reason a level or two below. */
+/** fetch says 'fetch failed' and keeps the reason a level or two below, or several where a name has several addresses. */
 const reasonOf = (cause: unknown): string => {
 	if (!(cause instanceof Error)) {
 		return String(cause);
 	}
 
-	return cause.cause instanceof Error && cause.cause.message !== '' ? reasonOf(cause.cause) : cause.message;
+	const {errors: [first] = []} = cause as {errors?: unknown[]};
+	const below = first ?? cause.cause;
+	return (below instanceof Error && reasonOf(below)) || cause.message;
 };
 
 /** No whole answer came: nobody listens there, the connection broke, or the time was up. */
@@ -69,9 +71,16 @@ export class OplinkConnectionError extends Error {
 	/** What fetch threw, or an Error named TimeoutError. */
 	override readonly cause: unknown;
 
-	/** @param request the method and the path, for the message. */
-	constructor(request: string, cause: unknown) {
-		super(`${request} got no answer: ${reasonOf(cause)}`);
+	/** The address that was asked. */
+	readonly baseUrl: string;
+	/** The cause in words. */
+	readonly reason: string;
+
+	constructor({method, baseUrl, path}: {method: string; baseUrl: string; path: string}, cause: unknown) {
+		const reason = reasonOf(cause);
+		super(`${method} ${path} got no answer: ${reason}`);
 		this.cause = cause;
+		this.baseUrl = baseUrl;
+		this.reason = reason;
 	}
 }

@@ -11,7 +11,7 @@ export type OplinkFetch = (
 ) => Promise<{status: number; headers?: {get(name: string): string | null}; text(): Promise<string>}>;
 
 export type HttpRequest = {
-	method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** The address without path, and without a slash at its end. */
 	baseUrl: string;
 	path: string;
@@ -57,7 +57,7 @@ export const fetchAnswer = async (
 		});
 		return await Promise.race([exchange(controller.signal), timeout]);
 	} catch (cause) {
-		throw new OplinkConnectionError(`${method} ${path}`, cause);
+		throw new OplinkConnectionError({method, baseUrl, path}, cause);
 	} finally {
 		cancelTimer();
 	}

@@ -108,6 +108,47 @@ test('--org asks the admin API even where a SERVER key is set', async (t) => {
 	t.is(requests[0]?.authorization, 'Bearer admin-secret');
 });
 
+test('a create with a SERVER key is repeated with one Idempotency-Key where the answer is lost', async (t) => {
+	let failures = 2;
+	const {env, requests} = await startRecordingServer(t, {
+		'POST /links': () => {
+			failures -= 1;
+			return failures >= 0 ? {status: 503, body: {message: 'Database unavailable'}} : {status: 201, body: link};
+		},
+	});
+	const waits: number[] = [];
+	const {exitCode} = await runCli(['links', 'create', '--path', '/sale'], {
+		env: {...env, OPLINK_API_KEY: 'opl_api_key'},
+		io: {
+			sleep: async (seconds) => {
+				waits.push(seconds);
+			},
+		},
+	});
+	t.is(exitCode, 0);
+	t.deepEqual(waits, [0.5, 1]);
+	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
+});
+
+for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
+	test(`an id that would name another path is a usage error ${JSON.stringify(env)}`, async (t) => {
+		const {env: server, requests} = await startRecordingServer(t, {
+			'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
+		});
+		for (const argv of [
+			['links', 'show', '..'],
+			['links', 'delete', '.', '--yes'],
+			['qr', 'export', '', '--output', '-'],
+		]) {
+			const {exitCode, stderr} = await runCli(argv, {env: {...server, ...env}});
+			t.is(exitCode, 2);
+			t.regex(stderr, /is no id of a link/);
+		}
+
+		t.true(requests.every(({url}) => url.startsWith('/admin/organizations?')));
+	});
+}
+
 test('the only organization needs no name', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),

@@ -22,7 +22,7 @@ test('orgs list prints a table of at most 80 columns, and where the list goes on
 		{env},
 	);
 	t.is(exitCode, 0);
-	t.is(requests[0]?.url, '/admin/organizations?q=ac+me&page=2&limit=20');
+	t.is(requests[0]?.url, '/admin/organizations?q=ac%20me&page=2&limit=20');
 	const [heading, row] = stdout.split('\n');
 	t.regex(heading ?? '', /^ID +ORGKEY +NAME +PLAN +STATUS$/);
 	t.regex(row ?? '', /^7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11 {2}Ab12 {4}Acme .*… {2}GROWTH {2}ACTIVE$/);

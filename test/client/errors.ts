@@ -112,6 +112,16 @@ test('a connection error has its cause', async (t) => {
 	t.regex(String(error?.message), /^POST \/match got no answer: .*ECONNREFUSED/);
 });
 
+test('a connection error gives the reason that fetch keeps below its own, also of several addresses', (t) => {
+	const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:3000')]);
+	const {reason, baseUrl} = new OplinkConnectionError(
+		{method: 'GET', baseUrl: 'http://localhost:3000', path: '/links'},
+		new TypeError('fetch failed', {cause: refused}),
+	);
+	t.is(reason, 'connect ECONNREFUSED ::1:3000');
+	t.is(baseUrl, 'http://localhost:3000');
+});
+
 test('a timeout is a connection error, also where the answer has begun', async (t) => {
 	const silent = await faultyServer(t, ['hang'], {...noRetries, timeoutSeconds: 0.05});
 	const error = await t.throwsAsync(silent.oplink.match({}), {instanceOf: OplinkConnectionError});

@@ -1,7 +1,7 @@
 import {type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
 import {organizationPath} from '../link-surface.ts';
-import {listPages} from '../list-pages.ts';
+import {listAt, listPages} from '../list-pages.ts';
 
 type AuditRecord = {
 	id: string;
@@ -18,7 +18,10 @@ export const auditCommand = command({
 	examples: ['audit Ab12', 'audit Ab12 --all --json'],
 	options: pageOptions(),
 	run: async ({connection, options, show}: Context<PageOptions>, org: string) => {
-		const page = await listPages<AuditRecord>(connection.admin(), `${organizationPath(org)}/audit-log`, options);
+		const page = await listPages(
+			listAt<AuditRecord>(connection.admin(), `${organizationPath(org)}/audit-log`),
+			options,
+		);
 		await show.page(page, [
 			{title: 'AT', value: ({at}) => at},
 			{title: 'ACTION', value: ({action}) => action},

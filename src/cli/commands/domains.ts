@@ -3,7 +3,7 @@ import {notFoundError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {organizationPath} from '../link-surface.ts';
-import {eachPage, listPages} from '../list-pages.ts';
+import {eachPage, listAt, listPages} from '../list-pages.ts';
 import {requireConsent} from '../require-consent.ts';
 
 type Domain = {
@@ -31,7 +31,7 @@ const domainId = async (client: ApiClient, org: string, domain: string): Promise
 		return domain;
 	}
 
-	for await (const {data} of eachPage<Domain>(client, domainsPath(org), {})) {
+	for await (const {data} of eachPage(listAt<Domain>(client, domainsPath(org)))) {
 		const found = data.find(({hostname}) => hostname.toLowerCase() === domain.toLowerCase());
 		if (found) {
 			return found.id;
@@ -72,7 +72,7 @@ export const domainCommands: CommandGroup = {
 			examples: ['list Ab12'],
 			options: pageOptions(),
 			run: async ({connection, options, show}: Context<PageOptions>, org: string) => {
-				const page = await listPages<Domain>(connection.admin(), domainsPath(org), options);
+				const page = await listPages(listAt<Domain>(connection.admin(), domainsPath(org)), options);
 				await show.page(page, [
 					{title: 'ID', value: ({id}) => id},
 					{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},

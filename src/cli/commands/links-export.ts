@@ -13,7 +13,7 @@ type Options = {org?: string; output?: string; format: ExportFormatName};
 type Row = Record<string, unknown>;
 
 /** Every link: one stream of the admin API, or page after page with a SERVER key, which has no stream. */
-const rowsOf = async function* ({client, base, credential}: LinkSurface): AsyncGenerator<Row> {
+const rowsOf = async function* ({links, client, base, credential}: LinkSurface): AsyncGenerator<Row> {
 	if (credential === 'admin') {
 		for await (const line of linesOf(client.stream(`${base}/export`))) {
 			yield JSON.parse(line) as Row;
@@ -22,7 +22,7 @@ const rowsOf = async function* ({client, base, credential}: LinkSurface): AsyncG
 		return;
 	}
 
-	for await (const {data} of eachPage<Row>(client, base, {})) {
+	for await (const {data} of eachPage(links.list)) {
 		yield* data;
 	}
 };

@@ -2,7 +2,7 @@ import {createReadStream} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
-import {ConnectionError} from '../api-error.ts';
+import {OplinkConnectionError} from '../../client/errors.ts';
 import {InterruptedError, inputError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
@@ -65,7 +65,7 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	}
 
 	if (surface.credential === 'admin') {
-		await surface.client.get(surface.base, {limit: 1});
+		await surface.links.list({limit: 1});
 	}
 
 	return surface;
@@ -121,7 +121,7 @@ export const importCommand = command({
 				throw new InterruptedError(soFar);
 			}
 
-			if (error instanceof ConnectionError) {
+			if (error instanceof OplinkConnectionError) {
 				await show.note(soFar);
 			}
 

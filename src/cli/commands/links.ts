@@ -1,22 +1,15 @@
 import {Option} from 'commander';
+import type {NewLink} from '../../client/oplink.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {linkPath, linkSurface} from '../link-surface.ts';
+import {linkId, linkSurface} from '../link-surface.ts';
 import {listPages} from '../list-pages.ts';
 import {requireConsent} from '../require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
-type Link = {
-	id: string;
-	url: string;
-	path: string | null;
-	shortCode: string;
-	title: string | null;
-	isActive: boolean;
-};
 type OrgOptions = {org?: string};
 type ListOptions = OrgOptions &
 	PageOptions & {
@@ -57,8 +50,8 @@ export const linkCommands: CommandGroup = {
 					throw usageError('A link needs a path', 'Give --path, or --template-id of a template that has one');
 				}
 
-				const {client, base} = await linkSurface(context);
-				await context.show.fields(await client.post<Link>(base, body));
+				const {links} = await linkSurface(context);
+				await context.show.fields(await links.create(body as NewLink));
 			},
 		}),
 
@@ -69,9 +62,9 @@ export const linkCommands: CommandGroup = {
 			options: listOptions,
 			run: async (context: Context<ListOptions>) => {
 				const {active, inactive, search, tag, channel, externalId} = context.options;
-				const {client, base} = await linkSurface(context);
+				const {links} = await linkSurface(context);
 				const isActive = active ? true : inactive ? false : undefined;
-				const page = await listPages<Link>(client, base, context.options, {
+				const page = await listPages(links.list, context.options, {
 					isActive,
 					q: search,
 					tag,
@@ -94,8 +87,8 @@ export const linkCommands: CommandGroup = {
 			examples: ['show 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11'],
 			options: [orgOption()],
 			run: async (context: Context<OrgOptions>, id: string) => {
-				const surface = await linkSurface(context);
-				await context.show.fields(await surface.client.get<Link>(linkPath(surface, id)));
+				const {links} = await linkSurface(context);
+				await context.show.fields(await links.get(linkId(id)));
 			},
 		}),
 
@@ -113,8 +106,8 @@ export const linkCommands: CommandGroup = {
 					throw usageError('Nothing to change', 'Give at least one field');
 				}
 
-				const surface = await linkSurface(context);
-				await context.show.fields(await surface.client.patch<Link>(linkPath(surface, id), changes));
+				const {links} = await linkSurface(context);
+				await context.show.fields(await links.update(linkId(id), changes));
 			},
 		}),
 
@@ -125,8 +118,8 @@ export const linkCommands: CommandGroup = {
 			options: [orgOption(), yesOption()],
 			run: async (context: Context<OrgOptions & {yes?: boolean}>, id: string) => {
 				await requireConsent(context.io, context.options.yes, `Delete link ${id} for good?`);
-				const surface = await linkSurface(context);
-				await context.show.answer(await surface.client.delete(linkPath(surface, id)), () => `Deleted link ${id}`);
+				const {links} = await linkSurface(context);
+				await context.show.answer(await links.delete(linkId(id)), () => `Deleted link ${id}`);
 			},
 		}),
 

@@ -3,7 +3,7 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {organizationPath} from '../link-surface.ts';
-import {listPages} from '../list-pages.ts';
+import {listAt, listPages} from '../list-pages.ts';
 import {requireConsent} from '../require-consent.ts';
 
 type Organization = {id: string; orgKey: string; name: string; status: string; plan: string | null};
@@ -32,7 +32,7 @@ export const organizationCommands: CommandGroup = {
 			examples: ['list', 'list --search acme --json'],
 			options: [...pageOptions(), new Option('--search <text>', 'only those whose name or orgKey has this')],
 			run: async ({connection, options, show}: Context<PageOptions & {search?: string}>) => {
-				const page = await listPages<Organization>(connection.admin(), '/admin/organizations', options, {
+				const page = await listPages(listAt<Organization>(connection.admin(), '/admin/organizations'), options, {
 					q: options.search,
 				});
 				await show.page(page, [

@@ -5,7 +5,7 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
 import {write} from '../io.ts';
-import {linkPath, linkSurface} from '../link-surface.ts';
+import {linkId, linkSurface} from '../link-surface.ts';
 
 type Format = 'svg' | 'png';
 type Options = {
@@ -67,7 +67,7 @@ export const qrCommands: CommandGroup = {
 				}
 
 				const format = formatOf(options);
-				const surface = await linkSurface(context);
+				const {client, base} = await linkSurface(context);
 				if (toFolder) {
 					await mkdir(target, {recursive: true});
 				}
@@ -75,7 +75,7 @@ export const qrCommands: CommandGroup = {
 				const {size, margin, color, bgColor, ecc} = options;
 				const written: Array<{id: string; file: string; bytes: number}> = [];
 				for (const id of ids) {
-					const image = await surface.client.bytes(`${linkPath(surface, id)}/qr.${format}`, {
+					const image = await client.bytes(`${base}/${encodeURIComponent(linkId(id))}/qr.${format}`, {
 						size,
 						margin,
 						color,
