@@ -1,4 +1,4 @@
-import {createServer, type RequestListener, type Server} from 'node:http';
+import {createServer, type RequestListener, type Server, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import type {Logger} from 'pino';
 import {readAdminToken} from './admin-token.ts';
@@ -44,14 +44,39 @@ const listen = (server: Server, {host, port}: Config): Promise<number> =>
 		});
 	});
 
-const drain = (server: Server, seconds: number): Promise<void> =>
-	new Promise((resolve) => {
-		const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-		server.close(() => {
-			clearTimeout(deadline);
-			resolve();
-		});
-	});
+/**
+ * Lets a server finish what is under way. Without this a keep-alive connection whose answer comes during the stop
+ * would stay open, idle, until the deadline.
+ */
+const createDrain = (server: Server) => {
+	const underWay = new Set<ServerResponse>();
+	let stopping = false;
+	return {
+		watch: (response: ServerResponse): void => {
+			response.shouldKeepAlive &&= !stopping;
+			underWay.add(response);
+			response.once('close', () => {
+				underWay.delete(response);
+				if (stopping) {
+					setImmediate(() => server.closeIdleConnections());
+				}
+			});
+		},
+		finish: (seconds: number): Promise<void> =>
+			new Promise((resolve) => {
+				stopping = true;
+				for (const response of underWay) {
+					response.shouldKeepAlive = false;
+				}
+
+				const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+				server.close(() => {
+					clearTimeout(deadline);
+					resolve();
+				});
+			}),
+	};
+};
 
 type Parts = {config: Config; clock: Clock; log: Logger; adminToken: string; openDb: () => Promise<Db>};
 
@@ -69,20 +94,18 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 		const services = createServices({config, port, db, clock, log, adminToken});
 		const answer = createApp(services).callback();
 		const stopJobs = startJobs(services);
-		let stopping = false;
+		const drain = createDrain(server);
 		server.removeListener('request', wait);
 		server.on('request', (request, response) => {
-			// Otherwise a busy keep-alive connection would hold the stop until its deadline.
-			response.shouldKeepAlive &&= !stopping;
+			drain.watch(response);
 			void answer(request, response);
 		});
 		return {
 			services,
 			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
 			stop: async () => {
-				stopping = true;
 				stopJobs();
-				await drain(server, config.shutdownTimeoutSeconds);
+				await drain.finish(config.shutdownTimeoutSeconds);
 				await services.close();
 			},
 		};

@@ -1,6 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {chmod, mkdtemp, readFile, rm, stat} from 'node:fs/promises';
+import {type IncomingMessage, request} from 'node:http';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
@@ -130,6 +131,42 @@ test('with DATABASE_URL that server is used, without a demo organization', async
 	t.is((await send(url, 'GET', '/health/ready')).body.checks.database, 'ok');
 	t.false(stdout().includes('demo'));
 	child.kill('SIGTERM');
+	t.is(await ended, 0);
+});
+
+test('a stop lets a request that is under way finish, and takes no new one', async (t) => {
+	const {printed, child, ended, stdout} = oplink(t, ['serve'], {PORT: '0', DATA_DIR: await dataDirectory(t)});
+	const [, url = ''] = await printed(ready);
+	await printed(/npx oplink status/);
+	const [, key = ''] = /Bearer (opl_api_\S+)'/.exec(stdout()) ?? [];
+	const {hostname, port} = new URL(url);
+	const half = request({
+		hostname,
+		port,
+		method: 'POST',
+		path: '/links',
+		headers: {Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', Expect: '100-continue'},
+	});
+	const answered = once(half, 'response') as Promise<[IncomingMessage]>;
+	half.flushHeaders();
+	// The server asks for the body, so the request is under way.
+	await once(half, 'continue');
+	half.write('{"path":');
+	child.kill('SIGTERM');
+	const refused = async () =>
+		send(url, 'GET', '/health/live').then(
+			() => false,
+			() => true,
+		);
+	while (!(await refused())) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	half.end('"/late"}');
+	const [response] = await answered;
+	t.is(response.statusCode, 201);
+	t.is(response.headers.connection, 'close');
+	response.resume();
 	t.is(await ended, 0);
 });
 
