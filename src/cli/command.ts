@@ -23,6 +23,8 @@ export type Show = {
 	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>) => Promise<void>;
 	/** Rows as a table as wide as the terminal, or 80 columns. */
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
+	/** Columns of the terminal, or 80. */
+	width: number;
 	/** A line for the operator that is no data. */
 	note: (text: string) => Promise<void>;
 };
@@ -57,8 +59,8 @@ const createShow = (io: Io, json: boolean): Show => {
 	const line = (text: string) => write(io.stdout, `${text}\n`);
 	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
 	const note: Show['note'] = (text) => write(io.stderr, `${text}\n`);
-	const asTable: Show['table'] = (columns, rows) =>
-		table(columns, rows, {width: io.stdout.columns || WIDTH_OFF_A_TERMINAL, heading: bold});
+	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
+	const asTable: Show['table'] = (columns, rows) => table(columns, rows, {width, heading: bold});
 	return {
 		json,
 		answer,
@@ -71,6 +73,7 @@ const createShow = (io: Io, json: boolean): Show => {
 			}
 		},
 		table: asTable,
+		width,
 		note,
 	};
 };

@@ -93,10 +93,33 @@ export const table = <Row>(
 	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
 };
 
-/** Names and values below each other, the values in one column. */
-export const keyValues = (pairs: Array<[name: string, value: unknown]>): string => {
-	const width = Math.max(0, ...pairs.map(([name]) => stringWidth(name)));
-	return pairs.map(([name, value]) => `${pad(name, width)}  ${cellText(value)}`).join('\n');
+/** A text in lines of at most `width` columns; a longer word stays whole. */
+export const wrapped = (text: string, width: number): string[] => {
+	const lines: string[] = [];
+	for (const word of text.split(' ')) {
+		const last = lines.at(-1);
+		const longer = `${last} ${word}`;
+		if (last === undefined || stringWidth(longer) > width) {
+			lines.push(word);
+		} else {
+			lines[lines.length - 1] = longer;
+		}
+	}
+
+	return lines;
+};
+
+/** Names and values below each other, the values in one column, broken into lines where a `width` is given. */
+export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = Number.POSITIVE_INFINITY): string => {
+	const names = Math.max(0, ...pairs.map(([name]) => stringWidth(name)));
+	const left = names + GAP;
+	return pairs
+		.map(([name, value]) => {
+			const text = cellText(value);
+			const lines = Number.isFinite(width) ? wrapped(text, width - left) : [text];
+			return `${pad(name, left)}${lines.join(`\n${' '.repeat(left)}`)}`;
+		})
+		.join('\n');
 };
 
 /** An object of the API as names and values; inner objects as dotted names, fields in the order of the answer. */

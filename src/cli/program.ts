@@ -8,6 +8,7 @@ import {configCommand} from './commands/config.ts';
 import {domainCommands} from './commands/domains.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
+import {matchCommands} from './commands/match.ts';
 import {migrateCommands} from './commands/migrate.ts';
 import {organizationCommands} from './commands/organizations.ts';
 import {planCommands} from './commands/plan.ts';
@@ -33,6 +34,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	qrCommands,
 	domainCommands,
 	statsCommand,
+	matchCommands,
 	auditCommand,
 ];
 

@@ -36,7 +36,7 @@ export type SimulationInput = SimulatedPhone & {
 
 /** What happened, step by step. The attempt has no id, because it is not kept. */
 export type Simulation = {
-	link: {id: string; url: string};
+	link: {id: string; url: string; deferredDeepLinking: boolean};
 	tap: {
 		at: Date;
 		ip: string;
@@ -124,7 +124,7 @@ type Played = {organization: Organization; input: SimulationInput; request: Pick
 const play = async (services: Services, {organization, input, request}: Played): Promise<Simulation> => {
 	const {platform, osVersion, deviceModel, language, timezone, delaySeconds} = input;
 	const linkId = await linkIdOf(services, organization.id, input);
-	const {id, url: shortUrl, shortCode} = await getLink(services, {organization, id: linkId});
+	const {id, url: shortUrl, shortCode, deferredDeepLinking} = await getLink(services, {organization, id: linkId});
 	const path = {orgKey: organization.orgKey, shortCode};
 	const {tap, open} = simulatedNetworks[input.network];
 	const {headers, signals} = browserOf(input);
@@ -160,7 +160,7 @@ const play = async (services: Services, {organization, input, request}: Played):
 		at: openedAt,
 	});
 	return {
-		link: {id, url: shortUrl},
+		link: {id, url: shortUrl, deferredDeepLinking},
 		tap: {
 			at: tappedAt,
 			ip: tap,

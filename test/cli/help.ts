@@ -53,6 +53,9 @@ test('every command of the specification is there', (t) => {
 			'domains reject',
 			'domains remove',
 			'stats',
+			'match explain',
+			'match list',
+			'match simulate',
 			'audit',
 		],
 	);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import {cellText, keyValues, table} from '../../src/cli/output.ts';
+import {durationText} from '../../src/cli/duration.ts';
+import {cellText, keyValues, table, wrapped} from '../../src/cli/output.ts';
 
 type Row = {id: string; name: string; count: number};
 const columns = [
@@ -39,4 +40,28 @@ test('what is absent is a dash, lists are joined, truth is a word', (t) => {
 	t.is(cellText(['a', 'b']), 'a, b');
 	t.is(cellText(false), 'no');
 	t.is(cellText(0), '0');
+});
+
+test('a text is broken between words, and a long word stays whole', (t) => {
+	t.deepEqual(wrapped('a bb ccc 漢字 https://go.acme.example/x d', 6), [
+		'a bb',
+		'ccc',
+		'漢字',
+		'https://go.acme.example/x',
+		'd',
+	]);
+	t.is(keyValues([['name', 'one two three']], 12), 'name  one\n      two\n      three');
+});
+
+test('a time span is told in its largest full unit', (t) => {
+	t.deepEqual([0, 59, 60, 3599, 3600, 86_400, 200_000, -1].map(durationText), [
+		'0s',
+		'59s',
+		'1m',
+		'59m',
+		'1h',
+		'1d',
+		'2d',
+		'0s',
+	]);
 });

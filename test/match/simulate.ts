@@ -23,7 +23,7 @@ test('an iPhone that taps and opens the app a minute later is matched by the tok
 	const acme = await organization(service);
 	const {id, url} = await link(acme, {path: '/sale', params: {coupon: 'A1'}});
 	const {tap, open: opened, answer, attempt, ...rest} = await simulate(service, acme);
-	t.deepEqual(rest, {link: {id, url}});
+	t.deepEqual(rest, {link: {id, url, deferredDeepLinking: true}});
 	t.is(tap.headers['user-agent'], userAgents.iPhone);
 	t.deepEqual(tap.leaves, {clipboard: true, referrer: false});
 	t.is(Date.parse(opened.at) - Date.parse(tap.at), 60_000);

@@ -1,0 +1,180 @@
+import {Option} from 'commander';
+import {OplinkApiError} from '../../client/errors.ts';
+import type {MatchAttempt} from '../../match/match-attempt-store.ts';
+import type {Simulation} from '../../match/simulate-match.ts';
+import {simulatedNetworks} from '../../match/simulated-phone.ts';
+import type {ApiClient} from '../admin-client.ts';
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {durationOption, durationText} from '../duration.ts';
+import {linkReference} from '../link-reference.ts';
+import {chosenOrganization, organizationPath} from '../link-surface.ts';
+import {listAt, listPages} from '../list-pages.ts';
+import {type Attempt, type Json, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
+import {keyValues} from '../output.ts';
+
+type OrgOptions = {org?: string};
+type SimulateOptions = OrgOptions & {
+	platform: 'ios' | 'android';
+	osVersion?: string;
+	deviceModel?: string;
+	network?: string;
+	language?: string;
+	timezone?: string;
+	delay?: number;
+	clipboard?: boolean;
+	referrer?: boolean;
+	beacon: boolean;
+	key: boolean;
+};
+
+/** Short codes and short URLs of what a trace names; a link may have been deleted since. */
+const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Promise<LinkNames> =>
+	new Map(
+		await Promise.all(
+			linksOf(attempt).map(async (id) => {
+				const link = await client
+					.get<{url: string; shortCode: string}>(`${organizationPath(org)}/links/${encodeURIComponent(id)}`)
+					.catch((error: unknown) => {
+						if (error instanceof OplinkApiError && error.status === 404) {
+							return null;
+						}
+
+						throw error;
+					});
+				return [id, link] as const;
+			}),
+		),
+	);
+
+const matchesPath = (org: string): string => `${organizationPath(org)}/matches`;
+
+/** Why the page leaves no token, or what it leaves. */
+const pageText = ({link, tap, open}: Json<Simulation>): string => {
+	const {clipboard, referrer} = tap.leaves;
+	const left = [...(clipboard ? ['on the clipboard'] : []), ...(referrer ? ['in the install referrer'] : [])];
+	if (left.length > 0) {
+		return `leaves a token ${left.join(' and ')}; ${tap.signals === null ? 'posts no signals' : 'posts its signals'}`;
+	}
+
+	return link.deferredDeepLinking
+		? `leaves no token: the app configuration names no ${open.body.platform} app`
+		: 'leaves no token: the link is not deferred';
+};
+
+const storyOf = (simulation: Json<Simulation>, width: number): string => {
+	const {link, tap, open} = simulation;
+	const {platform, osVersion, deviceModel, clipboardToken, installReferrer} = open.body;
+	const carried = [...(clipboardToken ? ['clipboard token'] : []), ...(installReferrer ? ['install referrer'] : [])];
+	const delay = durationText((Date.parse(open.at) - Date.parse(tap.at)) / 1000);
+	return keyValues(
+		[
+			['tapped', link.url],
+			['phone', `${deviceModel} with ${platform} ${osVersion}, at ${tap.ip}`],
+			['page', pageText(simulation)],
+			['opened', `${delay} later, at ${open.ip}`],
+			['app sends', carried.length === 0 ? 'no token' : carried.join(' and ')],
+		],
+		width,
+	);
+};
+
+export const matchCommands: CommandGroup = {
+	name: 'match',
+	summary: "Why an app's first open found its link, or did not",
+	commands: [
+		command({
+			usage: 'explain <id>',
+			summary: 'Show what an app asked, every candidate with its points, and why the answer was that',
+			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11 --org Ab12'],
+			options: [orgOption()],
+			run: async ({connection, options, show}: Context<OrgOptions>, id: string) => {
+				const client = connection.admin();
+				const org = await chosenOrganization(client, options.org, '--org ORG');
+				const attempt = await client.get<Json<MatchAttempt>>(`${matchesPath(org)}/${encodeURIComponent(id)}`);
+				const links: LinkNames = show.json ? new Map() : await linkNames(client, org, attempt);
+				await show.answer(attempt, (answer) => matchTrace(answer, links, show));
+			},
+		}),
+
+		command({
+			usage: 'list',
+			summary: 'List match attempts, newest first; match explain tells the whole of one',
+			examples: ['list --org Ab12', 'list --all --json'],
+			options: [orgOption(), ...pageOptions()],
+			run: async ({connection, options, show}: Context<OrgOptions & PageOptions>) => {
+				const client = connection.admin();
+				const org = await chosenOrganization(client, options.org, '--org ORG');
+				const page = await listPages(listAt<Json<MatchAttempt>>(client, matchesPath(org)), options);
+				await show.page(page, [
+					{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+					{title: 'ID', value: ({id}) => id},
+					{title: 'ANSWER', value: ({matched, method, reason}) => (matched ? method : `no: ${reason}`)},
+				]);
+			},
+		}),
+
+		command({
+			usage: 'simulate [link]',
+			summary: 'Play a tap and a first open on the server, with no phone and no trace, and show how it ends',
+			examples: [
+				'simulate',
+				'simulate https://go.acme.example/Ab12/spring --platform android --no-referrer --delay 3h',
+			],
+			options: [
+				orgOption(),
+				new Option('--platform <platform>', 'phone that taps and opens').choices(['ios', 'android']).default('ios'),
+				new Option('--os-version <version>', 'its system, such as 17.5.1'),
+				new Option('--device-model <code>', 'its model as the system names it, such as iPhone15,2 or "Pixel 8"'),
+				new Option('--language <tag>', 'its language, such as de-CH'),
+				new Option('--timezone <name>', 'its timezone, such as Europe/Zurich'),
+				new Option(
+					'--network <network>',
+					'where the app opens: at the same address, at one nearby (same /24), on an other network, in the same IPv6 network, or over IPv4 after IPv6',
+				).choices(Object.keys(simulatedNetworks)),
+				durationOption('--delay <time>', 'from the tap to the first open, such as 90s, 10m, 3h or 2d'),
+				new Option('--clipboard', 'the app reads the clipboard, as on iOS it does by default'),
+				new Option('--no-clipboard', 'the app does not, or may not, read the clipboard'),
+				new Option('--referrer', 'the app reads the install referrer, as on Android it does by default'),
+				new Option('--no-referrer', 'the app reads no install referrer'),
+				new Option('--with-key', 'the app sends its CLIENT key, as by default').conflicts('key'),
+				new Option('--no-key', 'the app sends no CLIENT key'),
+				new Option('--no-beacon', 'the page posts no signals, as with script blocked'),
+			],
+			run: async ({connection, options, show}: Context<SimulateOptions>, named: string | undefined) => {
+				const {osVersion, deviceModel, language, timezone, network, clipboard, referrer, beacon} = options;
+				const platform = options.platform === 'ios' ? 'iOS' : 'Android';
+				if (platform === 'iOS' && referrer) {
+					throw usageError('iOS tells an app no install referrer', 'Leave out --referrer, or add --platform android');
+				}
+
+				const {org: orgKey, ...reference} = named === undefined ? {} : linkReference(named);
+				const client = connection.admin();
+				const org = await chosenOrganization(client, options.org ?? orgKey, '--org ORG');
+				const simulation = await client.post<Json<Simulation>>(`${matchesPath(org)}/simulate`, {
+					...reference,
+					platform,
+					osVersion,
+					deviceModel,
+					language,
+					timezone,
+					network,
+					delaySeconds: options.delay,
+					clipboard,
+					referrer,
+					beacon,
+					apiKey: options.key,
+				});
+				const {link, attempt} = simulation;
+				const links: LinkNames = new Map([
+					[link.id, {url: link.url, shortCode: link.url.split('/').at(-1) ?? link.id}],
+				]);
+				await show.answer(simulation, () =>
+					[storyOf(simulation, show.width), matchTrace(attempt, links, show)].join('\n\n'),
+				);
+				await show.note('Nothing of this is kept: no click was counted, and no tap was used up.');
+			},
+		}),
+	],
+};

@@ -1,0 +1,101 @@
+import type {MatchAttempt} from '../match/match-attempt-store.ts';
+import type {Show} from './command.ts';
+import {durationText} from './duration.ts';
+import {methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
+import {keyValues, wrapped} from './output.ts';
+
+/** A value of the server as its JSON has it. */
+export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
+
+export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
+type Candidate = Attempt['candidates'][number];
+
+/** What a trace calls a link; null: it is gone. */
+export type LinkNames = ReadonlyMap<string, {url: string; shortCode: string} | null>;
+
+/** Every link that a trace names. */
+export const linksOf = ({linkId, candidates}: Attempt): string[] => [
+	...new Set([...(linkId === null ? [] : [linkId]), ...candidates.map((one) => one.linkId)]),
+];
+
+/** A time of the API as people read it. */
+export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
+
+const TOKEN_WORDS = {absent: 'none', unknown: 'one that no tap has', known: 'one of a tap'} as const;
+
+const told = ({platform, osVersion, deviceModel, language, timezone}: Attempt['signals']): string =>
+	[[platform, osVersion].filter(Boolean).join(' '), deviceModel, language, timezone].filter(Boolean).join(', ');
+
+const answerText = ({matched, method, confidence, score, reason}: Attempt): string => {
+	if (!matched) {
+		return `no match: ${reason}`;
+	}
+
+	return [method, confidence, ...(score === null ? [] : [`${score} points`])].join(', ');
+};
+
+/** The best candidate where there is no match, and the best one on another link. */
+const contendersOf = ({matched, linkId, candidates}: Attempt) => {
+	const [first] = candidates;
+	const best = matched ? linkId : first?.linkId;
+	return {nearest: matched ? undefined : first, runnerUp: candidates.find((one) => one.linkId !== best)};
+};
+
+const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<Show, 'table'>): string =>
+	show.table<Candidate>(
+		[
+			{title: 'LINK', value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId, flexible: true},
+			{title: 'TAPPED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
+			{title: 'SCORE', value: ({score}) => score, align: 'right'},
+			{title: 'ADDR', value: ({points}) => points.ip + points.network, align: 'right'},
+			{title: 'PLAT', value: ({points}) => points.platform, align: 'right'},
+			{title: 'MODEL', value: ({points}) => points.deviceModel, align: 'right'},
+			{title: 'OS', value: ({points}) => points.osVersion, align: 'right'},
+			{title: 'ZONE', value: ({points}) => points.timezone, align: 'right'},
+			{title: 'LANG', value: ({points}) => points.language, align: 'right'},
+			{title: 'AGE', value: ({points}) => points.age, align: 'right'},
+			{title: 'RULED OUT', value: ({ruledOut}) => ruledOut && (ruledOutWords[ruledOut]?.word ?? ruledOut)},
+		],
+		candidates,
+	);
+
+const LEGEND =
+	'TAPPED is how long before the first open. ADDR is the same address (40) or network (25). A signal that one side does not tell has 0 points, one that differs less.';
+
+/**
+ * A match attempt for readers: what was asked, the answer, what it means and what to do, and every candidate with its
+ * points, best first.
+ */
+export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {
+	const {at, deviceId, matched, method, linkId, reason, signals, candidates} = attempt;
+	const nameOf = (id: string) => links.get(id)?.url ?? `${id} (deleted)`;
+	const scored = ({linkId: id, score, ruledOut}: Candidate) =>
+		`${nameOf(id)}, ${score} points${ruledOut === null ? '' : ', ruled out'}`;
+	const {nearest, runnerUp} = contendersOf(attempt);
+	const fields: Array<[string, unknown]> = [
+		['asked', `${timeText(at)} UTC`],
+		['device', deviceId],
+		['told', told(signals)],
+		['came over', `${signals.network}, ${signals.apiKey ? 'with the CLIENT key' : 'without a CLIENT key'}`],
+		['clipboard token', TOKEN_WORDS[signals.clipboardToken]],
+		['install referrer', TOKEN_WORDS[signals.installReferrer]],
+		['answer', answerText(attempt)],
+		...(linkId === null ? [] : [['link', nameOf(linkId)] as [string, unknown]]),
+		...(nearest === undefined ? [] : [['nearest', scored(nearest)] as [string, unknown]]),
+		...(runnerUp === undefined ? [] : [['runner-up', scored(runnerUp)] as [string, unknown]]),
+	];
+	const paragraph = (text: string) => wrapped(text, show.width).join('\n');
+	const miss = reason === null ? undefined : missReasons[reason];
+	const meaning = matched && method !== 'NONE' ? methodMeanings[method] : miss?.meaning;
+	const refusals = [...new Set(candidates.flatMap(({ruledOut}) => ruledOut ?? []))].map((one) => ruledOutWords[one]);
+	return [
+		keyValues(fields, show.width),
+		...(meaning === undefined ? [] : [paragraph(meaning)]),
+		...(miss === undefined ? [] : [paragraph(`Next: ${miss.next}`)]),
+		...(candidates.length === 0 ? [] : [candidateTable(attempt, links, show)]),
+		...(refusals.length === 0
+			? []
+			: [refusals.flatMap((one) => (one ? [paragraph(`${one.word}: ${one.meaning}`)] : [])).join('\n')]),
+		...(candidates.length === 0 ? [] : [paragraph(LEGEND)]),
+	].join('\n\n');
+};

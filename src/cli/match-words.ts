@@ -1,0 +1,66 @@
+import type {MissReason, RuledOut} from '../match/guess.ts';
+import type {MatchMethod} from '../match/match-policy.ts';
+
+/** What each way to be matched stands on. */
+export const methodMeanings: Record<MatchMethod, string> = {
+	CLIPBOARD:
+		'The app read the token that the tap had left on the clipboard. That is proof; the points are those of a guess.',
+	INSTALL_REFERRER: 'The store handed the app the token of the tap. That is proof; the points are those of a guess.',
+	FINGERPRINT_EXACT:
+		'A tap from the same address is alike in platform, OS, language, and in timezone or model, and no tap on another link is. That is a guess, of the surest kind.',
+	FINGERPRINT_SCORED: 'A tap from near the address is alike enough, by its points. That is a guess.',
+	IP_FUZZY:
+		'Within the last hour only this link was tapped from the address. That is a weak guess: give nothing private away on it.',
+};
+
+type Explanation = {meaning: string; next: string};
+
+const PROVE = 'the clipboard token on iOS, the install referrer on Android';
+
+/** What each reason of a miss means, and what to do about it. */
+export const missReasons: Record<MissReason, Explanation> = {
+	no_click: {
+		meaning: 'No open tap was found near the address that the app asked from.',
+		next: `Have the app send ${PROVE}: they need no address. Without them tap and open on the same network.`,
+	},
+	outside_window: {
+		meaning:
+			"The tap was found, but too late: a token is good for the link's match window, a guess for 24 hours at most (6 by score, 1 by address alone).",
+		next: 'Open the app sooner, or give the link a longer --match-window-hours and have the app send the token.',
+	},
+	consumed: {
+		meaning: 'The tap was found, but it had been matched to a first open before, and each is given once.',
+		next: 'Tap the link again for another try.',
+	},
+	ambiguous: {
+		meaning: 'Several taps near the address, on different links, are about as likely, so that none was chosen.',
+		next: `Have the app send ${PROVE}, and the CLIENT key, which leaves out other organizations' taps.`,
+	},
+	below_threshold: {
+		meaning: 'A tap was found near the address, but too little of it is known to be like this device.',
+		next: 'Have the app send osVersion, deviceModel, language and timezone; a signal with 0 points below was not told by one side.',
+	},
+	ruled_out: {
+		meaning: 'The likeliest tap cannot lead to this first open: the last column says why.',
+		next: 'Open the app on the phone that tapped, and see that the link is active and has not expired.',
+	},
+	guesses_off: {
+		meaning: 'No token arrived, and the organization allows no guesses (probabilisticMatching is false).',
+		next: `Have the app send ${PROVE}, or allow guesses with oplink app-config set.`,
+	},
+	below_minimum: {
+		meaning: 'A tap was found, but the guess is less sure than the organization asks for (minimumConfidence).',
+		next: `Have the app send ${PROVE}, or lower minimumConfidence with oplink app-config set.`,
+	},
+};
+
+/** The word of the table for what ruled a candidate out, and what it means. */
+export const ruledOutWords: Record<RuledOut, {word: string; meaning: string}> = {
+	platform: {word: 'platform', meaning: 'the tap was made on another platform'},
+	device_model: {word: 'model', meaning: 'the tap was made on another model'},
+	os_version: {word: 'older OS', meaning: "the app's OS is older than that of the phone that tapped"},
+	consumed: {word: 'matched', meaning: 'the tap had been matched to a first open before'},
+	link_not_live: {word: 'not live', meaning: 'the link is inactive, expired or deleted, or its organization suspended'},
+	outside_window: {word: 'too old', meaning: 'the tap is older than the match window allows'},
+	guesses_off: {word: 'guesses off', meaning: 'the organization allows no guesses'},
+};

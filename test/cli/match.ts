@@ -1,0 +1,230 @@
+import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {iPhoneApp, network, open, userAgents, visit} from '../match/_phones.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+const test = anyTest as TestFn<{service: TestService}>;
+
+test.before(async (t) => {
+	t.context.service = await startService();
+});
+test.after.always(async (t) => {
+	await t.context.service?.stop();
+});
+
+const environment = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
+const cli = ({context: {service}}: ExecutionContext<{service: TestService}>, argv: string[]) =>
+	runCli(argv, {env: environment(service)});
+
+const attemptsOf = async (service: TestService, {id}: TestOrganization) =>
+	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
+
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+/** What stands behind a name in the first column. */
+const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
+
+test('match explain shows the answer, the candidates with their points, and what ruled one out, in 80 columns', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const place = network();
+	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
+	const other = await link(acme, {shortCode: 'other'});
+	await visit(service, other, place(1), {language: 'fr-FR'});
+	await visit(service, other, place(1), {userAgent: userAgents.android});
+	await visit(service, sale, place(1));
+	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
+	const [attempt] = await attemptsOf(service, acme);
+	const {exitCode, stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'device'), 'device-0001');
+	t.is(shown(stdout, 'told'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
+	t.is(shown(stdout, 'came over'), 'IPv4, with the CLIENT key');
+	t.is(shown(stdout, 'answer'), 'FINGERPRINT_EXACT, high, 85 points');
+	t.is(shown(stdout, 'link'), sale.url);
+	t.is(shown(stdout, 'runner-up'), `${other.url}, 65 points`);
+	t.regex(stdout, /^LINK +TAPPED +SCORE +ADDR +PLAT +MODEL +OS +ZONE +LANG +AGE +RULED OUT$/m);
+	t.regex(stdout, /^summer-sale-\S*… +0s +85 +40 +5 +0 +15 +15 +10 +0 +-$/m);
+	t.regex(stdout, /^other +0s +65 +40 +5 +0 +15 +15 +-10 +0 +-$/m);
+	t.regex(stdout, /^other +0s +65 +40 +0 +0 +0 +15 +10 +0 +platform$/m);
+	t.regex(stdout, /^platform: the tap was made on another platform$/m);
+	const longest = sale.url.length + 'install referrer  '.length;
+	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
+	t.true(widest(stdout) <= longest);
+	const {stdout: json} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.id, '--json']);
+	t.deepEqual(JSON.parse(json), attempt);
+});
+
+test('match explain says of a miss what it means and what to do next', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const place = network();
+	const sale = await link(acme);
+	await visit(service, sale, place(1));
+	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
+	const [attempt] = await attemptsOf(service, acme);
+	const {stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
+	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 70 points`), true);
+	t.regex(stdout, /^The likeliest tap cannot lead to this first open/m);
+	t.regex(stdout, /^Next: Open the app on the phone that tapped/m);
+	t.regex(stdout, /^older OS: the app's OS is older/m);
+});
+
+test('match explain goes on where a link has been deleted since', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const place = network();
+	const sale = await link(acme);
+	await visit(service, sale, place(1));
+	await open(service, place(1), iPhoneApp, acme);
+	await acme.server.delete(`/links/${sale.id}`);
+	const [attempt] = await attemptsOf(service, acme);
+	const {exitCode, stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'link'), `${sale.id} (deleted)`);
+});
+
+test('match list shows the newest attempts first, and an unknown one is not found', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const place = network();
+	const {url} = await link(acme);
+	const {token} = await visit(service, {url}, place(1));
+	await open(service, place(1), {clipboardToken: token, deviceId: 'device-0002'}, acme);
+	await open(service, place(9), {deviceId: 'device-0003'}, acme);
+	const {stdout} = await cli(t, ['match', 'list', '--org', acme.orgKey]);
+	t.regex(stdout, /^AT \(UTC\) +ID +ANSWER$/m);
+	t.regex(stdout, /^2026-03-10 12:00:\d\d {2}\S{36} {2}CLIPBOARD$/m);
+	t.regex(stdout, /^2026-03-10 12:00:\d\d {2}\S{36} {2}no: no_click$/m);
+	t.true(widest(stdout) <= 80);
+	const {stdout: json} = await cli(t, ['match', 'list', '--org', acme.orgKey, '--limit', '1', '--json']);
+	t.like(JSON.parse(json), {total: 2, limit: 1});
+	t.is((await cli(t, ['match', 'explain', acme.id, '--org', acme.orgKey])).exitCode, 4);
+});
+
+test('match simulate plays an iPhone whose app reads the clipboard', async (t) => {
+	const acme = await organization(t.context.service);
+	const {url} = await link(acme);
+	const {exitCode, stdout, stderr} = await cli(t, ['match', 'simulate', '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'tapped'), url);
+	t.is(shown(stdout, 'phone'), 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23');
+	t.is(shown(stdout, 'page'), 'leaves a token on the clipboard; posts its signals');
+	t.is(shown(stdout, 'opened'), '1m later, at 198.51.100.23');
+	t.is(shown(stdout, 'app sends'), 'clipboard token');
+	t.is(shown(stdout, 'answer'), 'CLIPBOARD, exact');
+	t.true(widest(stdout) <= 80);
+	t.regex(stderr, /Nothing of this is kept/);
+	t.deepEqual(await attemptsOf(t.context.service, acme), []);
+});
+
+test('match simulate by a short URL finds the organization, and its options make the phone, the way and the wait', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const {url, id} = await link(acme);
+	await link(acme);
+	const {stdout} = await cli(t, [
+		'match',
+		'simulate',
+		url,
+		...['--platform', 'android', '--os-version', '15', '--device-model', 'SM-S911B', '--language', 'de-CH'],
+		...['--timezone', 'Europe/Zurich', '--network', 'nearby', '--delay', '3h', '--no-referrer', '--no-key'],
+		'--json',
+	]);
+	const {link: tapped, tap, open: opened, answer} = JSON.parse(stdout);
+	t.is(tapped.id, id);
+	t.is(tap.headers['accept-language'], 'de-CH,de;q=0.9');
+	t.like(tap.signals, {timezone: 'Europe/Zurich', languages: ['de-CH'], model: 'SM-S911B', platformVersion: '15.0.0'});
+	t.like(opened, {apiKey: false, body: {platform: 'Android', osVersion: '15', deviceModel: 'SM-S911B'}});
+	t.is(Date.parse(opened.at) - Date.parse(tap.at), 3 * 3600 * 1000);
+	t.false('installReferrer' in opened.body);
+	t.like(answer, {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'medium', matchScore: 70});
+});
+
+test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
+	const acme = await organization(t.context.service);
+	const {shortCode} = await link(acme, {deferredDeepLinking: false});
+	const {exitCode, stdout} = await cli(t, ['match', 'simulate', shortCode, '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'page'), 'leaves no token: the link is not deferred');
+	t.is(shown(stdout, 'app sends'), 'no token');
+	t.is(shown(stdout, 'answer'), 'no match: no_click');
+	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
+});
+
+test('match simulate sends what was given and nothing else', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
+	});
+	await runCli(['match', 'simulate', 'spring', '--with-key', '--no-beacon', '--no-clipboard'], {env});
+	t.is(requests[1]?.url, '/admin/organizations/only-one/matches/simulate');
+	const given = {shortCode: 'spring', platform: 'iOS', beacon: false, clipboard: false, apiKey: true};
+	t.deepEqual(requests[1]?.body, given);
+	const id = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
+	await runCli(['match', 'simulate', id, '--platform', 'android', '--clipboard', '--referrer', '--delay', '90s'], {
+		env,
+	});
+	t.deepEqual(requests[3]?.body, {
+		linkId: id,
+		platform: 'Android',
+		delaySeconds: 90,
+		clipboard: true,
+		referrer: true,
+		beacon: true,
+		apiKey: true,
+	});
+	await runCli(['match', 'simulate', 'localhost:3000/Ab12/spring?x=1'], {env});
+	t.is(requests[4]?.url, '/admin/organizations/Ab12/matches/simulate');
+});
+
+for (const [what, argv] of [
+	['a wait without a unit', ['--delay', '10']],
+	['a referrer on iOS', ['--referrer']],
+	['an unknown network', ['--network', 'mesh']],
+	['both kinds of key', ['--with-key', '--no-key']],
+	['a URL that is no short one', ['https://acme.example/a/b/c']],
+] as const) {
+	test(`match simulate with ${what} is a usage error`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, {});
+		const {exitCode, stderr} = await runCli(['match', 'simulate', ...argv], {env});
+		t.is(exitCode, 2);
+		t.regex(stderr, /^Error: .*\n(?:.*\n)*Next: /);
+		t.deepEqual(requests, []);
+	});
+}
+
+test('match simulate ends with 4 without a deferred link, and with 1 for what the server refuses', async (t) => {
+	const acme = await organization(t.context.service);
+	const none = await cli(t, ['match', 'simulate', '--org', acme.orgKey]);
+	t.is(none.exitCode, 4);
+	t.regex(none.stderr, /^Error: The organization has no deferred link$/m);
+	await link(acme);
+	const wrong = await cli(t, ['match', 'simulate', '--org', acme.orgKey, '--timezone', 'Mars/Olympus']);
+	t.is(wrong.exitCode, 1);
+	t.regex(wrong.stderr, /^ {2}timezone must be an IANA time zone$/m);
+});
+
+test('the program itself simulates and explains', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const place = network();
+	const sale = await link(acme);
+	const {token} = await visit(service, sale, place(1));
+	await open(service, place(1), {clipboardToken: token}, acme);
+	const [{id}] = await attemptsOf(service, acme);
+	const [simulated, explained] = await Promise.all(
+		[
+			['match', 'simulate', sale.url, '--no-clipboard'],
+			['match', 'explain', id, '--org', acme.orgKey],
+		].map((argv) => finish(start(t, argv, environment(service)))),
+	);
+	t.is(simulated?.exitCode, 0);
+	t.is(shown(simulated?.stdout ?? '', 'answer'), 'FINGERPRINT_EXACT, high, 85 points');
+	t.is(explained?.exitCode, 0);
+	t.is(shown(explained?.stdout ?? '', 'answer'), 'CLIPBOARD, exact');
+});
