@@ -9,8 +9,8 @@ import type {Db} from './db/db.ts';
 import {migrateUp} from './db/migrate.ts';
 import {openDatabase} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
-import {type HttpError, notReady} from './errors.ts';
-import {errorBody, rawPath} from './http/envelope.ts';
+import {notReady} from './errors.ts';
+import {errorBody, rawPath, requestIdOf} from './http/envelope.ts';
 import {startJobs} from './jobs/start-jobs.ts';
 import {createLog} from './log.ts';
 import {createServices, type Services} from './services.ts';
@@ -30,9 +30,14 @@ const UNLIMITED = 0;
 const starting =
 	(clock: Clock): RequestListener =>
 	(request, response) => {
-		const error: HttpError = notReady();
-		response.writeHead(error.status, {'Content-Type': 'application/json; charset=utf-8', Connection: 'close'});
-		response.end(JSON.stringify(errorBody(error, {now: clock.now(), path: rawPath(request.url), requestId: ''})));
+		const error = notReady();
+		const requestId = requestIdOf(request.headers['x-request-id']);
+		response.writeHead(error.status, {
+			'Content-Type': 'application/json; charset=utf-8',
+			'X-Request-Id': requestId,
+			Connection: 'close',
+		});
+		response.end(JSON.stringify(errorBody(error, {now: clock.now(), path: rawPath(request.url), requestId})));
 	};
 
 const listen = (server: Server, {host, port}: Config): Promise<number> =>

@@ -8,8 +8,8 @@ import {databaseUnavailable, HttpError, serverFailure, unknownPath} from '../err
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (decisions 3). */
-const requestIdOf = (header: string | undefined): string =>
-	header !== undefined && REQUEST_ID.test(header) ? header : randomUUID();
+export const requestIdOf = (header: string | string[] | undefined): string =>
+	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 
 /** A request URL's path as it was sent, without the query. */
 export const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
@@ -43,7 +43,7 @@ export const envelope =
 	({clock, log}: {clock: Clock; log: Logger}): Middleware =>
 	async (ctx, next) => {
 		const started = process.hrtime.bigint();
-		const requestId = requestIdOf(ctx.get('X-Request-Id') || undefined);
+		const requestId = requestIdOf(ctx.headers['x-request-id']);
 		const requestLog = log.child({requestId});
 		ctx.state.requestId = requestId;
 		ctx.state.log = requestLog;
