@@ -1,0 +1,20 @@
+import type {Page} from 'playwright-core';
+import decode from 'qr/decode.js';
+
+/** What a QR code in a screenshot says. The browser of `page` turns the picture into pixels, in a window of its own. */
+export const decodeQR = async (page: Page, screenshot: Buffer): Promise<string> => {
+	const blank = await page.context().newPage();
+	try {
+		const {width, height, pixels} = await blank.evaluate(async (base64) => {
+			const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+			const bitmap = await createImageBitmap(new Blob([bytes], {type: 'image/png'}));
+			const drawing = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+			drawing?.drawImage(bitmap, 0, 0);
+			const image = drawing?.getImageData(0, 0, bitmap.width, bitmap.height);
+			return {width: bitmap.width, height: bitmap.height, pixels: [...(image?.data ?? [])]};
+		}, screenshot.toString('base64'));
+		return decode({width, height, data: Uint8Array.from(pixels)}, {timeLimit: 10_000});
+	} finally {
+		await blank.close();
+	}
+};

@@ -1,0 +1,117 @@
+import test from 'ava';
+import {pageLanguages, pageStrings} from '../../src/resolution/page-strings.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {faintTexts, layoutFaults} from './_looks.ts';
+import {people} from './_readers.ts';
+import {type Stage, startStage, visit} from './_stage.ts';
+
+let stage: Stage;
+let acme: TestOrganization;
+test.before(async () => {
+	stage = await startStage();
+	acme = await organization(stage.service, {name: 'Donaudampfschifffahrtsgesellschaftskapitänsmützen'});
+});
+test.after.always(() => stage?.stop());
+
+const image = 'https://img.example.com/cover.png';
+const narrow = {viewport: {width: 320, height: 640}, screen: {width: 320, height: 640}};
+const wordy = {
+	title: 'Sommerschlussverkaufseröffnungsveranstaltung',
+	og: {description: 'https://example.com/a/very/long/word/without/a/space/in/it'.repeat(4), imageUrl: image},
+};
+
+const website = {fallbackUrl: 'https://shop.example.com/'};
+
+for (const [reader, body, words] of [
+	['iPhoneInApp', website, ['continue', 'copyNote', 'withoutCopying', 'website', 'copyLink']],
+	['iPad', website, ['continue', 'copyNote', 'withoutCopying', 'haveApp', 'website']],
+	['androidInApp', website, ['getApp', 'openApp', 'copyNote', 'withoutCopying', 'website', 'copyLink']],
+	['desktop', {}, ['scan', 'copyLink']],
+] as const) {
+	test(`${reader}: in each language everything fits into 320 px and can be tapped`, async (t) => {
+		const {url} = await link(acme, {...wordy, ...body});
+		const {page} = await visit(stage, t, url, reader, narrow);
+		for (const language of pageLanguages) {
+			await page.setExtraHTTPHeaders({'Accept-Language': `${language}-ZZ,${language};q=0.9`});
+			await page.goto(url);
+			const root = page.locator('html');
+			t.is(await root.getAttribute('lang'), language);
+			t.is(await root.getAttribute('dir'), language === 'ar' ? 'rtl' : 'ltr');
+			const seen = await page.locator('body').innerText();
+			for (const word of words) {
+				t.true(seen.includes(pageStrings(language)[word]), `${language}: ${word}`);
+			}
+
+			t.deepEqual(await layoutFaults(page), [], language);
+		}
+	});
+}
+
+for (const reader of people) {
+	test(`${reader}: every text stands out from what it stands on, in light and in dark`, async (t) => {
+		const {page} = await visit(stage, t, (await link(acme, wordy)).url, reader);
+		for (const colorScheme of ['light', 'dark'] as const) {
+			await page.emulateMedia({colorScheme});
+			t.deepEqual(await faintTexts(page), [], colorScheme);
+		}
+	});
+}
+
+test('each reader gets one page of at most 20 KB, which asks no other host for anything but its picture', async (t) => {
+	const {url} = await link(acme, {
+		title: 'A title',
+		og: {description: 'A description. '.repeat(60), imageUrl: image},
+		params: Object.fromEntries(Array.from({length: 20}, (_, index) => [`parameter${index}`, 'value'.repeat(4)])),
+	});
+	for (const reader of people) {
+		const {page, elsewhere, complaints} = await visit(stage, t, url, reader, {
+			before: () => addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective)),
+		});
+		await page.waitForLoadState('load');
+		t.deepEqual(elsewhere, [image], reader);
+		t.deepEqual(complaints, [], reader);
+		const own = await page.evaluate(() =>
+			performance
+				.getEntriesByType('resource')
+				.map(({name}) => name)
+				.filter((name) => name.startsWith(location.origin) && !name.endsWith('/signals')),
+		);
+		t.deepEqual(own, [], reader);
+		const size = await page.evaluate(() => {
+			const [entry] = performance.getEntriesByType('navigation');
+			return (entry as PerformanceNavigationTiming).decodedBodySize;
+		});
+		t.true(size > 5000 && size <= 20_000, `${reader}: ${size} bytes`);
+	}
+});
+
+test('a picture that cannot be had leaves no hole', async (t) => {
+	const {url} = await link(acme, {og: {imageUrl: 'https://img.example.com/missing.png'}});
+	const {page} = await visit(stage, t, url, 'iPhone');
+	await page.locator('figure').waitFor({state: 'hidden'});
+	t.true(await page.getByRole('heading').isVisible());
+});
+
+test('what has the focus of the keyboard is outlined, and the order is that of the page', async (t) => {
+	const {url} = await link(acme);
+	const {page} = await visit(stage, t, url, 'iPhoneInApp');
+	for (const name of ['Continue', 'Continue without copying', 'Copy link']) {
+		await page.keyboard.press('Tab');
+		const focused = page.locator(':focus');
+		t.is(await focused.textContent(), name);
+		t.is(await focused.evaluate((element) => getComputedStyle(element).outlineWidth), '3px');
+	}
+});
+
+test('a screen reader meets one heading, named links and buttons, and a place where results are told', async (t) => {
+	const {url} = await link(acme, {title: 'Summer sale'});
+	const {page} = await visit(stage, t, url, 'iPhoneInApp');
+	t.is(await page.getByRole('heading', {level: 1, name: 'Summer sale'}).count(), 1);
+	t.is(await page.getByRole('status').count(), 1);
+	t.is(await page.getByRole('main').count(), 1);
+	for (const role of ['link', 'button'] as const) {
+		for (const one of await page.getByRole(role).all()) {
+			t.truthy(await one.textContent());
+		}
+	}
+});

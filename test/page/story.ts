@@ -1,0 +1,111 @@
+import test, {type ExecutionContext} from 'ava';
+import {Oplink} from '../../src/client/oplink.ts';
+import {link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
+import {type Stage, signalsOf, startStage, visit} from './_stage.ts';
+
+let stage: Stage;
+test.before(async () => {
+	stage = await startStage();
+});
+test.after.always(() => stage?.stop());
+
+/** A link of a new organization, and a phone that will open its page and its app from one address. */
+const begin = async () => {
+	const {service} = stage;
+	const acme = await organization(service);
+	const made = await link(acme, {path: '/item/7', params: {coupon: 'C7'}});
+	const {address} = anonymous(service);
+	const oplink = new Oplink({
+		baseUrl: service.url,
+		clientKey: acme.clientKey,
+		fetch: (url, init) => fetch(url, {...init, headers: {...init?.headers, 'X-Forwarded-For': address}} as RequestInit),
+	});
+	return {acme, made, oplink, atHome: {extraHTTPHeaders: {'X-Forwarded-For': address}}};
+};
+
+/** What the app does after its match: a session, an identity and an event, which counts for the link. */
+const goOn = async (
+	t: ExecutionContext,
+	{acme, made, oplink}: Awaited<ReturnType<typeof begin>>,
+	device: {deviceId: string; platform: 'iOS' | 'Android'},
+): Promise<void> => {
+	const {deviceId} = device;
+	t.is((await oplink.session(device))?.deviceId, deviceId);
+	await oplink.identify(deviceId, 'user-7');
+	await oplink.track(deviceId, 'purchase', {amount: 12});
+	const events = await stage.service.services.db('events').where({organization_id: acme.id});
+	t.deepEqual(
+		events.map(({link_id, event_name}) => [link_id, event_name]),
+		[[made.id, 'purchase']],
+	);
+	const {body} = await admin(stage.service).get(`/admin/organizations/${acme.id}/stats`);
+	t.like(body.totals, {clicks: 1, matches: 1, events: 1});
+};
+
+const matched = {matched: true, path: '/item/7', params: {coupon: 'C7'}};
+
+// Both taps copy, and one browser has one clipboard.
+test.serial('iPhone: from the tap, by the clipboard, through the store to the right screen', async (t) => {
+	const story = await begin();
+	const {page, context} = await visit(stage, t, story.made.url, 'iPhone', story.atHome);
+	await page.getByRole('link', {name: 'Continue', exact: true}).tap();
+	await page.waitForURL('https://apps.apple.com/**');
+	await context.grantPermissions(['clipboard-read'], {origin: stage.url});
+	const app = await context.newPage();
+	await app.goto(`${stage.url}/health/live`);
+	const clipboardToken = await app.evaluate(() => navigator.clipboard.readText());
+	const device = {deviceId: 'an-iphone', platform: 'iOS'} as const;
+	t.deepEqual(await story.oplink.match({...device, clipboardToken}), {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'CLIPBOARD',
+		matchConfidence: 'exact',
+	});
+	await goOn(t, story, device);
+});
+
+test.serial('Android: from the tap, by the store referrer, to the right screen', async (t) => {
+	const story = await begin();
+	const {page} = await visit(stage, t, story.made.url, 'android', story.atHome);
+	await page.getByRole('link', {name: 'Get the app', exact: true}).tap();
+	await page.waitForURL('https://play.google.com/**');
+	const installReferrer = new URL(page.url()).searchParams.get('referrer') ?? '';
+	const device = {deviceId: 'an-android', platform: 'Android'} as const;
+	t.deepEqual(await story.oplink.match({...device, installReferrer}), {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'INSTALL_REFERRER',
+		matchConfidence: 'exact',
+	});
+	await goOn(t, story, device);
+});
+
+test('by fingerprint alone: the timezone that the page has told makes it exact', async (t) => {
+	const story = await begin();
+	const visited = await visit(stage, t, story.made.url, 'iPhone', {
+		...story.atHome,
+		userAgent:
+			'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+		locale: 'de-DE',
+		timezoneId: 'Europe/Berlin',
+	});
+	const {page} = visited;
+	await signalsOf(visited);
+	await page.getByRole('link', {name: 'Weiter, ohne zu kopieren'}).tap();
+	await page.waitForURL('https://apps.apple.com/**');
+	const device = {deviceId: 'another-iphone', platform: 'iOS'} as const;
+	const match = await story.oplink.match({
+		...device,
+		osVersion: '17.5.1',
+		language: 'de-DE',
+		timezone: 'Europe/Berlin',
+	});
+	t.deepEqual(match, {
+		...matched,
+		linkId: story.made.id,
+		matchMethod: 'FINGERPRINT_EXACT',
+		matchConfidence: 'high',
+	});
+	await goOn(t, story, device);
+});
