@@ -1,0 +1,33 @@
+import type {Confidence} from '../../src/app-config/app-config.ts';
+import type {MatchMethod} from '../../src/match/match-policy.ts';
+import type {Click, Open} from './events.ts';
+
+/** How sure a guess can be, beside its likeness. */
+export type Surroundings = {
+	/** Open clicks of the address within the time of the policy's `crowd`, of all tenants, the winner included. */
+	openNearby: number;
+	/** A later click there, on another link, that nothing speaks against. */
+	hasNewerRival: boolean;
+};
+
+export type Answer =
+	| {
+			click: Click;
+			method: MatchMethod;
+			/** Null where the product knows no confidences. */
+			confidence: Confidence | null;
+			score: number | null;
+			/** What it was like at the address; null for proof and for other products. */
+			surroundings: Surroundings | null;
+	  }
+	| {click: null; reason: string};
+
+/** A product under test. It sees events one by one, in the order of time. */
+export type Matcher = {record: (click: Click) => void; match: (open: Open) => Answer};
+
+export type Mode = {
+	/** Whether apps send what the clipboard and the store gave them. */
+	tokens: boolean;
+	/** Whether apps send their tenant's key. */
+	key: boolean;
+};
