@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import type {Config} from './config.ts';
+import {type Config, ConfigError} from './config.ts';
 
 /** Where a generated admin token is kept. */
 export const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
@@ -9,7 +9,7 @@ export const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'a
 /**
  * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start makes
  * (mode 0600). The flag `wx` lets one of two first starts write it; the other reads.
- * @throws where the file holds no usable token.
+ * @throws ConfigError where the file holds no usable token.
  */
 export const readAdminToken = async ({
 	adminToken,
@@ -30,7 +30,7 @@ export const readAdminToken = async ({
 	);
 	const token = (await readFile(file, 'utf8')).trim();
 	if (!/^[\x21-\x7e]{32,}$/.test(token)) {
-		throw new Error(`${file} holds no admin token of at least 32 characters; remove the file to have a new one made`);
+		throw new ConfigError([`${file} holds no admin token of at least 32 characters; remove it to have a new one made`]);
 	}
 
 	return token;

@@ -172,6 +172,38 @@ for (const [name, value] of [
 	});
 }
 
+for (const [name, path, body] of [
+	['with a credential', organizationsPath, {name: 'x', extra: 'DEEP'}],
+	['without one', '/match', {extra: 'DEEP'}],
+] as const) {
+	test(`a body of 20,000 levels is 400 ${name}`, async (t) => {
+		const text = JSON.stringify(body).replace('"DEEP"', `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+		const answer = await admin(service).post(path, text);
+		t.is(answer.status, 400);
+		t.deepEqual(answer.body.details, [{field: 'extra', message: 'extra must not be nested deeper than 64 levels'}]);
+	});
+}
+
+test('a field named after the prototype is refused like any unknown one', async (t) => {
+	const {server} = await organization(service);
+	for (const [body, field] of [
+		['{"path":"/x","__proto__":{"a":1}}', '__proto__'],
+		['{"path":"/x","og":{"__proto__":"x"}}', 'og.__proto__'],
+		['{"path":"/x","params":{"__proto__":"x"}}', 'params.__proto__'],
+	] as const) {
+		const answer = await server.post('/links', body);
+		t.is(answer.status, 400);
+		t.deepEqual(answer.body.details, [{field, message: `${field} is not allowed`}]);
+	}
+});
+
+test('bad path, query and body values are told together', async (t) => {
+	const {server} = await organization(service);
+	const fields = ({body}: {body: {details: Array<{field: string}>}}) => body.details.map(({field}) => field).toSorted();
+	t.deepEqual(fields(await server.patch('/links/bad', {title: 5, tags: ['a', 7]})), ['id', 'tags.1', 'title']);
+	t.deepEqual(fields(await server.get('/links/bad/qr.png?size=1')), ['id', 'size']);
+});
+
 test('HEAD answers like GET without a body', async (t) => {
 	const get = await anonymous(service).get('/health/live');
 	const head = await anonymous(service).head('/health/live');

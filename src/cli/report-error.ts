@@ -46,6 +46,10 @@ const nextStepOf = ({status, code}: OplinkApiError): string | null => {
 const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
 	error instanceof Error && error.name === 'ConfigError' && 'faults' in error && Array.isArray(error.faults);
 
+/** The database of DATA_DIR cannot be had, and the message says why and what to do; told by name, since it is loaded late. */
+const isDatabaseError = (error: unknown): error is Error =>
+	error instanceof Error && ['DataDirInUseError', 'EmbeddedPostgresError'].includes(error.name);
+
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
 
@@ -96,7 +100,7 @@ export const reportError = (error: unknown): Report => {
 		return {lines: error.faults, exitCode: exitCodes.configuration};
 	}
 
-	if (error instanceof Error && 'syscall' in error) {
+	if (isDatabaseError(error) || (error instanceof Error && 'syscall' in error)) {
 		return {lines: [`Error: ${error.message}`], exitCode: exitCodes.failed};
 	}
 

@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import type {Config} from '../config.ts';
+import {type Config, ConfigError} from '../config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {createDb, type Db, isConnectionFault} from './db.ts';
 
@@ -18,11 +18,15 @@ const waitForServer = async (db: Db, log: Logger): Promise<void> => {
 			await db.raw('SELECT 1');
 			return;
 		} catch (error) {
-			if (!isConnectionFault(error) || performance.now() - began > PATIENCE_MS) {
+			if (!isConnectionFault(error)) {
+				throw new ConfigError([`DATABASE_URL could not be used: ${(error as Error).message}`]);
+			}
+
+			if (performance.now() - began > PATIENCE_MS) {
 				throw error;
 			}
 
-			log.warn({err: error}, 'the database does not answer yet');
+			log.warn({reason: (error as Error).message}, 'the database does not answer yet');
 		}
 
 		await delay(PAUSE_MS);
@@ -32,7 +36,7 @@ const waitForServer = async (db: Db, log: Logger): Promise<void> => {
 /**
  * The database that the configuration names: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
  * @param exclusive whether this is the one server of the DATA_DIR; a command joins what runs there.
- * @throws DataDirInUseError, EmbeddedPostgresError, or what keeps the external database from answering.
+ * @throws ConfigError for a URL that the server refuses, DataDirInUseError, EmbeddedPostgresError, or what keeps the external database from answering.
  */
 export const openDatabase = async (
 	config: Pick<Config, 'databaseUrl' | 'dataDir'>,

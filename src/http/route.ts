@@ -5,14 +5,14 @@ import type {Context} from 'koa';
 import type {Logger} from 'pino';
 import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
 import {authenticateAdmin, authenticateKey} from '../auth/credentials.ts';
-import {rateLimited} from '../errors.ts';
+import {rateLimited, validationFailed} from '../errors.ts';
 import type {Limit} from '../limits/limits.ts';
 import {limitSubjectOf} from '../limits/sliding-window.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {readJsonBody} from './body.ts';
 import {hostnameOf} from './request-host.ts';
-import {validateBody, validateUrlPart} from './validate.ts';
+import {checkBody, checkUrlPart} from './validate.ts';
 
 /** What each kind of credential gives to a handler. */
 type Granted = {
@@ -139,6 +139,9 @@ const send = (ctx: Context, status: number, answer: unknown): void => {
 	ctx.set(parts.headers ?? {});
 };
 
+/** A part that a route does not declare. */
+const nothing = {value: {}, faults: []};
+
 /**
  * Declares an endpoint. This function is the order of checks (interface 5.3, decisions 3), for every route there is:
  * credential (401) → suspension, tier, feature (401, 403) → limit (429) → body (413, 415, 400) → params, query and
@@ -182,13 +185,24 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 
 			const sent =
 				bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: definition.textBody ?? false});
+			const parts = {
+				params: params === undefined ? nothing : checkUrlPart<P>(params, ctx.params),
+				query: query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query}),
+				body: bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent),
+			};
+			// All of them at once, wherever they stand in the request (decisions 3).
+			const faults = Object.values(parts).flatMap((part) => part.faults);
+			if (faults.length > 0) {
+				throw validationFailed(faults);
+			}
+
 			const input = {
 				...granted,
 				services,
 				request: facts,
-				params: params === undefined ? {} : validateUrlPart<P>(params, ctx.params),
-				query: query === undefined ? {} : validateUrlPart<Q>(query, {...ctx.query}),
-				body: bodySchema === undefined ? {} : validateBody<B>(bodySchema, sent),
+				params: parts.params.value,
+				query: parts.query.value,
+				body: parts.body.value,
 			};
 			send(ctx, status, await handler(input as unknown as HandlerInput<C, P, Q, B>));
 		},

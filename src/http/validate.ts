@@ -28,30 +28,51 @@ const bodyOptions: Joi.ValidationOptions = {...options, convert: false};
 /** A `params` or `query` part keeps unknown keys out of the way: callers may add what they like to a URL. */
 const urlOptions: Joi.ValidationOptions = {...options, convert: true, stripUnknown: true};
 
-/**
- * The fault of the first string (key or value, however deep) that no database can hold: with a null character, which
- * PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb.
- */
-const unstorable = (value: unknown, path: string): FieldFault[] => {
-	const at = path === '' ? {} : {field: path};
-	const name = path === '' ? 'body' : path;
-	if (typeof value === 'string') {
-		if (value.includes('\0')) {
-			return [{message: `${name} must not contain a null character`, ...at}];
-		}
+/** No body of ours is deeper by far; without a bound a small one could be deep enough to exhaust the stack. */
+const MAX_DEPTH = 64;
 
-		return value.isWellFormed() ? [] : [{message: `${name} must be well-formed Unicode`, ...at}];
+const stringFault = (text: string, name: string): string | null => {
+	if (text.includes('\0')) {
+		return `${name} must not contain a null character`;
+	}
+
+	return text.isWellFormed() ? null : `${name} must be well-formed Unicode`;
+};
+
+/**
+ * The fault of the first thing, however deep, that cannot be stored: a string (key or value) with a null character,
+ * which PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb; a key that would name an
+ * object's prototype and silently vanish; too many levels.
+ */
+const unstorable = (value: unknown, path: string[] = []): FieldFault[] => {
+	const field = path.join('.');
+	const fault = (message: string | null): FieldFault[] =>
+		message === null ? [] : [path.length === 0 ? {message} : {message, field}];
+	const name = path.length === 0 ? 'body' : field;
+	if (typeof value === 'string') {
+		return fault(stringFault(value, name));
 	}
 
 	if (value === null || typeof value !== 'object') {
 		return [];
 	}
 
-	return Object.entries(value).flatMap(([key, item]) => {
-		const inner = path === '' ? key : `${path}.${key}`;
-		const faults = unstorable(key, path);
-		return faults.length > 0 ? faults : unstorable(item, inner);
-	});
+	if (path.length >= MAX_DEPTH) {
+		return [{message: `${path[0]} must not be nested deeper than ${MAX_DEPTH} levels`, field: path[0] ?? ''}];
+	}
+
+	for (const [key, item] of Object.entries(value)) {
+		const inner = [...path, key];
+		const faults =
+			key === '__proto__'
+				? [{message: `${inner.join('.')} is not allowed`, field: inner.join('.')}]
+				: [...fault(stringFault(key, name)), ...unstorable(item, inner)];
+		if (faults.length > 0) {
+			return faults.slice(0, 1);
+		}
+	}
+
+	return [];
 };
 
 const faultsOf = (error: Joi.ValidationError | undefined): FieldFault[] => {
@@ -64,32 +85,44 @@ const faultsOf = (error: Joi.ValidationError | undefined): FieldFault[] => {
 		}
 
 		seen.add(field);
-		return [field === '' ? {message: detail.message.replace(/^value /, 'body ')} : {message: detail.message, field}];
+		// joi names an array's item `tags[0]`, the field of the envelope is `tags.0`: the message says the same.
+		const label = detail.context?.label ?? '';
+		const message = label === field ? detail.message : detail.message.replace(label, field === '' ? 'body' : field);
+		return [field === '' ? {message} : {message, field}];
 	});
 };
 
-const check = <T>(schema: Joi.Schema<T>, value: unknown, joiOptions: Joi.ValidationOptions): T => {
-	const storage = unstorable(value, '');
+type Checked<T> = {value: T; faults: FieldFault[]};
+
+const check = <T>(schema: Joi.Schema<T>, value: unknown, joiOptions: Joi.ValidationOptions): Checked<T> => {
+	const storage = unstorable(value);
 	if (storage.length > 0) {
-		throw validationFailed(storage);
+		return {value: value as T, faults: storage};
 	}
 
 	const result = schema.validate(value, joiOptions);
-	if (result.error) {
-		throw validationFailed(faultsOf(result.error));
-	}
-
-	return result.value as T;
+	return {value: result.value as T, faults: faultsOf(result.error)};
 };
 
-/**
- * The validated body, values as they were sent but for the conversions that a schema names itself.
- * @throws 400 'Validation failed' with one detail per bad field.
- */
-export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown): T => check(schema, value, bodyOptions);
+const demand = <T>({value, faults}: Checked<T>): T => {
+	if (faults.length > 0) {
+		throw validationFailed(faults);
+	}
 
-/** The validated path or query parameters, converted to what they mean. @throws as validateBody. */
-export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => check(schema, value, urlOptions);
+	return value;
+};
+
+/** The body and its faults, values as they were sent but for the conversions that a schema names itself. */
+export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(schema, value, bodyOptions);
+
+/** The path or query parameters, converted to what they mean, and their faults. */
+export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(schema, value, urlOptions);
+
+/** The validated body. @throws 400 'Validation failed' with one detail per bad field. */
+export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkBody(schema, value));
+
+/** The validated path or query parameters. @throws as validateBody. */
+export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkUrlPart(schema, value));
 
 /** `page` and `limit` of every list (decisions 3). `page` stays where its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
@@ -106,7 +139,7 @@ export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 export const uuidParam = Joi.string().guid({separator: '-'}).required();
 export const idParams = Joi.object<{id: string}>({id: uuidParam});
 
-const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(:(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?$/;
+const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(:(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
 /** An ISO 8601 date-time of the years 1970 to 9999, as a Date; one without an offset is UTC. */
 export const isoDateTime = (): Joi.Schema<Date> =>
@@ -117,7 +150,7 @@ export const isoDateTime = (): Joi.Schema<Date> =>
 		}
 
 		const [text] = match;
-		const normal = text.replace(' ', 'T').replace(',', '.').toUpperCase();
+		const normal = text.replace(',', '.').toUpperCase();
 		const date = new Date(match[9] ? normal : `${normal}Z`);
 		const day = Number(match[3]);
 		// Date rolls 31 February over into March; a caller who wrote that meant something else.

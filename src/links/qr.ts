@@ -6,7 +6,7 @@ import {validationFailed} from '../errors.ts';
 import {type Reply, reply} from '../http/route.ts';
 import {bitmapPng, type Rgba} from './bitmap-png.ts';
 
-/** How a QR code is drawn: `margin` in modules, colours as RRGGBB. Its SVG scales where no `size` (pixels) is asked. */
+/** How a QR code is drawn: `margin` in modules, colours as RRGGBB. `size` in pixels; the SVG of a page has none. */
 export type QrOptions = {
 	size?: number;
 	margin: number;
@@ -108,6 +108,9 @@ export const qrReply = async (
 	}
 
 	return image === 'svg'
-		? reply({headers: {...cache, ...SVG_HEADERS}, body: await qrSvg(url, options)})
+		? reply({
+				headers: {...cache, ...SVG_HEADERS},
+				body: await qrSvg(url, {...options, size: options.size ?? DEFAULT_SIZE}),
+			})
 		: reply({headers: {...cache, ...PNG_HEADERS}, body: qrPng(url, options)});
 };

@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
 import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import {recordClick} from '../clicks/record-click.ts';
+import {deviceIdField} from '../devices/device-fields.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
@@ -151,7 +152,7 @@ const withQuery = (params: Record<string, string>, query: Record<string, unknown
 };
 
 /** Of the query only `deviceId` is ours: it registers the device (interface 4.3). */
-const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: Joi.string().min(8).max(100)});
+const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
 const data = async (services: Services, request: RequestFacts, link: ResolvedLink, query: Record<string, unknown>) => {
 	const {deviceId} = validateUrlPart(deviceQuery, query);

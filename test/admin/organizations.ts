@@ -51,11 +51,14 @@ test('an organization is found by its UUID and by its orgKey, case-sensitive', a
 });
 
 test('the list is newest first, paged, and searched by name', async (t) => {
-	const word = randomUUID();
-	const first = await create({name: `First ${word}`});
-	service.clock.advance(1);
-	const second = await create({name: `Second ${word}`});
-	const page = async (query: string) => (await admin(service).get(`/admin/organizations?q=${word}&${query}`)).body;
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const make = async (name: string) => (await admin(own).post('/admin/organizations', {name})).body;
+	const first = await make('First Hooli');
+	await make('Globex');
+	own.clock.advance(1);
+	const second = await make('Second Hooli');
+	const page = async (query: string) => (await admin(own).get(`/admin/organizations?q=hooli&${query}`)).body;
 	const all = await page('');
 	t.deepEqual(
 		all.data.map(({id}: {id: string}) => id),

@@ -32,8 +32,8 @@ test('the SVG is that of the short URL, with headers that keep it harmless and p
 		'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
 		'cache-control': 'private, max-age=300',
 	});
-	t.is(text, await QRCode.toString(url, {type: 'svg', errorCorrectionLevel: 'M', margin: 4}));
-	t.notRegex(text, /<svg[^>]* width=/);
+	t.is(text, await QRCode.toString(url, {type: 'svg', errorCorrectionLevel: 'M', margin: 4, width: 512}));
+	t.regex(text, /<svg[^>]* viewBox=/);
 });
 
 test('the SVG takes its options', async (t) => {
