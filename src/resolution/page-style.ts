@@ -13,6 +13,7 @@ body {
 	font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
 	-webkit-text-size-adjust: 100%; overflow-wrap: anywhere;
 }
+:lang(ko) { word-break: keep-all; }
 main {
 	width: 100%; max-width: 27rem; margin: auto; overflow: hidden; background: var(--card);
 	border: 1px solid var(--line); border-radius: 1.25rem;

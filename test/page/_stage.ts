@@ -23,8 +23,8 @@ export type VisitOptions = Reader & {
 	clipboard?: 'granted' | 'refused';
 	/** What the browser tells a script that asks for its high-entropy client hints. */
 	hints?: {model: string; platformVersion: string};
-	/** Runs in the page before its own script does. */
-	before?: () => void;
+	/** Runs in the page before its own script does, one after the other. */
+	before?: (() => void) | Array<() => void>;
 	/** The page sends this reader on by itself, so that it may be gone before it is there. */
 	leaves?: boolean;
 };
@@ -74,8 +74,8 @@ const contextOf = async ({browser, url}: Stage, {clipboard = 'granted', before, 
 		await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'userAgentData'));
 	}
 
-	if (before !== undefined) {
-		await context.addInitScript(before);
+	for (const script of [before ?? []].flat()) {
+		await context.addInitScript(script);
 	}
 
 	return context;

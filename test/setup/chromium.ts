@@ -14,7 +14,7 @@ export const findChromium = async (): Promise<string> => {
 	const found = await findProgram({
 		name: 'chromium',
 		variable: 'TEST_CHROMIUM',
-		names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+		names: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
 		// Latin, Cyrillic and Arabic letters come with the one font, Chinese, Japanese and Korean with the other.
 		packages: ['chromium-headless-shell', 'chromium-common', 'fonts-dejavu-core', 'fonts-wqy-microhei'],
 		binary: 'usr/lib/chromium/chromium-headless-shell',
