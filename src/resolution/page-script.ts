@@ -14,29 +14,34 @@ export type PageConfig = {
 /**
  * The page's only script. Links work without it; it copies the token in the tap (facts 1.3), tells an iPad from a Mac,
  * posts the signals that headers do not carry (facts 3.2), and moves desktop browsers on. Written for old web views.
+ * A link that does not wait for the copy may end the page before the clipboard's own, asynchronous way is done, so there
+ * the old command comes first.
  */
 export const pageScript = `(function () {
 var c = JSON.parse(document.getElementById('config').textContent), n = navigator, d = document;
 var byId = function (id) { return d.getElementById(id); };
 function each(selector, run) { Array.prototype.forEach.call(d.querySelectorAll(selector), run); }
 function select(text) {
-	var i = d.createElement('input'), done = false;
+	var i = d.createElement('input'), from = d.activeElement, done = false;
 	i.value = text; i.readOnly = true; i.className = 'away'; d.body.appendChild(i);
 	i.select(); i.setSelectionRange(0, text.length);
 	try { done = d.execCommand('copy'); } catch (e) {}
 	d.body.removeChild(i);
+	if (from && from.focus) from.focus();
 	return done ? Promise.resolve() : Promise.reject();
 }
-function copy(text) {
+function copy(text, atOnce) {
 	if (!n.clipboard || !n.clipboard.writeText) return select(text);
-	return n.clipboard.writeText(text).catch(function () { return select(text); });
+	function write() { return n.clipboard.writeText(text); }
+	function old() { return select(text); }
+	return atOnce ? old().catch(write) : write().catch(old);
 }
 function say(text) { return function () { byId('status').textContent = text; }; }
 each('[data-copies]', function (a) {
 	a.addEventListener('click', function (e) {
-		var copied = copy(c.token);
+		var waits = a.getAttribute('data-copies') === 'before', copied = copy(c.token, !waits);
 		copied.then(say(c.codeCopied), function () {});
-		if (a.getAttribute('data-copies') !== 'before') return;
+		if (!waits) return;
 		e.preventDefault();
 		var gone = false, go = function () { if (!gone) { gone = true; location.href = a.href; } };
 		copied.then(go, go);

@@ -170,11 +170,12 @@ test.serial('on Android a tap copies along, and asks for the app at once', async
 	await tap('Open in the app');
 	await page.getByText('Code copied').waitFor();
 	t.is(await copied(), token);
+	t.is(await page.evaluate(() => document.activeElement?.textContent), 'Open in the app');
 	t.is(destinations.length, 1);
 	t.regex(destinations[0] ?? '', /^intent:\/\/sale#Intent;scheme=acmeshop;package=com\.acme\.shop;/);
 });
 
-test.serial("in an app's browser on Android a tap copies along, and goes to the store", async (t) => {
+test.serial("in an app's browser on Android a tap copies before the store is there", async (t) => {
 	const {page, token, tap} = await open(t, 'androidInApp');
 	await tap('Get the app');
 	await page.waitForURL(`https://play.google.com/store/apps/details?id=com.acme.shop&referrer=${token}`);
