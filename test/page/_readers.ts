@@ -1,5 +1,4 @@
 import {type BrowserContextOptions, devices} from 'playwright-core';
-import type {VisitorClass} from '../../src/resolution/visitor.ts';
 
 /** Somebody with a device: how the browser presents itself, and how many fingers its screen feels at once. */
 export type Reader = BrowserContextOptions & {touchPoints?: number};
@@ -52,15 +51,3 @@ export const people = [
 	'desktop',
 	'tool',
 ] as const satisfies ReaderName[];
-
-/** The class that the server finds each of them to be in. */
-export const classOf: Record<(typeof people)[number], VisitorClass> = {
-	iPhone: 'ios-browser',
-	iPhoneInApp: 'ios-inapp',
-	android: 'android-browser',
-	androidInApp: 'android-inapp',
-	mac: 'mac-or-ipad',
-	iPad: 'mac-or-ipad',
-	desktop: 'desktop',
-	tool: 'unknown',
-};
