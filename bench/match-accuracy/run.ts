@@ -22,7 +22,7 @@ const {values} = parseArgs({
 		people: {type: 'string', default: '40000'},
 		seed: {type: 'string', default: '1'},
 		/** People of each of the ten weeks that show how much the figures vary. */
-		'sensitivity-people': {type: 'string', default: '7000'},
+		'sensitivity-people': {type: 'string', default: '4000'},
 		/** A number of the match policy to try, as `points.network=0`; any number of times. */
 		set: {type: 'string', multiple: true, default: []},
 	},
