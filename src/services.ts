@@ -9,6 +9,7 @@ import type {Db} from './db/db.ts';
 import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
+import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 
@@ -35,19 +36,10 @@ export type Services = Readonly<{
 
 type Given = {config: Config; port: number; db: Db; clock: Clock; log: Logger; adminToken: string};
 
-/** Fails fast and keeps trying in the background: a limit or a health check must not wait for a Redis that is away. */
-const connectRedis = (url: string): Redis =>
-	new Redis(url, {
-		enableOfflineQueue: false,
-		maxRetriesPerRequest: 0,
-		commandTimeout: 250,
-		connectTimeout: 1000,
-		retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
-	});
-
 export const createServices = ({config, port, db, clock, log, adminToken}: Given): Services => {
 	const addresses = addressesOf(config, port);
-	const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl);
+	// A limit or a health check must not wait for a Redis that is away.
+	const redis = config.redisUrl === null ? null : new Redis(config.redisUrl, failFastOptions);
 	// Without a listener ioredis prints; the limiter says once per outage what it does about it.
 	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
 	const limiter = createLimiter({redis, clock, log});

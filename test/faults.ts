@@ -75,9 +75,11 @@ test('without Redis requests go on and readiness stays 200 and names it', async 
 
 test('two processes on one Redis share a window', async (t) => {
 	const database = await createTestDatabase();
-	const env = {REDIS_URL: redisUrl};
-	const first = await startService(env, createFakeClock(), database);
-	const second = await startService(env, createFakeClock(), {...database, drop: async () => {}});
+	const env = {REDIS_URL: redisUrl, LOG_LEVEL: 'warn'};
+	let outages = 0;
+	const logged = {write: () => (outages += 1)};
+	const first = await startService(env, createFakeClock(), database, logged);
+	const second = await startService(env, createFakeClock(), {...database, drop: async () => {}}, logged);
 	t.teardown(async () => {
 		await second.stop();
 		await first.stop();
@@ -103,11 +105,13 @@ test('two processes on one Redis share a window', async (t) => {
 		return answers.filter(({status}) => status === 200).length;
 	};
 
-	// On a machine under load Redis may take longer than the limiter waits for it, which then decides by itself.
-	const admitted = [await burst()];
-	while (admitted.at(-1) !== 30 && admitted.length < 5) {
-		admitted.push(await burst());
-	}
-
-	t.is(admitted.at(-1), 30);
+	// On a machine under load Redis may take longer than a limiter waits for it, which then decides by itself and says
+	// so in its log: such a burst tells nothing. Every other one is exact.
+	let before: number;
+	let admitted: number;
+	do {
+		before = outages;
+		admitted = await burst();
+	} while (outages > before);
+	t.is(admitted, 30);
 });

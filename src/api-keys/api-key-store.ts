@@ -43,7 +43,11 @@ const toApiKey = (row: Row): ApiKey => ({
 });
 
 /** How stale `lastUsedAt` may be: a write per request would cost more than the figure is worth. */
-const LAST_USED_MINUTES = 1;
+const LAST_USED_MS = 60_000;
+
+/** Whether a use at `now` is worth noting. */
+export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
+	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
@@ -105,14 +109,5 @@ export const createApiKeyStore = (db: Db) => ({
 			.where({organization_id: organizationId, tier, is_revoked: false})
 			.update({is_revoked: true, revoked_at: now}),
 
-	touch: async (id: string, now: Date): Promise<void> => {
-		await db('api_keys')
-			.where({id})
-			.andWhere((stale) =>
-				stale
-					.whereNull('last_used_at')
-					.orWhere('last_used_at', '<', new Date(now.getTime() - LAST_USED_MINUTES * 60_000)),
-			)
-			.update({last_used_at: now});
-	},
+	noteUse: (id: string, now: Date) => db('api_keys').where({id}).update({last_used_at: now}),
 });

@@ -1,6 +1,6 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import {isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
-import {createApiKeyStore} from '../api-keys/api-key-store.ts';
+import {type ApiKey, createApiKeyStore, isUseWorthNoting} from '../api-keys/api-key-store.ts';
 import {
 	invalidAdminToken,
 	invalidApiKey,
@@ -14,7 +14,7 @@ import {planOf, requireFeature} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 
 /** Whose key a request carries. */
-export type KeyHolder = {organization: Organization; key: {id: string; prefix: string}};
+export type KeyHolder = {organization: Organization; key: ApiKey};
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme's name is without case). @throws 401. */
 const bearerToken = (authorization: string | undefined): string => {
@@ -34,13 +34,19 @@ const bearerToken = (authorization: string | undefined): string => {
  * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
  * of the SHA-256 (interface 5.5).
  */
-export const findKeyHolder = async (services: Services, rawKey: string): Promise<(KeyHolder & {tier: Tier}) | null> => {
+export const findKeyHolder = async (services: Services, rawKey: string): Promise<KeyHolder | null> => {
 	const now = services.clock.now();
 	const candidates = await createApiKeyStore(services.db).findByPrefix(prefixOf(rawKey));
 	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
-	return found === undefined
-		? null
-		: {organization: found.organization, key: {id: found.key.id, prefix: found.key.prefix}, tier: found.key.tier};
+	return found ?? null;
+};
+
+/** Notes that a key was used. No answer waits for it, and most uses are too close to the last to be written. */
+export const noteKeyUse = ({db, clock, background}: Services, key: ApiKey): void => {
+	const now = clock.now();
+	if (isUseWorthNoting(key, now)) {
+		background.run('note the use of a key', createApiKeyStore(db).noteUse(key.id, now));
+	}
 };
 
 /**
@@ -63,8 +69,8 @@ export const authenticateKey = async (
 		throw organizationSuspended();
 	}
 
-	if (holder.tier !== required) {
-		throw wrongKeyTier(holder.tier, required);
+	if (holder.key.tier !== required) {
+		throw wrongKeyTier(holder.key.tier, required);
 	}
 
 	const plan = planOf(services, holder.organization);
@@ -72,10 +78,7 @@ export const authenticateKey = async (
 		requireFeature(plan, 'api_access');
 	}
 
-	services.background.run(
-		'note the last use of a key',
-		createApiKeyStore(services.db).touch(holder.key.id, services.clock.now()),
-	);
+	noteKeyUse(services, holder.key);
 	return holder;
 };
 

@@ -124,11 +124,26 @@ export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown): T => dem
 /** The validated path or query parameters. @throws as validateBody. */
 export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkUrlPart(schema, value));
 
+/** An integer in a query, written in digits alone: `1e1` and ` 10` are none. */
+export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema<number> =>
+	Joi.any().custom((value: unknown, helpers) => {
+		if (typeof value !== 'string' || !/^-?\d{1,15}$/.test(value)) {
+			return helpers.message({custom: '{{#label}} must be an integer'});
+		}
+
+		const number = Number(value);
+		if (number < min) {
+			return helpers.message({custom: `{{#label}} must be greater than or equal to ${min}`});
+		}
+
+		return number > max ? helpers.message({custom: `{{#label}} must be less than or equal to ${max}`}) : number;
+	}) as Joi.Schema<number>;
+
 /** `page` and `limit` of every list (decisions 3). `page` stays where its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
 export const pageQuery = {
-	page: Joi.number().integer().min(1).max(1e12).default(1),
-	limit: Joi.number().integer().min(1).max(100).default(20),
+	page: integerQuery({min: 1, max: 1e12}).default(1),
+	limit: integerQuery({min: 1, max: 100}).default(20),
 };
 export const pageQuerySchema = Joi.object<PageQuery>(pageQuery);
 

@@ -4,6 +4,7 @@ import Joi from 'joi';
 import QRCode from 'qrcode';
 import {validationFailed} from '../errors.ts';
 import {type Reply, reply} from '../http/route.ts';
+import {integerQuery} from '../http/validate.ts';
 import {bitmapPng, type Rgba} from './bitmap-png.ts';
 
 /** How a QR code is drawn: `margin` in modules, colours as RRGGBB. `size` in pixels; the SVG of a page has none. */
@@ -24,8 +25,8 @@ const color = Joi.string()
 
 /** The query of both images (decisions 4). */
 export const qrQuery = Joi.object<QrOptions>({
-	size: Joi.number().integer().min(64).max(2048),
-	margin: Joi.number().integer().min(0).max(16).default(4),
+	size: integerQuery({min: 64, max: 2048}),
+	margin: integerQuery({min: 0, max: 16}).default(4),
 	color: color.default('000000'),
 	bgColor: color.allow(TRANSPARENT).default('ffffff'),
 	ecc: Joi.valid('L', 'M', 'Q', 'H').default('M'),

@@ -1,5 +1,4 @@
-import {createApiKeyStore} from '../api-keys/api-key-store.ts';
-import {findKeyHolder} from '../auth/credentials.ts';
+import {findKeyHolder, noteKeyUse} from '../auth/credentials.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Organization} from '../organizations/organization-store.ts';
@@ -13,14 +12,11 @@ const organizationOf = async (
 	rawKey: string | string[] | undefined,
 ): Promise<Organization | null> => {
 	const holder = typeof rawKey === 'string' && rawKey !== '' ? await findKeyHolder(services, rawKey) : null;
-	if (holder === null || holder.tier !== 'CLIENT' || holder.organization.status === 'SUSPENDED') {
+	if (holder === null || holder.key.tier !== 'CLIENT' || holder.organization.status === 'SUSPENDED') {
 		return null;
 	}
 
-	services.background.run(
-		'note the last use of a key',
-		createApiKeyStore(services.db).touch(holder.key.id, services.clock.now()),
-	);
+	noteKeyUse(services, holder.key);
 	return holder.organization;
 };
 

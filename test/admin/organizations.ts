@@ -72,7 +72,17 @@ test('the list is newest first, paged, and searched by name', async (t) => {
 	);
 });
 
-for (const query of ['page=0', 'limit=101', 'limit=0', 'page=x', 'page=1.5', 'limit=']) {
+for (const query of [
+	'page=0',
+	'limit=101',
+	'limit=0',
+	'page=x',
+	'page=1.5',
+	'limit=',
+	'limit=1e1',
+	'limit=%2010',
+	'limit=0x10',
+]) {
 	test(`a list with ${query} is 400`, async (t) => {
 		const {status, body} = await admin(service).get(`/admin/organizations?${query}`);
 		t.is(status, 400);

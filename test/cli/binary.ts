@@ -53,5 +53,5 @@ test('Ctrl-C ends an import that waits for standard input', async (t) => {
 	child.process.stdin.write('{"path":"/a"}\n');
 	const {exitCode, stderr} = await finish(child.process);
 	t.is(exitCode, 130);
-	t.regex(stderr, /^Interrupted\n0 row\(s\) of standard input are done/);
+	t.regex(stderr, /^Interrupted\n0 row\(s\) of standard input are answered, and more may be done/);
 });

@@ -30,11 +30,13 @@ export type TestService = RunningService & {clock: FakeClock; adminToken: string
  * @param env variables that differ from the defaults; loopback is a trusted proxy, so that each caller of a test can
  * have an address of its own.
  * @param given a database that the test made; a clone of its own otherwise.
+ * @param logged where log lines go, for a test that reads them.
  */
 export const startService = async (
 	env: Record<string, string> = {},
 	clock = createFakeClock(),
 	given?: TestDatabase,
+	logged: {write(line: string): void} = pino.destination(2),
 ): Promise<TestService> => {
 	const database = given ?? (await createTestDatabase());
 	const adminToken = randomBytes(24).toString('hex');
@@ -46,7 +48,7 @@ export const startService = async (
 		SHUTDOWN_TIMEOUT: '2',
 		...env,
 	});
-	const log = pino({level: config.logLevel}, pino.destination(2));
+	const log = pino({level: config.logLevel}, logged);
 	const db = createDb(database.url, {poolSize: 8});
 	const running = await start({
 		config,

@@ -110,3 +110,12 @@ test('reads and writes of links have windows of their own, per key', async (t) =
 	t.is((await globex.server.delete('/links/x')).status, 400);
 	t.is((await withKey(own, acme.serverKey).delete('/links/x')).status, 429);
 });
+
+test('a key reads 1,000 times a second and no more', async (t) => {
+	const own = await startService();
+	t.teardown(() => own.stop());
+	const {server} = await organization(own);
+	const burst = await Promise.all(Array.from({length: 1005}, () => server.get('/links/x')));
+	t.is(burst.filter(({status}) => status === 429).length, 5);
+	t.is(burst.filter(({status}) => status === 400).length, 1000);
+});

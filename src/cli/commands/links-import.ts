@@ -116,7 +116,7 @@ export const importCommand = command({
 			// Heading and empty lines are no rows, so that the sum of the rows falls short of the file.
 			state.bytes = input.size ?? state.bytes;
 		} catch (error) {
-			const soFar = `${rowsDone(summary)} row(s) of ${input.name} are done (${summaryText(summary, dryRun)}). ${RESUME}`;
+			const soFar = `${rowsDone(summary)} row(s) of ${input.name} are answered, and more may be done (${summaryText(summary, dryRun)}). ${RESUME}`;
 			if (io.interruption.aborted) {
 				throw new InterruptedError(soFar);
 			}
