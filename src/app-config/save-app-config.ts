@@ -1,16 +1,14 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
-import {requireNoLoop} from '../links/link-fields.ts';
 import type {Services} from '../services.ts';
 import {type AppConfig, type AppConfigInput, appConfigOf} from './app-config.ts';
 import {putAppConfig} from './app-config-store.ts';
 
-/** Sets the whole configuration; what it leaves out is unset. @throws 400 for a URL that loops. */
+/** Sets the whole configuration; what it leaves out is unset. */
 export const saveAppConfig = (
 	services: Services,
 	{organization, by, appConfig}: {organization: {id: string}; by: Caller; appConfig: AppConfigInput},
 ): Promise<AppConfig> => {
-	requireNoLoop(services.addresses, appConfig);
 	const config = appConfigOf(appConfig);
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();

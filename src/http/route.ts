@@ -188,7 +188,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const parts = {
 				params: params === undefined ? nothing : checkUrlPart<P>(params, ctx.params),
 				query: query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query}),
-				body: bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent),
+				body: bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses),
 			};
 			// All of them at once, wherever they stand in the request (decisions 3).
 			const faults = Object.values(parts).flatMap((part) => part.faults);

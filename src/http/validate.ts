@@ -112,14 +112,19 @@ const demand = <T>({value, faults}: Checked<T>): T => {
 	return value;
 };
 
+/** What a schema may ask of the configuration, as joi's `context`. */
+export type BodyContext = {linkDomain: string};
+
 /** The body and its faults, values as they were sent but for the conversions that a schema names itself. */
-export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(schema, value, bodyOptions);
+export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> =>
+	check(schema, value, {...bodyOptions, context});
 
 /** The path or query parameters, converted to what they mean, and their faults. */
 export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(schema, value, urlOptions);
 
 /** The validated body. @throws 400 'Validation failed' with one detail per bad field. */
-export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkBody(schema, value));
+export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): T =>
+	demand(checkBody(schema, value, context));
 
 /** The validated path or query parameters. @throws as validateBody. */
 export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkUrlPart(schema, value));

@@ -13,7 +13,6 @@ import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
-import {requireNoLoop} from './link-fields.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore, takeLink} from './link-store.ts';
 import {lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
@@ -113,7 +112,6 @@ export const createLink = (
 	{idempotencyKey, ...newLink}: NewLink & {idempotencyKey?: string | undefined},
 ): Promise<LinkJson> => {
 	const {organization, fields} = newLink;
-	requireNoLoop(services.addresses, fields);
 	return inTransaction(services.db, (trx) =>
 		idempotencyKey === undefined
 			? create(services, trx, newLink)

@@ -6,7 +6,6 @@ import {ALPHANUMERIC} from '../organizations/org-key.ts';
 import {canonicalJson} from './canonical-json.ts';
 import type {Line} from './line-batches.ts';
 import type {LinkInput} from './link.ts';
-import {requireNoLoop} from './link-fields.ts';
 import {newLink} from './link-schemas.ts';
 
 /** Longest line of an import: what a body may have (decisions 3). */
@@ -62,8 +61,7 @@ const read = (bytes: Buffer | null, addresses: Addresses, organizationId: string
 	}
 
 	const {body, isExported} = bodyOf(parse(bytes));
-	const input = validateBody(newLink, body);
-	requireNoLoop(addresses, input);
+	const input = validateBody(newLink, body, addresses);
 	const isNamed = input.shortCode !== undefined || input.externalId != null;
 	return {input: isNamed ? input : {...input, shortCode: derivedShortCode(organizationId, input)}, isExported};
 };

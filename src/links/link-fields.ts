@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import type {Addresses} from '../config.ts';
 import {validationFailed} from '../errors.ts';
+import type {BodyContext} from '../http/validate.ts';
 import {safeHttpUrl} from '../resolution/link-targets.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
@@ -27,28 +27,33 @@ export type SharedFieldsInput = Partial<Omit<SharedFields, 'og'>> & {og?: Partia
 
 const MAX_PARAMS_BYTES = 8192;
 
+const NO_LOOP = 'must not be on the link domain';
+
 /**
- * An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input). That it is not
- * on the link domain itself depends on the configuration: see `requireNoLoop`.
+ * An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input), and not on the
+ * link domain, which would be a loop.
  */
 export const httpUrl = () =>
 	Joi.string()
 		.max(2048)
-		.custom(
-			(value: string, helpers) =>
-				safeHttpUrl(value, {linkHosts: []}) ??
-				helpers.message({custom: '{{#label}} must be an http or https URL of a public host'}),
-		);
+		.custom((value: string, helpers) => {
+			const url = safeHttpUrl(value, {linkHosts: []});
+			if (url === null) {
+				return helpers.message({custom: '{{#label}} must be an http or https URL of a public host'});
+			}
 
-/** @throws 400 where a URL leads back to the link domain, which would be a loop (facts 1.8). */
+			const {linkDomain} = helpers.prefs.context as BodyContext;
+			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
+		});
+
+/** The same of a link's own custom domain, which only the database knows. @throws 400. */
 export const requireNoLoop = (
-	{linkDomain}: Pick<Addresses, 'linkDomain'>,
-	fields: {fallbackUrl?: string | null; og?: Partial<Og> | null},
+	hostname: string,
+	urls: {fallbackUrl: string | null; 'og.imageUrl': string | null},
 ): void => {
-	const urls = {fallbackUrl: fields.fallbackUrl, 'og.imageUrl': fields.og?.imageUrl};
 	const faults = Object.entries(urls)
-		.filter(([, url]) => url != null && safeHttpUrl(url, {linkHosts: [linkDomain]}) === null)
-		.map(([field]) => ({field, message: `${field} must not be on the link domain`}));
+		.filter(([, url]) => url !== null && safeHttpUrl(url, {linkHosts: [hostname]}) === null)
+		.map(([field]) => ({field, message: `${field} ${NO_LOOP}`}));
 	if (faults.length > 0) {
 		throw validationFailed(faults);
 	}

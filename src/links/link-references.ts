@@ -142,7 +142,7 @@ export const readReferences = async (
 
 			const {hostname} = domainOf(after);
 			if (hostname !== null) {
-				requireNoLoop({linkDomain: hostname}, {fallbackUrl: after.fallback_url, og: {imageUrl: after.og_image_url}});
+				requireNoLoop(hostname, {fallbackUrl: after.fallback_url, 'og.imageUrl': after.og_image_url});
 			}
 
 			return after;

@@ -5,7 +5,6 @@ import {requirePlan} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {linkViolations} from './create-link.ts';
 import {changeDetails, changedColumns, type LinkInput, type LinkJson, linkJson} from './link.ts';
-import {requireNoLoop} from './link-fields.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore, lockLinkCount} from './link-store.ts';
 import {lockOwner, requireClickQuota} from './link-terms.ts';
@@ -19,7 +18,6 @@ export const updateLink = async (
 	services: Services,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
-	requireNoLoop(services.addresses, changes);
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createLinkStore(trx, organization.id);

@@ -3,7 +3,6 @@ import {channelExists} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
 import type {PageQuery} from '../http/validate.ts';
-import {requireNoLoop} from '../links/link-fields.ts';
 import type {Services} from '../services.ts';
 import type {Template, TemplateInput} from './template.ts';
 import {createTemplateStore} from './template-store.ts';
@@ -37,7 +36,6 @@ export const getTemplate = async ({db}: Services, {organization, id}: Read & {id
 
 /** @throws 400 for an unknown channel or a URL that loops, 409 where the name is in use. */
 export const createTemplate = (services: Services, {fields, ...target}: Write & {fields: TemplateInput}) => {
-	requireNoLoop(services.addresses, fields);
 	return inTransaction(services.db, async (trx): Promise<Template> => {
 		const now = services.clock.now();
 		if (!(await isKnownChannel(trx, target.organization, fields.channel))) {
@@ -58,7 +56,6 @@ export const updateTemplate = (
 	services: Services,
 	{id, changes, ...target}: Write & {id: string; changes: Partial<TemplateInput>},
 ) => {
-	requireNoLoop(services.addresses, changes);
 	return inTransaction(services.db, async (trx): Promise<Template> => {
 		const now = services.clock.now();
 		const store = createTemplateStore(trx, target.organization.id);

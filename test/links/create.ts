@@ -347,3 +347,15 @@ test('a create leaves an audit record, and a refused one none', async (t) => {
 	t.is(records.length, 1);
 	t.like(records[0], {action: 'CREATE', entityId: link.id, actor: {type: 'API_KEY'}, details: {shortCode: 'one'}});
 });
+
+test('a URL on the link domain is told together with the other bad fields', async (t) => {
+	const own = await startService({LINK_DOMAIN: 'go.example.com'});
+	t.teardown(() => own.stop());
+	const {server} = await organization(own);
+	const {status, body} = await server.post('/links', {path: '', fallbackUrl: 'https://GO.example.com/x'});
+	t.is(status, 400);
+	t.deepEqual(body.details, [
+		{message: 'fallbackUrl must not be on the link domain', field: 'fallbackUrl'},
+		{message: 'path must be longer than or equal to 1 characters', field: 'path'},
+	]);
+});
