@@ -2,7 +2,8 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {addressesOf, ConfigError, configTable, describeConfig, loadConfig} from '../src/config.ts';
+import {addressesOf, ConfigError, loadConfig} from '../src/config.ts';
+import {configTable, describeConfig} from '../src/config-table.ts';
 import {packageRoot} from '../src/package-root.ts';
 
 test('with nothing set the defaults are those of the specification', (t) => {
