@@ -18,8 +18,10 @@ export class HttpError extends Error {
 		message: string,
 		readonly details: FieldFault[] | null = null,
 		readonly extras: ErrorExtras | null = null,
+		/** What made it, for the log alone. */
+		cause?: unknown,
 	) {
-		super(message);
+		super(message, {cause});
 	}
 
 	/** The status name of the envelope's `error`, such as 'Not Found'. */
@@ -54,6 +56,17 @@ export const organizationSuspended = () => unauthorized('Organization is suspend
 export const invalidAdminToken = () => unauthorized('Invalid admin token');
 export const wrongKeyTier = (actual: string, required: string) =>
 	forbidden(`API key tier '${actual}' is not permitted on this endpoint (requires '${required}')`);
+
+export const missingSession = () => unauthorized('Missing or invalid Authorization header');
+export const invalidSessionToken = () => unauthorized('Invalid Clerk session token');
+export const missingRole = () => forbidden('Missing or invalid role claim');
+export const insufficientRole = () => forbidden('Insufficient role');
+export const opsRequired = () => forbidden('Ops access required');
+export const noValidOrganization = () => forbidden('User does not belong to a valid organization');
+export const notAMember = () => forbidden('User is not a member of this organization');
+export const organizationNotActive = () => forbidden('Organization is not active');
+export const providerUnavailable = (cause?: unknown) =>
+	new HttpError(502, 'Identity provider unavailable', null, null, cause);
 
 export const featureNotAvailable = (feature: string) =>
 	new HttpError(403, `Your plan does not include the feature ${feature}.`, null, {

@@ -1,6 +1,7 @@
 import {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
+import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
 import type {Clock} from './clock.ts';
@@ -25,6 +26,7 @@ export type Services = Readonly<{
 	limiter: Limiter;
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
+	verifySession: SessionVerifier;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
@@ -56,6 +58,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		limiter,
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
+		verifySession: createSessionVerifier(config, clock),
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions: createClickPartitions(db),

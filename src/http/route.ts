@@ -3,25 +3,15 @@ import type {Readable} from 'node:stream';
 import Joi from 'joi';
 import type {Context} from 'koa';
 import type {Logger} from 'pino';
-import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
-import {authenticateAdmin, authenticateKey} from '../auth/credentials.ts';
+import {admit, type Credential, type Granted} from '../auth/admission.ts';
+import type {Role} from '../auth/roles.ts';
 import {rateLimited, validationFailed} from '../errors.ts';
 import type {Limit} from '../limits/limits.ts';
 import {limitSubjectOf} from '../limits/sliding-window.ts';
-import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {readJsonBody} from './body.ts';
+import {readJsonBody, readRawBody} from './body.ts';
 import {hostnameOf} from './request-host.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
-
-/** What each kind of credential gives to a handler. */
-type Granted = {
-	none: {by: Caller};
-	serverKey: {by: Caller; organization: Organization};
-	clientKey: {by: Caller; organization: Organization};
-	admin: {by: Caller};
-};
-export type Credential = keyof Granted;
 
 /** What a handler may know of the request besides its validated parts. */
 export type RequestFacts = {
@@ -39,13 +29,17 @@ export type RequestFacts = {
 	log: Logger;
 };
 
-export type HandlerInput<C extends Credential, P, Q, B> = Granted[C] & {
-	services: Services;
-	request: RequestFacts;
-	params: P;
-	query: Q;
-	body: B;
-};
+/** The bytes of a webhook's body; other routes have it parsed. */
+type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
+
+export type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
+	RawBody<C> & {
+		services: Services;
+		request: RequestFacts;
+		params: P;
+		query: Q;
+		body: B;
+	};
 
 /** An answer that is not plain JSON with the route's status. */
 export class Reply {
@@ -60,6 +54,10 @@ type Definition<C extends Credential, P, Q, B> = {
 	path: string;
 	/** Required: a public route says 'none'. */
 	credential: C;
+	/** Least role of a session; absent: any. */
+	role?: C extends 'user' | 'session' ? Role : never;
+	/** Sessions that are not finished pass, and an organization that is not mirrored yet is fetched (interface 6.1). */
+	onboarding?: C extends 'session' ? boolean : never;
 	limit?: Limit;
 	params?: Joi.Schema<P>;
 	query?: Joi.Schema<Q>;
@@ -81,6 +79,7 @@ export type Route = {
 	method: Definition<Credential, unknown, unknown, unknown>['method'];
 	path: string;
 	credential: Credential;
+	role: Role | null;
 	host: 'api' | 'link' | 'any';
 	cors: boolean;
 	limit: Limit | null;
@@ -100,28 +99,6 @@ const requestFacts = (ctx: Context, services: Services): RequestFacts => {
 		requestId: ctx.state.requestId,
 		log: ctx.state.log,
 	};
-};
-
-/** Who calls, and may they: the credential's own checks, and what the limit is counted against. */
-const admit = async (ctx: Context, services: Services, credential: Credential, facts: RequestFacts) => {
-	const caller = (actor: Actor): Caller => ({actor, requestId: facts.requestId});
-	const {authorization} = ctx.req.headers;
-	switch (credential) {
-		case 'none':
-			return {granted: {by: caller(systemCaller.actor)}, subject: null};
-		case 'admin':
-			authenticateAdmin(services.adminToken, authorization);
-			return {granted: {by: caller(adminBearer)}, subject: null};
-		case 'serverKey':
-		case 'clientKey': {
-			const {organization, key} = await authenticateKey(
-				services,
-				authorization,
-				credential === 'serverKey' ? 'SERVER' : 'CLIENT',
-			);
-			return {granted: {by: caller({type: 'API_KEY', id: key.id, name: key.prefix}), organization}, subject: key.id};
-		}
-	}
 };
 
 const send = (ctx: Context, status: number, answer: unknown): void => {
@@ -144,8 +121,9 @@ const nothing = {value: {}, faults: []};
 
 /**
  * Declares an endpoint. This function is the order of checks (interface 5.3, decisions 3), for every route there is:
- * credential (401) → suspension, tier, feature (401, 403) → limit (429) → body (413, 415, 400) → params, query and
- * body values (400) → the handler, whose operation checks plan, quota, references and conflicts.
+ * credential (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a
+ * session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks
+ * plan, quota, references and conflicts.
  */
 export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
 	definition: Definition<C, P, Q, B>,
@@ -154,6 +132,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		method,
 		path,
 		credential,
+		role = null,
+		onboarding = false,
 		limit,
 		params,
 		query,
@@ -169,13 +149,19 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		method,
 		path,
 		credential,
+		role,
 		host,
 		cors,
 		limit: limit ?? null,
 		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
 		respond: async (ctx, services) => {
 			const facts = requestFacts(ctx, services);
-			const {granted, subject} = await admit(ctx, services, credential, facts);
+			const shown = {
+				authorization: ctx.req.headers.authorization,
+				orgId: ctx.query.orgId === undefined ? null : String(ctx.query.orgId),
+				requestId: facts.requestId,
+			};
+			const {subject, grant} = await admit(services, credential, shown, {role, onboarding});
 			if (limit !== undefined) {
 				const wait = await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip));
 				if (wait > 0) {
@@ -183,6 +169,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				}
 			}
 
+			const granted = await grant();
+			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : null;
 			const sent =
 				bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: definition.textBody ?? false});
 			const parts = {
@@ -198,6 +186,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 
 			const input = {
 				...granted,
+				...(rawBody === null ? {} : {rawBody}),
 				services,
 				request: facts,
 				params: parts.params.value,

@@ -8,6 +8,8 @@ import {generateOrgKey} from './org-key.ts';
 export type OrganizationStatus = 'ACTIVE' | 'SUSPENDED';
 export type Organization = {
 	id: string;
+	/** The identity provider's id; null for one that an operator made. */
+	clerkOrgId: string | null;
 	orgKey: string;
 	name: string;
 	status: OrganizationStatus;
@@ -19,6 +21,7 @@ export type Organization = {
 
 export type OrganizationRow = {
 	id: string;
+	clerk_org_id: string | null;
 	org_key: string;
 	name: string;
 	status: OrganizationStatus;
@@ -30,6 +33,7 @@ export type OrganizationRow = {
 
 export const toOrganization = (row: OrganizationRow): Organization => ({
 	id: row.id,
+	clerkOrgId: row.clerk_org_id,
 	orgKey: row.org_key,
 	name: row.name,
 	status: row.status,
@@ -68,6 +72,8 @@ const toColumns = (changes: OrganizationChanges): Record<string, unknown> => ({
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+export const isUuid = (text: string): boolean => UUID.test(text);
+
 /** The statements on organizations, over a pool or a transaction. */
 export const createOrganizationStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>): Promise<Organization | null> => {
@@ -82,7 +88,7 @@ export const createOrganizationStore = (db: Db) => {
 
 		/** By what an operator calls it: the UUID or the orgKey (decisions 10). */
 		findByReference: (reference: string): Promise<Organization | null> =>
-			UUID.test(reference) ? first({id: reference}) : first({org_key: reference}),
+			isUuid(reference) ? first({id: reference}) : first({org_key: reference}),
 
 		/** A new, active organization with an orgKey of its own. @throws 409 where the name is in use (without case). */
 		insert: async (organization: {name: string; contactEmail: string | null}, now: Date): Promise<Organization> => {

@@ -1,0 +1,98 @@
+import type {Actor} from '../audit/audit-log.ts';
+import {
+	notAMember,
+	noValidOrganization,
+	opsRequired,
+	organizationNotActive,
+	organizationNotFound,
+	validationFailed,
+} from '../errors.ts';
+import {createOrganizationStore, isUuid, type Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {createAccessStore, type User} from './access-store.ts';
+import type {Session} from './session.ts';
+
+/** Whom a portal request acts for, and as whom. `user` is null for an ops session that nobody has mirrored. */
+export type Access = {organization: Organization; user: User | null; actor: Actor};
+
+/** A person as an audit record names it: by our id where it is mirrored, else by the provider's. */
+export const actorOf = (type: Actor['type'], session: Session, user: User | null): Actor => ({
+	type,
+	id: user?.id ?? session.userId,
+	name: user?.name || user?.email || session.email,
+});
+
+/**
+ * Lets a session of the ops organization pass. That organization need not be mirrored here, but a member who was
+ * removed from it is cut off at once, as any other (interface 5.2). @throws 403 for everyone else.
+ */
+export const requireOps = async ({db}: Services, session: Session): Promise<{actor: Actor; user: User | null}> => {
+	const {organizationId, userId} = session;
+	if (!session.isOps || organizationId === null) {
+		throw opsRequired();
+	}
+
+	const store = createAccessStore(db);
+	const named = {organizationId, userId};
+	const mirrored = await store.findMembership(named);
+	const isCutOff =
+		mirrored?.organization.status === 'SUSPENDED' || (mirrored?.member == null && (await store.hasEnded(named)));
+	if (isCutOff) {
+		throw opsRequired();
+	}
+
+	const user = mirrored?.member ?? (await store.findUser(userId));
+	return {actor: actorOf('ADMIN', session, user), user};
+};
+
+/** The customer that an ops session acts for (`?orgId=`, decisions 8), suspended ones too. @throws 400, 403, 404. */
+const passThrough = async (services: Services, session: Session, orgId: string): Promise<Access> => {
+	const {user} = await requireOps(services, session);
+	if (!isUuid(orgId)) {
+		throw validationFailed([{message: 'orgId must be a UUID', field: 'orgId'}]);
+	}
+
+	const organization = await createOrganizationStore(services.db).findById(orgId);
+	if (organization === null) {
+		throw organizationNotFound();
+	}
+
+	return {organization, user, actor: actorOf('ADMIN_PASSTHROUGH', session, user)};
+};
+
+/**
+ * The organization that a session acts for, with its membership confirmed in the database on every call (interface
+ * 5.2, 5.3).
+ * @param orgId the `orgId` of the query; only ops sessions are heard with it.
+ * @throws 403; 400 and 404 for an ops session's `orgId`.
+ */
+export const requireAccess = async (
+	services: Services,
+	session: Session,
+	{orgId}: {orgId: string | null},
+): Promise<Access> => {
+	if (session.isOps && orgId !== null) {
+		return passThrough(services, session, orgId);
+	}
+
+	const {organizationId, userId} = session;
+	if (organizationId === null) {
+		throw noValidOrganization();
+	}
+
+	const mirrored = await createAccessStore(services.db).findMembership({organizationId, userId});
+	if (mirrored === null) {
+		throw noValidOrganization();
+	}
+
+	const {organization, member} = mirrored;
+	if (member === null) {
+		throw notAMember();
+	}
+
+	if (organization.status !== 'ACTIVE') {
+		throw organizationNotActive();
+	}
+
+	return {organization, user: member, actor: actorOf(session.isOps ? 'ADMIN' : 'USER', session, member)};
+};

@@ -1,0 +1,120 @@
+import {createRemoteJWKSet, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify} from 'jose';
+import type {Clock} from '../clock.ts';
+import type {Config} from '../config.ts';
+import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
+import {type Role, roleOf} from './roles.ts';
+
+/** What a verified session token says. Organization and user are the provider's ids. */
+export type Session = {
+	userId: string;
+	/** The active organization; null without one. */
+	organizationId: string | null;
+	/** The application's role, never the provider's own; null where the claim has none of the ladder. */
+	role: Role | null;
+	email: string | null;
+	/** Signed in but not finished, such as without an organization: good for onboarding alone. */
+	isPending: boolean;
+	/** Whether the active organization is the ops organization (interface 5.4). */
+	isOps: boolean;
+	claims: JWTPayload;
+};
+
+/** What makes a session of an Authorization header. @throws 401, 502. */
+export type SessionVerifier = (authorization: string | undefined) => Promise<Session>;
+
+/** `cat` of machine tokens, which are no sessions (`facts/providers.md` 1.1). */
+const MACHINE_TOKEN = 'cl_B7d4PD333AAA';
+
+/** Seconds that the provider's clock and ours may differ. */
+const CLOCK_TOLERANCE = 5;
+
+/**
+ * A key that was rotated in is found after this long at the latest; it also bounds how often tokens with invented key
+ * ids make us ask the provider.
+ */
+const KEY_SET_COOLDOWN_MS = 10_000;
+const KEY_SET_TIMEOUT_MS = 5000;
+
+const record = (value: unknown): Record<string, unknown> =>
+	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** Both claim forms: `o.id` (compact), else `org_id` (interface 5.2). */
+const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null): Session => {
+	const organizationId = textOrNull(record(claims.o).id) ?? textOrNull(claims.org_id);
+	return {
+		userId,
+		organizationId,
+		role: roleOf(record(claims.org_metadata).role),
+		email: textOrNull(claims.email),
+		isPending: claims.sts === 'pending',
+		isOps: opsOrgId !== null && organizationId === opsOrgId,
+		claims,
+	};
+};
+
+/** Whether the key set could not be had, which is no fault of the caller. */
+const isKeySetFault = (error: unknown): boolean =>
+	error instanceof errors.JWKSTimeout ||
+	error instanceof errors.JWKSInvalid ||
+	!(error instanceof errors.JOSEError) ||
+	// jose's own class, without a code of its own, for an answer of the key set that is no 200.
+	error.constructor === errors.JOSEError;
+
+/** `Authorization: Bearer <token>` of a session. @throws 401 in the words of interface 7.5. */
+const sessionToken = (authorization: string | undefined): string => {
+	const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+	if (token === undefined) {
+		throw missingSession();
+	}
+
+	return token;
+};
+
+/**
+ * Verifies session tokens (interface 5.1, `facts/providers.md` 1.2): RS256 alone, signed by a key of the provider's set,
+ * issuer, times, and audience and authorized party where configured.
+ * @returns what reads the Authorization header. @throws 401, always the same words; 502 where the key set cannot be had.
+ */
+export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): SessionVerifier => {
+	const {issuer, jwksUrl, audience, authorizedParties} = idp;
+	const keySet =
+		jwksUrl === null
+			? null
+			: createRemoteJWKSet(new URL(jwksUrl), {
+					cooldownDuration: KEY_SET_COOLDOWN_MS,
+					timeoutDuration: KEY_SET_TIMEOUT_MS,
+				});
+
+	const verify = async (token: string): Promise<{claims: JWTPayload; header: JWTHeaderParameters}> => {
+		if (keySet === null || issuer === null) {
+			throw invalidSessionToken();
+		}
+
+		try {
+			const {payload, protectedHeader} = await jwtVerify(token, keySet, {
+				algorithms: ['RS256'],
+				issuer,
+				...(audience.length === 0 ? {} : {audience: [...audience]}),
+				clockTolerance: CLOCK_TOLERANCE,
+				currentDate: clock.now(),
+				requiredClaims: ['sub', 'sid', 'exp', 'iat'],
+			});
+			return {claims: payload, header: protectedHeader as JWTHeaderParameters};
+		} catch (error) {
+			throw isKeySetFault(error) ? providerUnavailable(error) : invalidSessionToken();
+		}
+	};
+
+	return async (authorization) => {
+		const {claims, header} = await verify(sessionToken(authorization));
+		const userId = textOrNull(claims.sub);
+		const isPartyAllowed = authorizedParties.length === 0 || authorizedParties.some((party) => party === claims.azp);
+		if (userId === null || header.cat === MACHINE_TOKEN || !isPartyAllowed) {
+			throw invalidSessionToken();
+		}
+
+		return readClaims(claims, userId, opsOrgId);
+	};
+};
