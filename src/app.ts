@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import {apiKeyRoutes} from './api-keys/admin-routes.ts';
+import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
 import {appConfigRoutes} from './app-config/admin-routes.ts';
 import {channelRoutes} from './channels/admin-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
@@ -43,6 +44,7 @@ const surfaces: Route[] = [
 	...statsRoutes,
 	...matchAttemptRoutes,
 	...statusRoutes,
+	...portalApiKeyRoutes,
 ];
 
 /** The one table of routes: what the server mounts and what tests walk. */

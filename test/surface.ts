@@ -67,6 +67,8 @@ admin      GET    /admin/organizations/:orgId/matches
 admin      GET    /admin/organizations/:orgId/matches/:id
 admin      POST   /admin/organizations/:orgId/matches/simulate
 admin      GET    /admin/status
+session    GET    /portal/api-keys
+session    POST   /portal/api-keys/:tier/regenerate
 none       GET    /:orgKey/:shortCode/data
 none       POST   /:orgKey/:shortCode/signals
 none       GET    /:orgKey/:shortCode

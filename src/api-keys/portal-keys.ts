@@ -1,0 +1,24 @@
+import type {Caller} from '../audit/audit-log.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {planOf, requireFeature, requirePlan} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+import type {Tier} from './api-key.ts';
+import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
+
+/**
+ * What a member sees of the keys. A plan without `api_access` locks them, and so does no plan: no key is made then
+ * (interface 4.4).
+ */
+export const portalKeyCards = async (services: Services, organization: Organization) =>
+	planOf(services, organization)?.features.api_access === true
+		? provisionedKeyCards(services, organization)
+		: {sdkKey: null, serverKey: null, locked: true};
+
+/** Replaces a key, where the plan has any. @throws 402 without a plan, 403 FEATURE_NOT_AVAILABLE. */
+export const regenerateUnlockedKey = async (
+	services: Services,
+	target: {organization: Organization; tier: Tier; by: Caller},
+) => {
+	requireFeature(requirePlan(services, target.organization), 'api_access');
+	return regenerateApiKey(services, target);
+};
