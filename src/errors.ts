@@ -67,6 +67,11 @@ export const notAMember = () => forbidden('User is not a member of this organiza
 export const organizationNotActive = () => forbidden('Organization is not active');
 export const providerUnavailable = (cause?: unknown) =>
 	new HttpError(502, 'Identity provider unavailable', null, null, cause);
+/** The provider's own words: a limit of its own, what is there already, a value that it does not take (decisions 8). */
+export const providerRefused = (message: string) => forbidden(message);
+export const providerConflict = (message: string) => conflict(message);
+export const providerRejected = (message: string) => badRequest(message);
+export const invalidWebhookSignature = () => badRequest('Invalid webhook signature');
 
 export const featureNotAvailable = (feature: string) =>
 	new HttpError(403, `Your plan does not include the feature ${feature}.`, null, {
@@ -84,6 +89,7 @@ export const organizationNameTaken = (name: string) => conflict(`An organization
 export const organizationHasSubscription = () =>
 	conflict('The organization has an active subscription. Cancel it before deleting the organization.');
 export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
+export const billingBusy = () => conflict('Another billing operation is under way. Try again in a moment.');
 export const appConfigNotFound = () => notFound('App configuration not found');
 
 export const malformedRow = () => badRequest('The line is not valid JSON');

@@ -1,0 +1,173 @@
+import type {Logger} from 'pino';
+import type {Role} from '../auth/roles.ts';
+import {providerUnavailable} from '../errors.ts';
+import {createProviderHttp} from './provider-http.ts';
+import {
+	type InvitationStatus,
+	type ProviderInvitation,
+	type ProviderMembership,
+	type ProviderOrganization,
+	type ProviderUser,
+	readInvitation,
+	readList,
+	readMembership,
+	readOrganization,
+	readUser,
+} from './provider-payloads.ts';
+
+export type {InvitationStatus, ProviderInvitation, ProviderMembership, ProviderOrganization, ProviderUser};
+
+/** The provider's largest page. */
+const LARGEST_PAGE = 500;
+/** Nobody has more pages of memberships; a provider that repeats itself must not keep us for ever. */
+const MAX_PAGES = 10;
+
+/** Every membership has it; the role that counts here travels in `public_metadata` (interface 5.2). */
+const SYSTEM_ROLE = 'org:member';
+
+const segment = encodeURIComponent;
+
+/** What a call must have given. @throws 502 for a body that is not what the API says, or for a 404 there. */
+const demand = <T>(value: T | null): T => {
+	if (value === null) {
+		throw providerUnavailable();
+	}
+
+	return value;
+};
+
+/**
+ * The calls to the identity provider's backend API (`facts/providers.md` 1.4). Ids are the provider's.
+ * Each throws 403 with the provider's message for a limit of its own, 409 for a duplicate, 400 for a value that it does
+ * not take, 502 where it fails, does not answer within 5 s, or is not configured.
+ */
+export const createProviderClient = (given: {apiUrl: string; apiKey: string | null; log: Logger}) => {
+	const call = createProviderHttp(given);
+
+	const optional = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null): Promise<T | null> => {
+		const body = await answer;
+		return body === null ? null : demand(read(body));
+	};
+
+	return {
+		/** Never sent twice: a repetition would make a second one. */
+		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
+			demand(
+				readOrganization(await call({method: 'POST', path: '/organizations', body: {name, created_by: createdBy}})),
+			),
+
+		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
+			optional(call({method: 'GET', path: `/organizations/${segment(id)}`}), readOrganization),
+
+		/** One that is not there any more is fine. */
+		deleteOrganization: async (id: string): Promise<void> => {
+			await call({method: 'DELETE', path: `/organizations/${segment(id)}`});
+		},
+
+		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
+			const body = await call({
+				method: 'GET',
+				path: `/organizations/${segment(organizationId)}/memberships`,
+				query: {user_id: userId, limit: 10},
+			});
+			const found = body === null ? [] : demand(readList(body, readMembership)).data;
+			// A provider that does not know the filter would answer with somebody else.
+			return found.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
+		},
+
+		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
+			const all: ProviderMembership[] = [];
+			for (let page = 0; page < MAX_PAGES; page += 1) {
+				const body = await call({
+					method: 'GET',
+					path: `/users/${segment(userId)}/organization_memberships`,
+					query: {limit: LARGEST_PAGE, offset: page * LARGEST_PAGE},
+				});
+				const {data, total} = body === null ? {data: [], total: 0} : demand(readList(body, readMembership));
+				all.push(...data);
+				if (data.length === 0 || (page + 1) * LARGEST_PAGE >= total) {
+					break;
+				}
+			}
+
+			return all;
+		},
+
+		/** Sets `public_metadata.role`, which the next session token carries. @returns the membership as it is then. */
+		stampRole: async (organizationId: string, userId: string, role: Role): Promise<ProviderMembership> =>
+			demand(
+				readMembership(
+					await call({
+						method: 'PATCH',
+						path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}/metadata`,
+						body: {public_metadata: {role}},
+					}),
+				),
+			),
+
+		/** One who is no member any more is fine. */
+		removeMember: async (organizationId: string, userId: string): Promise<void> => {
+			await call({
+				method: 'DELETE',
+				path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}`,
+			});
+		},
+
+		/** Sends the e-mail. Without an inviter, who would need a permission that nobody here has. */
+		createInvitation: async (
+			organizationId: string,
+			{email, role}: {email: string; role: Role},
+		): Promise<ProviderInvitation> =>
+			demand(
+				readInvitation(
+					await call({
+						method: 'POST',
+						path: `/organizations/${segment(organizationId)}/invitations`,
+						body: {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}},
+					}),
+				),
+			),
+
+		/** Newest first. @param email only those to this address, without case. */
+		listInvitations: async (
+			organizationId: string,
+			{
+				statuses,
+				email,
+				page = 1,
+				limit = 100,
+			}: {statuses: readonly InvitationStatus[]; email?: string; page?: number; limit?: number},
+		): Promise<{data: ProviderInvitation[]; total: number}> => {
+			const body = await call({
+				method: 'GET',
+				path: `/organizations/${segment(organizationId)}/invitations`,
+				query: {
+					status: statuses,
+					...(email === undefined ? {} : {email_address: email}),
+					order_by: '-created_at',
+					limit,
+					offset: (page - 1) * limit,
+				},
+			});
+			const {data, total} = body === null ? {data: [], total: 0} : demand(readList(body, readInvitation));
+			const wanted = email?.toLowerCase();
+			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
+		},
+
+		/** @returns the revoked invitation, or null where there is no such open one. */
+		revokeInvitation: (organizationId: string, id: string): Promise<ProviderInvitation | null> =>
+			optional(
+				call({
+					method: 'POST',
+					path: `/organizations/${segment(organizationId)}/invitations/${segment(id)}/revoke`,
+					body: {},
+				}),
+				readInvitation,
+			),
+
+		getUser: (id: string): Promise<ProviderUser | null> =>
+			optional(call({method: 'GET', path: `/users/${segment(id)}`}), readUser),
+	};
+};
+
+export type ProviderClient = ReturnType<typeof createProviderClient>;
