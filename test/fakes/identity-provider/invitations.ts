@@ -1,0 +1,142 @@
+import {
+	changedAt,
+	type Directory,
+	findMembership,
+	findOrganization,
+	findUser,
+	findUserByEmail,
+	membershipsWhere,
+} from './directory.ts';
+import {createMembership} from './memberships.ts';
+import {invitationNow, pendingInvitations} from './present.ts';
+import {
+	alreadyMember,
+	invitationNotPending,
+	invitationNotUnique,
+	membershipQuotaExceeded,
+	notAllowed,
+	notFound,
+} from './provider-errors.ts';
+import {
+	type InvitationRecord,
+	idOf,
+	type MembershipRecord,
+	type Metadata,
+	newId,
+	type Ref,
+	roleNames,
+	type SystemRole,
+} from './records.ts';
+import {createUser} from './users.ts';
+
+export type InvitationInput = {
+	organization: Ref;
+	email: string;
+	/** The application's role, which goes into the public metadata. */
+	role?: string;
+	systemRole?: SystemRole;
+	publicMetadata?: Metadata;
+	privateMetadata?: Metadata;
+	redirectUrl?: string | null;
+	expiresInDays?: number;
+	inviterUserId?: string | null;
+};
+
+const day = 24 * 60 * 60 * 1000;
+const defaultExpiryDays = 30;
+
+export const createInvitation = (directory: Directory, input: InvitationInput): InvitationRecord => {
+	const organization = findOrganization(directory, input.organization);
+	const {email, systemRole = 'org:member', expiresInDays = defaultExpiryDays, redirectUrl = null} = input;
+	const members = membershipsWhere(directory, {organizationId: organization.id});
+	const invited = findUserByEmail(directory, email);
+	if (invited !== null && members.some(({userId}) => userId === invited.id)) {
+		throw alreadyMember(email);
+	}
+
+	const pending = pendingInvitations(directory, organization.id);
+	if (pending.some((invitation) => invitation.email_address.toLowerCase() === email.toLowerCase())) {
+		throw invitationNotUnique();
+	}
+
+	const seats = organization.max_allowed_memberships;
+	if (seats > 0 && members.length + pending.length >= seats) {
+		throw membershipQuotaExceeded(seats);
+	}
+
+	const now = directory.clock.now().getTime();
+	const id = newId('orginv');
+	const invitation: InvitationRecord = {
+		object: 'organization_invitation',
+		id,
+		email_address: email,
+		role: systemRole,
+		role_name: roleNames[systemRole],
+		organization_id: organization.id,
+		status: 'pending',
+		public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
+		private_metadata: input.privateMetadata ?? {},
+		url: redirectUrl === null ? null : `${redirectUrl}?__clerk_ticket=${id}`,
+		expires_at: now + expiresInDays * day,
+		inviter_id: input.inviterUserId ?? null,
+		public_inviter_data: null,
+		created_at: now,
+		updated_at: now,
+	};
+	directory.invitations.set(id, invitation);
+	directory.emit('organizationInvitation.created', invitation);
+	return structuredClone(invitation);
+};
+
+/** Whoever acts as a member must hold the permission to manage members: the creator's system role does. */
+export const requireManager = (directory: Directory, organization: Ref, userId: string | undefined): void => {
+	if (userId !== undefined && findMembership(directory, organization, userId).role !== directory.settings.creatorRole) {
+		throw notAllowed();
+	}
+};
+
+const findPending = (directory: Directory, ref: Ref): InvitationRecord => {
+	const invitation = directory.invitations.get(idOf(ref));
+	if (invitation === undefined) {
+		throw notFound('Organization invitation');
+	}
+
+	if (invitationNow(directory, invitation).status !== 'pending') {
+		throw invitationNotPending();
+	}
+
+	return invitation;
+};
+
+const settle = (directory: Directory, invitation: InvitationRecord, status: 'accepted' | 'revoked'): void => {
+	invitation.status = status;
+	invitation.updated_at = changedAt(directory, invitation);
+	directory.emit(`organizationInvitation.${status}`, invitation);
+};
+
+export const revokeInvitation = (directory: Directory, ref: Ref): InvitationRecord => {
+	const invitation = findPending(directory, ref);
+	settle(directory, invitation, 'revoked');
+	return structuredClone(invitation);
+};
+
+/**
+ * The invited person follows the link in the mail: signs up where the address is new, and becomes a member with the
+ * metadata of the invitation.
+ * @param user who accepts; by default who has the address.
+ */
+export const acceptInvitation = (directory: Directory, ref: Ref, user?: Ref): MembershipRecord => {
+	const invitation = findPending(directory, ref);
+	const {email_address: email} = invitation;
+	const accepting =
+		user === undefined
+			? (findUserByEmail(directory, email) ?? createUser(directory, {email}))
+			: findUser(directory, user);
+	settle(directory, invitation, 'accepted');
+	return createMembership(directory, {
+		organization: invitation.organization_id,
+		user: accepting,
+		systemRole: invitation.role,
+		publicMetadata: structuredClone(invitation.public_metadata),
+	});
+};

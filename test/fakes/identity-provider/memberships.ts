@@ -1,0 +1,105 @@
+import {
+	changedAt,
+	type Directory,
+	findOrganization,
+	findUser,
+	membershipsWhere,
+	mergeMetadata,
+	type StoredMembership,
+} from './directory.ts';
+import {membershipRecord, primaryEmailOf} from './present.ts';
+import {alreadyMember, minimumPermissionsNeeded} from './provider-errors.ts';
+import {type MembershipRecord, type Metadata, newId, type Ref, roleNames, type SystemRole} from './records.ts';
+
+export type MembershipInput = {
+	organization: Ref;
+	user: Ref;
+	/** The application's role, which goes into the public metadata. */
+	role?: string;
+	publicMetadata?: Metadata;
+	systemRole?: SystemRole;
+};
+
+export const createMembership = (directory: Directory, input: MembershipInput): MembershipRecord => {
+	const organization = findOrganization(directory, input.organization);
+	const user = findUser(directory, input.user);
+	if (membershipsWhere(directory, {organizationId: organization.id, userId: user.id}).length > 0) {
+		throw alreadyMember(primaryEmailOf(user) ?? user.id);
+	}
+
+	const now = directory.clock.now().getTime();
+	const role = input.systemRole ?? 'org:member';
+	const membership: StoredMembership = {
+		object: 'organization_membership',
+		id: newId('orgmem'),
+		role,
+		role_name: roleNames[role],
+		permissions: [],
+		public_metadata: {...input.publicMetadata, ...(input.role === undefined ? {} : {role: input.role})},
+		private_metadata: {},
+		organizationId: organization.id,
+		userId: user.id,
+		created_at: now,
+		updated_at: now,
+	};
+	directory.memberships.set(membership.id, membership);
+	const record = membershipRecord(directory, membership);
+	directory.emit('organizationMembership.created', record);
+	return record;
+};
+
+const changed = (directory: Directory, membership: StoredMembership): MembershipRecord => {
+	membership.updated_at = changedAt(directory, membership);
+	const record = membershipRecord(directory, membership);
+	directory.emit('organizationMembership.updated', record);
+	return record;
+};
+
+export const updateMembershipMetadata = (
+	directory: Directory,
+	membership: StoredMembership,
+	{publicMetadata = {}, privateMetadata = {}}: {publicMetadata?: Metadata; privateMetadata?: Metadata},
+): MembershipRecord => {
+	membership.public_metadata = mergeMetadata(membership.public_metadata, publicMetadata);
+	membership.private_metadata = mergeMetadata(membership.private_metadata, privateMetadata);
+	return changed(directory, membership);
+};
+
+/** The provider keeps one member with the creator's permissions in every organization that has one. */
+const refuseLossOfLastPrivileged = (directory: Directory, membership: StoredMembership): void => {
+	const {creatorRole} = directory.settings;
+	const privileged = membershipsWhere(directory, {organizationId: membership.organizationId}).filter(
+		({role}) => role === creatorRole,
+	);
+	if (privileged.length === 1 && privileged[0] === membership) {
+		throw minimumPermissionsNeeded();
+	}
+};
+
+export const updateSystemRole = (
+	directory: Directory,
+	membership: StoredMembership,
+	role: SystemRole,
+): MembershipRecord => {
+	if (role !== directory.settings.creatorRole) {
+		refuseLossOfLastPrivileged(directory, membership);
+	}
+
+	membership.role = role;
+	membership.role_name = roleNames[role];
+	return changed(directory, membership);
+};
+
+/** Ends a membership without asking. The event carries all of it, not a stub. */
+export const deleteMembership = (directory: Directory, membership: StoredMembership): MembershipRecord => {
+	directory.memberships.delete(membership.id);
+	const record = membershipRecord(directory, membership);
+	directory.emit('organizationMembership.deleted', record);
+	return record;
+};
+
+/** Ends a membership as the API does. */
+export const removeMember = (directory: Directory, membership: StoredMembership): MembershipRecord => {
+	refuseLossOfLastPrivileged(directory, membership);
+	return deleteMembership(directory, membership);
+};

@@ -1,0 +1,126 @@
+import {
+	changedAt,
+	type Directory,
+	findOrganization,
+	membershipsWhere,
+	mergeMetadata,
+	type StoredOrganization,
+} from './directory.ts';
+import {createMembership} from './memberships.ts';
+import {membershipRecord, organizationRecord} from './present.ts';
+import {creatorNotFound, paramMissing, paramValue, slugsDisabled, slugTaken} from './provider-errors.ts';
+import {idOf, imageUrl, type Metadata, newId, type OrganizationRecord, type Ref} from './records.ts';
+
+export type OrganizationInput = {
+	id?: string;
+	name?: string;
+	slug?: string;
+	/** Becomes a member with the creator's system role, and without a role of the application. */
+	createdBy?: Ref;
+	publicMetadata?: Metadata;
+	privateMetadata?: Metadata;
+	maxAllowedMemberships?: number;
+};
+
+const maxNameLength = 256;
+
+const checkName = (name: string): string => {
+	if (name.trim() === '') {
+		throw paramMissing('name');
+	}
+
+	if (name.length > maxNameLength || /https?:\/\/|www\.|<[^>]*>/i.test(name)) {
+		throw paramValue('name', `must have at most ${maxNameLength} characters and no URL or HTML`);
+	}
+
+	return name;
+};
+
+const checkSlug = ({settings, organizations}: Directory, slug: string, id: string): string => {
+	if (!settings.slugsEnabled) {
+		throw slugsDisabled();
+	}
+
+	if ([...organizations.values()].some((other) => other.slug === slug && other.id !== id)) {
+		throw slugTaken();
+	}
+
+	return slug;
+};
+
+/** Names are not unique at the provider. */
+export const createOrganization = (directory: Directory, input: OrganizationInput = {}): OrganizationRecord => {
+	const {id = newId('org'), slug} = input;
+	const now = directory.clock.now().getTime();
+	const createdBy = input.createdBy === undefined ? null : idOf(input.createdBy);
+	if (createdBy !== null && !directory.users.has(createdBy)) {
+		throw creatorNotFound(createdBy);
+	}
+
+	const organization: StoredOrganization = {
+		object: 'organization',
+		id,
+		name: checkName(input.name ?? `Acme ${id.slice(-8)}`),
+		slug: slug === undefined ? null : checkSlug(directory, slug, id),
+		image_url: imageUrl,
+		has_image: false,
+		max_allowed_memberships: input.maxAllowedMemberships ?? directory.settings.maxAllowedMemberships,
+		admin_delete_enabled: true,
+		public_metadata: input.publicMetadata ?? {},
+		private_metadata: input.privateMetadata ?? {},
+		created_by: createdBy,
+		created_at: now,
+		updated_at: now,
+	};
+	directory.organizations.set(id, organization);
+	directory.emit('organization.created', organizationRecord(directory, organization));
+	if (createdBy !== null) {
+		createMembership(directory, {organization: id, user: createdBy, systemRole: directory.settings.creatorRole});
+	}
+
+	return organizationRecord(directory, organization);
+};
+
+export const updateOrganization = (
+	directory: Directory,
+	ref: Ref,
+	input: Omit<OrganizationInput, 'id' | 'createdBy'>,
+): OrganizationRecord => {
+	const organization = findOrganization(directory, ref);
+	const name = input.name === undefined ? organization.name : checkName(input.name);
+	const slug = input.slug === undefined ? organization.slug : checkSlug(directory, input.slug, organization.id);
+	Object.assign(organization, {
+		name,
+		slug,
+		max_allowed_memberships: input.maxAllowedMemberships ?? organization.max_allowed_memberships,
+		public_metadata: mergeMetadata(organization.public_metadata, input.publicMetadata ?? {}),
+		private_metadata: mergeMetadata(organization.private_metadata, input.privateMetadata ?? {}),
+		updated_at: changedAt(directory, organization),
+	});
+	const record = organizationRecord(directory, organization);
+	directory.emit('organization.updated', record);
+	return record;
+};
+
+/** Takes memberships and invitations along. */
+export const deleteOrganization = (directory: Directory, ref: Ref) => {
+	const {id, slug} = findOrganization(directory, ref);
+	const members = membershipsWhere(directory, {organizationId: id});
+	const told = members.map((membership) => membershipRecord(directory, membership));
+	for (const membership of members) {
+		directory.memberships.delete(membership.id);
+	}
+
+	for (const invitation of [...directory.invitations.values()].filter(({organization_id}) => organization_id === id)) {
+		directory.invitations.delete(invitation.id);
+	}
+
+	directory.organizations.delete(id);
+	const deleted = {object: 'organization' as const, id, slug, deleted: true as const};
+	directory.emit('organization.deleted', deleted);
+	for (const membership of directory.settings.tellsMembershipsOfDeleted ? told : []) {
+		directory.emit('organizationMembership.deleted', membership);
+	}
+
+	return deleted;
+};
