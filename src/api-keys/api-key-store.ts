@@ -54,7 +54,7 @@ export const createApiKeyStore = (db: Db) => ({
 	/** Keys with that prefix, of any state, each with its organization. */
 	findByPrefix: async (prefix: string): Promise<Array<{key: ApiKey; organization: Organization}>> => {
 		const {rows} = await db.raw<{rows: JoinedRow[]}>(
-			`SELECT api_keys.*, organizations.clerk_org_id, organizations.org_key, organizations.name, organizations.status, organizations.plan,
+			`SELECT api_keys.*, organizations.clerk_org_id, organizations.org_key, organizations.name, organizations.status, organizations.plan, organizations.entitled_until,
 				organizations.contact_email, organizations.default_domain_id, organizations.created_at AS organization_created_at
 			FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
 			WHERE api_keys.prefix = ?`,

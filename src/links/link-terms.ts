@@ -7,12 +7,12 @@ import type {Services} from '../services.ts';
 import type {LinkOwner} from './link.ts';
 
 /** An organization as a write of its links finds it; it stays until the transaction ends. */
-export type LockedOwner = LinkOwner & {plan: string | null; hasAppConfig: boolean};
+export type LockedOwner = LinkOwner & {plan: string | null; entitledUntil: Date | null; hasAppConfig: boolean};
 
 /** @throws 404 where the organization is gone. */
 export const lockOwner = async (trx: Db, organizationId: string): Promise<LockedOwner> => {
 	const {rows} = await trx.raw<{rows: LockedOwner[]}>(
-		`SELECT id, org_key AS "orgKey", default_domain_id AS "defaultDomainId", plan,
+		`SELECT id, org_key AS "orgKey", default_domain_id AS "defaultDomainId", plan, entitled_until AS "entitledUntil",
 			EXISTS (SELECT FROM app_configs WHERE organization_id = organizations.id) AS "hasAppConfig"
 		FROM organizations WHERE id = ?
 		FOR KEY SHARE OF organizations`,
@@ -27,7 +27,10 @@ export const lockOwner = async (trx: Db, organizationId: string): Promise<Locked
 };
 
 /** The plan under which the owner may create links. @throws 402 without a plan, 428 without an app configuration. */
-export const requireCreationTerms = (services: Pick<Services, 'config' | 'log'>, owner: LockedOwner): Plan => {
+export const requireCreationTerms = (
+	services: Pick<Services, 'config' | 'clock' | 'log'>,
+	owner: LockedOwner,
+): Plan => {
 	const plan = requirePlan(services, owner);
 	if (!owner.hasAppConfig) {
 		throw appConfigRequired();

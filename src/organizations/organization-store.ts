@@ -14,6 +14,8 @@ export type Organization = {
 	name: string;
 	status: OrganizationStatus;
 	plan: string | null;
+	/** Until when the plan entitles; null: without an end (`billing/subscription.ts`). */
+	entitledUntil: Date | null;
 	contactEmail: string | null;
 	defaultDomainId: string | null;
 	createdAt: Date;
@@ -26,6 +28,7 @@ export type OrganizationRow = {
 	name: string;
 	status: OrganizationStatus;
 	plan: string | null;
+	entitled_until: Date | null;
 	contact_email: string | null;
 	default_domain_id: string | null;
 	created_at: Date;
@@ -38,6 +41,7 @@ export const toOrganization = (row: OrganizationRow): Organization => ({
 	name: row.name,
 	status: row.status,
 	plan: row.plan,
+	entitledUntil: row.entitled_until,
 	contactEmail: row.contact_email,
 	defaultDomainId: row.default_domain_id,
 	createdAt: row.created_at,
@@ -59,6 +63,7 @@ export type OrganizationChanges = {
 	contactEmail?: string | null;
 	status?: OrganizationStatus;
 	plan?: string | null;
+	entitledUntil?: Date | null;
 	defaultDomainId?: string | null;
 };
 
@@ -67,6 +72,7 @@ const toColumns = (changes: OrganizationChanges): Record<string, unknown> => ({
 	...(changes.contactEmail === undefined ? {} : {contact_email: changes.contactEmail}),
 	...(changes.status === undefined ? {} : {status: changes.status}),
 	...(changes.plan === undefined ? {} : {plan: changes.plan}),
+	...(changes.entitledUntil === undefined ? {} : {entitled_until: changes.entitledUntil}),
 	...(changes.defaultDomainId === undefined ? {} : {default_domain_id: changes.defaultDomainId}),
 });
 

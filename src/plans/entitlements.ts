@@ -1,17 +1,29 @@
 import type {Logger} from 'pino';
+import type {Clock} from '../clock.ts';
 import {featureNotAvailable, planNotSelected, quotaExceeded} from '../errors.ts';
 import {type FeatureName, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
 
-type Deps = {config: {plans: Plans}; log: Logger};
+type Deps = {config: {plans: Plans}; clock: Clock; log: Logger};
+
+/** What an organization has selected, and until when that entitles to something; null: without an end. */
+type Entitled = {plan: string | null; entitledUntil: Date | null};
+
+/** What is left of a plan that is no longer paid for, whatever the row says (decisions 9). */
+const FALLBACK = 'STARTER';
 
 /** The plan that an organization is on, or null without one. */
-export const planOf = ({config, log}: Deps, organization: {plan: string | null}): Plan | null => {
-	const name = storedPlan(config.plans, organization.plan, log);
-	return name === null ? null : (config.plans[name] ?? null);
+export const planOf = ({config, clock, log}: Deps, {plan, entitledUntil}: Entitled): Plan | null => {
+	const name = storedPlan(config.plans, plan, log);
+	if (name === null) {
+		return null;
+	}
+
+	const isOver = entitledUntil !== null && entitledUntil <= clock.now();
+	return config.plans[isOver ? FALLBACK : name] ?? null;
 };
 
 /** The organization's plan. @throws 402 PLAN_NOT_SELECTED. */
-export const requirePlan = (deps: Deps, organization: {plan: string | null}): Plan => {
+export const requirePlan = (deps: Deps, organization: Entitled): Plan => {
 	const plan = planOf(deps, organization);
 	if (plan === null) {
 		throw planNotSelected();

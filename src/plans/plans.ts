@@ -5,12 +5,15 @@ import type {Logger} from 'pino';
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
 export type FeatureName = 'api_access' | 'custom_domains';
 
+/** Currencies that plans are sold in (interface 4.5). */
+export type Currency = 'USD' | 'EGP';
+
 export type Plan = {
 	/** Null: unlimited. */
 	quotas: Record<QuotaName, number | null>;
 	features: Record<FeatureName, boolean>;
 	/** Minor units a month. */
-	prices: {USD: number; EGP: number};
+	prices: Record<Currency, number>;
 	stripePrice: string | null;
 };
 

@@ -1,0 +1,50 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import type {Db} from '../db/db.ts';
+import {createOrganizationStore} from '../organizations/organization-store.ts';
+import {entitledUntil, isLive, type Subscription} from './subscription.ts';
+import {createSubscriptionStore, type SubscriptionState} from './subscription-store.ts';
+
+/** The plan that is left when a subscription ends (`facts/providers.md` 5.2). */
+export const FALLBACK_PLAN = 'STARTER';
+
+type Change = {
+	organizationId: string;
+	state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>;
+	by: Caller;
+	now: Date;
+	/** What happened, as the audit record names it. */
+	action: string;
+};
+
+/**
+ * The one place where a subscription changes: its row, the organization's plan, and until when that plan entitles,
+ * in the caller's transaction, so that none is ever seen without the others. An ACTIVE or PAST_DUE row gives its plan,
+ * CANCELED falls back to STARTER, INACTIVE leaves the plan as it is.
+ */
+export const applySubscription = async (
+	trx: Db,
+	{organizationId, state, by, now, action}: Change,
+): Promise<Subscription> => {
+	const subscription = await createSubscriptionStore(trx).upsert(organizationId, state, now);
+	const plan = isLive(subscription) ? subscription.plan : FALLBACK_PLAN;
+	await createOrganizationStore(trx).update(
+		organizationId,
+		{...(subscription.status === 'INACTIVE' ? {} : {plan}), entitledUntil: entitledUntil(subscription)},
+		now,
+	);
+	await recordAudit(trx, now, by, {
+		action,
+		entityType: 'Subscription',
+		entityId: subscription.id,
+		organizationId,
+		details: {
+			plan: subscription.plan,
+			status: subscription.status,
+			gateway: subscription.gateway,
+			currentPeriodEnd: subscription.currentPeriodEnd,
+			cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
+			scheduledPlan: subscription.scheduledPlan,
+		},
+	});
+	return subscription;
+};

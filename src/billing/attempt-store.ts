@@ -1,0 +1,180 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow} from '../db/db.ts';
+import type {Currency} from '../plans/plans.ts';
+import type {GatewayName} from './gateway.ts';
+
+export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
+export type AttemptStatus = 'OPEN' | 'PAID' | 'FAILED' | 'EXPIRED' | 'SUPERSEDED' | 'REVIEW';
+
+/** One attempt to take money: what was asked for, and what became of it (`facts/providers.md` 5.1). */
+export type BillingAttempt = {
+	id: string;
+	organizationId: string;
+	gateway: GatewayName;
+	purpose: AttemptPurpose;
+	plan: string;
+	currency: Currency;
+	/** Minor units. */
+	amount: number;
+	/** Gateway A's price. */
+	priceId: string | null;
+	status: AttemptStatus;
+	/** What the gateway's events are matched by: the checkout session (A), the intention's order (B). */
+	gatewayRef: string | null;
+	/** The intention (B). */
+	gatewayRef2: string | null;
+	/** What paid it: the invoice (A), the transaction (B). */
+	transactionId: string | null;
+	periodStart: Date | null;
+	periodEnd: Date | null;
+	/** Of a renewal: 0 for the first try. */
+	retry: number;
+	lastError: string | null;
+	createdAt: Date;
+};
+
+type Row = {
+	id: string;
+	organization_id: string;
+	gateway: GatewayName;
+	purpose: AttemptPurpose;
+	plan: string;
+	currency: Currency;
+	amount_minor: string;
+	price_id: string | null;
+	status: AttemptStatus;
+	gateway_ref: string | null;
+	gateway_ref2: string | null;
+	transaction_id: string | null;
+	period_start: Date | null;
+	period_end: Date | null;
+	retry: number;
+	last_error: string | null;
+	created_at: Date;
+};
+
+const toAttempt = (row: Row): BillingAttempt => ({
+	id: row.id,
+	organizationId: row.organization_id,
+	gateway: row.gateway,
+	purpose: row.purpose,
+	plan: row.plan,
+	currency: row.currency,
+	amount: Number(row.amount_minor),
+	priceId: row.price_id,
+	status: row.status,
+	gatewayRef: row.gateway_ref,
+	gatewayRef2: row.gateway_ref2,
+	transactionId: row.transaction_id,
+	periodStart: row.period_start,
+	periodEnd: row.period_end,
+	retry: row.retry,
+	lastError: row.last_error,
+	createdAt: row.created_at,
+});
+
+export type NewAttempt = Pick<
+	BillingAttempt,
+	'organizationId' | 'gateway' | 'purpose' | 'plan' | 'currency' | 'amount' | 'priceId'
+> &
+	Partial<Pick<BillingAttempt, 'periodStart' | 'periodEnd' | 'retry'>>;
+
+export type AttemptChanges = Partial<
+	Pick<
+		BillingAttempt,
+		'status' | 'gatewayRef' | 'gatewayRef2' | 'transactionId' | 'lastError' | 'periodStart' | 'periodEnd'
+	>
+>;
+
+const columns: {[Field in keyof Required<AttemptChanges>]: string} = {
+	status: 'status',
+	gatewayRef: 'gateway_ref',
+	gatewayRef2: 'gateway_ref2',
+	transactionId: 'transaction_id',
+	lastError: 'last_error',
+	periodStart: 'period_start',
+	periodEnd: 'period_end',
+};
+
+/** The statements on attempts, over a pool or a transaction. */
+export const createAttemptStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
+		const query = db('billing_attempts').where(where).limit(1);
+		const [row] = (await (lock ? query.forUpdate() : query)) as Row[];
+		return row === undefined ? null : toAttempt(row);
+	};
+
+	return {
+		/** A new OPEN attempt, or null where the same try of the same renewal exists: the index decides. */
+		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
+			const rows: Row[] = await db('billing_attempts')
+				.insert({
+					id: randomUUID(),
+					organization_id: attempt.organizationId,
+					gateway: attempt.gateway,
+					purpose: attempt.purpose,
+					plan: attempt.plan,
+					currency: attempt.currency,
+					amount_minor: attempt.amount,
+					price_id: attempt.priceId,
+					status: 'OPEN',
+					period_start: attempt.periodStart ?? null,
+					period_end: attempt.periodEnd ?? null,
+					retry: attempt.retry ?? 0,
+					created_at: now,
+					updated_at: now,
+				})
+				.onConflict(db.raw("(organization_id, period_start, retry) WHERE purpose = 'RENEWAL'"))
+				.ignore()
+				.returning('*');
+			return rows.length === 0 ? null : toAttempt(onlyRow(rows));
+		},
+
+		find: (organizationId: string, id: string) => first({organization_id: organizationId, id}),
+
+		/** By what a gateway's event names: no tenant is known yet. Locked until the transaction ends. */
+		lockById: (gateway: GatewayName, id: string) => first({gateway, id}, {lock: true}),
+		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
+		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
+
+		update: async (organizationId: string, id: string, changes: AttemptChanges, now: Date): Promise<void> => {
+			const values = Object.entries(changes).map(([field, value]) => [columns[field as keyof AttemptChanges], value]);
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id})
+				.update({...Object.fromEntries(values), updated_at: now});
+		},
+
+		/** Closes every other open checkout of the organization. @returns those that were closed. */
+		supersedeOpen: async (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> => {
+			const rows: Row[] = await db('billing_attempts')
+				.where({organization_id: organizationId, status: 'OPEN'})
+				.whereNot({purpose: 'RENEWAL'})
+				.modify((query) => {
+					if (except !== null) {
+						query.whereNot({id: except});
+					}
+				})
+				.update({status: 'SUPERSEDED', updated_at: now})
+				.returning('*');
+			return rows.map(toAttempt);
+		},
+
+		/** Open attempts of a gateway that were made before `before`, the oldest first. */
+		listOpen: async (gateway: GatewayName, before: Date, limit: number): Promise<BillingAttempt[]> => {
+			const rows: Row[] = await db('billing_attempts')
+				.where({gateway, status: 'OPEN'})
+				.where('created_at', '<', before)
+				.orderBy('created_at')
+				.limit(limit);
+			return rows.map(toAttempt);
+		},
+
+		/** The tries of one renewal, first to last. */
+		listRenewal: async (organizationId: string, periodStart: Date): Promise<BillingAttempt[]> => {
+			const rows: Row[] = await db('billing_attempts')
+				.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
+				.orderBy('retry');
+			return rows.map(toAttempt);
+		},
+	};
+};

@@ -1,0 +1,46 @@
+import type {Currency} from '../plans/plans.ts';
+import type {BillingAttempt} from './attempt-store.ts';
+import type {Subscription} from './subscription.ts';
+
+export type GatewayName = 'GATEWAY_A' | 'GATEWAY_B';
+
+/** Which gateway takes a currency (decisions 9). */
+export const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
+
+/** Who pays. */
+export type Payer = {
+	organizationId: string;
+	name: string;
+	email: string | null;
+	/** The gateway's own id of the organization; null before the first checkout, and where the gateway keeps none. */
+	customerId: string | null;
+};
+
+/** A hosted checkout. `ref` and `ref2` are what its events are matched by. */
+export type Checkout = {url: string; sessionId: string; ref: string; ref2: string | null; customerId: string | null};
+
+/** What an upgrade of a running subscription came to. Either way the plan changes when the gateway tells, not before. */
+export type Upgrade = {paid: true; ref: string; ref2: string | null} | ({paid: false} & Checkout);
+
+/**
+ * A payment gateway, as the operations of `checkout.ts` and `change-plan.ts` see it (`facts/providers.md` 5.3). Every
+ * function throws `gatewayFailed` (502) where the gateway refuses or does not answer, and has then changed nothing
+ * that a repetition would double.
+ */
+export type Gateway = {
+	name: GatewayName;
+	/** Opens a hosted checkout for an attempt. */
+	openCheckout(attempt: BillingAttempt, payer: Payer): Promise<Checkout>;
+	/** Makes a checkout that was opened before unusable, where the gateway can. One that is finished is left alone. */
+	closeCheckout(attempt: BillingAttempt): Promise<void>;
+	/** Takes the difference to a dearer plan now; by a hosted page where that needs the customer. */
+	upgrade(subscription: Subscription, attempt: BillingAttempt, payer: Payer): Promise<Upgrade>;
+	/** Lets the subscription go on with another plan from the next period on; undone by `keepPlan`. */
+	scheduleDowngrade(subscription: Subscription, plan: string): Promise<void>;
+	/** Releases what was scheduled. */
+	keepPlan(subscription: Subscription): Promise<void>;
+	/** Lets the subscription end with its period, or go on after all. */
+	setCancelAtPeriodEnd(subscription: Subscription, cancel: boolean): Promise<void>;
+	/** Ends the subscription now, without an invoice. One that has ended already is left alone. */
+	cancelNow(subscription: {gatewaySubscriptionId: string | null}): Promise<void>;
+};

@@ -1,0 +1,104 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow} from '../db/db.ts';
+import type {Subscription} from './subscription.ts';
+
+type Row = {
+	id: string;
+	organization_id: string;
+	plan: string;
+	status: Subscription['status'];
+	gateway: Subscription['gateway'];
+	gateway_subscription_id: string | null;
+	gateway_customer_id: string | null;
+	current_period_start: Date | null;
+	current_period_end: Date | null;
+	cancel_at_period_end: boolean;
+	scheduled_plan: string | null;
+	past_due_at: Date | null;
+	anchor_at: Date | null;
+	created_at: Date;
+	updated_at: Date;
+};
+
+const toSubscription = (row: Row): Subscription => ({
+	id: row.id,
+	organizationId: row.organization_id,
+	plan: row.plan,
+	status: row.status,
+	gateway: row.gateway,
+	gatewaySubscriptionId: row.gateway_subscription_id,
+	gatewayCustomerId: row.gateway_customer_id,
+	currentPeriodStart: row.current_period_start,
+	currentPeriodEnd: row.current_period_end,
+	cancelAtPeriodEnd: row.cancel_at_period_end,
+	scheduledPlan: row.scheduled_plan,
+	pastDueAt: row.past_due_at,
+	anchorAt: row.anchor_at,
+	createdAt: row.created_at,
+	updatedAt: row.updated_at,
+});
+
+/** What of a subscription may change. */
+export type SubscriptionState = Omit<Subscription, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'>;
+
+const columns: {[Field in keyof SubscriptionState]: string} = {
+	plan: 'plan',
+	status: 'status',
+	gateway: 'gateway',
+	gatewaySubscriptionId: 'gateway_subscription_id',
+	gatewayCustomerId: 'gateway_customer_id',
+	currentPeriodStart: 'current_period_start',
+	currentPeriodEnd: 'current_period_end',
+	cancelAtPeriodEnd: 'cancel_at_period_end',
+	scheduledPlan: 'scheduled_plan',
+	pastDueAt: 'past_due_at',
+	anchorAt: 'anchor_at',
+};
+
+const toColumns = (state: Partial<SubscriptionState>): Record<string, unknown> =>
+	Object.fromEntries(Object.entries(state).map(([field, value]) => [columns[field as keyof SubscriptionState], value]));
+
+/** The statements on subscriptions, over a pool or a transaction. Only `apply-subscription.ts` writes by them. */
+export const createSubscriptionStore = (db: Db) => {
+	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<Subscription | null> => {
+		const query = db('subscriptions').where(where).limit(1);
+		const [row] = (await (lock ? query.forUpdate() : query)) as Row[];
+		return row === undefined ? null : toSubscription(row);
+	};
+
+	return {
+		findOf: (organizationId: string) => first({organization_id: organizationId}),
+
+		/** The organization's row, locked until the transaction ends. Without a row nothing is locked. */
+		lockOf: (organizationId: string) => first({organization_id: organizationId}, {lock: true}),
+
+		findByGatewayId: (gateway: Subscription['gateway'], gatewaySubscriptionId: string) =>
+			first({gateway, gateway_subscription_id: gatewaySubscriptionId}),
+
+		/** Makes or changes the organization's row. */
+		upsert: async (
+			organizationId: string,
+			state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>,
+			now: Date,
+		): Promise<Subscription> => {
+			const values = {...toColumns(state), updated_at: now};
+			const rows: Row[] = await db('subscriptions')
+				.insert({id: randomUUID(), organization_id: organizationId, created_at: now, ...values})
+				.onConflict('organization_id')
+				.merge(values)
+				.returning('*');
+			return toSubscription(onlyRow(rows));
+		},
+
+		/** Live rows of a gateway whose period has ended at `now`, the longest ended first. */
+		listEnded: async (gateway: Subscription['gateway'], now: Date, limit: number): Promise<Subscription[]> => {
+			const rows: Row[] = await db('subscriptions')
+				.where({gateway})
+				.whereIn('status', ['ACTIVE', 'PAST_DUE'])
+				.where('current_period_end', '<=', now)
+				.orderBy('current_period_end')
+				.limit(limit);
+			return rows.map(toSubscription);
+		},
+	};
+};

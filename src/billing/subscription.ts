@@ -1,0 +1,110 @@
+import type {Currency} from '../plans/plans.ts';
+import type {GatewayName} from './gateway.ts';
+
+export type SubscriptionStatus = 'INACTIVE' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
+
+/** The one subscription of an organization (interface 2). MANUAL is the sentinel of a plan that ops set. */
+export type Subscription = {
+	id: string;
+	organizationId: string;
+	plan: string;
+	status: SubscriptionStatus;
+	gateway: GatewayName | 'MANUAL';
+	gatewaySubscriptionId: string | null;
+	/** Gateway A's customer; it is kept when the organization pays by gateway B. */
+	gatewayCustomerId: string | null;
+	currentPeriodStart: Date | null;
+	currentPeriodEnd: Date | null;
+	cancelAtPeriodEnd: boolean;
+	scheduledPlan: string | null;
+	/** When the row became PAST_DUE; null in any other status. */
+	pastDueAt: Date | null;
+	/** Gateway B: what the calendar months of its periods are counted from. */
+	anchorAt: Date | null;
+	createdAt: Date;
+	updatedAt: Date;
+};
+
+/** As the API shows it (decisions 9). */
+export const subscriptionJson = (subscription: Subscription) => ({
+	id: subscription.id,
+	plan: subscription.plan,
+	status: subscription.status,
+	gateway: subscription.gateway,
+	currentPeriodStart: subscription.currentPeriodStart,
+	currentPeriodEnd: subscription.currentPeriodEnd,
+	cancelAtPeriodEnd: subscription.cancelAtPeriodEnd,
+	scheduledPlan: subscription.scheduledPlan,
+	createdAt: subscription.createdAt,
+	updatedAt: subscription.updatedAt,
+});
+
+/** Whether there is something that is paid for, or was: what a checkout is refused for and a change needs. */
+export const isLive = ({status}: Pick<Subscription, 'status'>): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
+
+/** Days that an organization keeps what its plan gives after a renewal failed (decisions 9). */
+export const GRACE_DAYS = 7;
+
+const DAY_MS = 86_400_000;
+
+const daysAfter = (date: Date | null, days: number): Date | null =>
+	date === null ? null : new Date(date.getTime() + days * DAY_MS);
+
+/**
+ * Until when the organization has what its plan gives; null: no end is known, or the plan itself has fallen back. An
+ * ACTIVE row ends a grace after its period, for the day on which the gateway's word of a renewal is late.
+ */
+export const entitledUntil = ({
+	status,
+	gateway,
+	currentPeriodEnd,
+	pastDueAt,
+}: Pick<Subscription, 'status' | 'gateway' | 'currentPeriodEnd' | 'pastDueAt'>): Date | null => {
+	switch (status) {
+		case 'PAST_DUE':
+			return daysAfter(pastDueAt, GRACE_DAYS);
+		case 'ACTIVE':
+			return gateway === 'MANUAL' ? null : daysAfter(currentPeriodEnd, GRACE_DAYS);
+		default:
+			return null;
+	}
+};
+
+/** Whether `/subscription/active` shows it at `now` (decisions 9). */
+export const isEntitling = (subscription: Subscription, now: Date): boolean => {
+	const until = entitledUntil(subscription);
+	return isLive(subscription) && (until === null || until > now);
+};
+
+/**
+ * The end of the `count`th calendar month from `anchor` (UTC), on the anchor's day or the month's last one: 31 January,
+ * 28 February, 31 March. Counted from the anchor, so that a short month shortens no later one.
+ */
+export const monthsFrom = (anchor: Date, count: number): Date => {
+	const result = new Date(anchor);
+	result.setUTCDate(1);
+	result.setUTCMonth(anchor.getUTCMonth() + count);
+	const lastDay = new Date(Date.UTC(result.getUTCFullYear(), result.getUTCMonth() + 1, 0)).getUTCDate();
+	result.setUTCDate(Math.min(anchor.getUTCDate(), lastDay));
+	return result;
+};
+
+/** The first such month's end after `after`. */
+export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
+	const months = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth();
+	return [months, months + 1].map((count) => monthsFrom(anchor, count)).find((end) => end > after) ?? after;
+};
+
+/** The least that gateway B is asked for, in minor units. */
+const LEAST_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
+
+/** What an upgrade costs for the rest of the period, in minor units (`facts/providers.md` 5.3). */
+export const proratedDifference = (
+	{from, to, currency}: {from: number; to: number; currency: Currency},
+	period: {start: Date; end: Date},
+	now: Date,
+): number => {
+	const whole = period.end.getTime() - period.start.getTime();
+	const left = Math.min(Math.max(period.end.getTime() - now.getTime(), 0), whole);
+	return Math.max(Math.round(((to - from) * left) / whole), LEAST_CHARGE[currency]);
+};
