@@ -3,11 +3,17 @@ import Koa from 'koa';
 import {apiKeyRoutes} from './api-keys/admin-routes.ts';
 import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
 import {appConfigRoutes} from './app-config/admin-routes.ts';
+import {portalAppConfigRoutes} from './app-config/portal-routes.ts';
+import {portalAuditRoutes} from './audit/portal-routes.ts';
 import {channelRoutes} from './channels/admin-routes.ts';
+import {portalChannelRoutes} from './channels/portal-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
+import {portalStatsRoutes} from './clicks/portal-routes.ts';
+import {portalDeviceRoutes} from './devices/portal-routes.ts';
 import {domainRoutes} from './domains/admin-routes.ts';
 import {findVerifiedDomain} from './domains/domain-store.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
+import {portalDomainRoutes} from './domains/portal-routes.ts';
 import {unknownPath} from './errors.ts';
 import {statusRoutes} from './health/admin-routes.ts';
 import {healthRoutes} from './health/routes.ts';
@@ -15,16 +21,21 @@ import {envelope} from './http/envelope.ts';
 import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
 import {adminLinkRoutes} from './links/admin-routes.ts';
+import {portalLinkRoutes} from './links/portal-routes.ts';
 import {linkRoutes} from './links/routes.ts';
 import {matchAttemptRoutes} from './match/admin-routes.ts';
+import {portalMatchRoutes} from './match/portal-routes.ts';
 import {matchRoutes} from './match/routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
+import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
 import {templateRoutes} from './templates/admin-routes.ts';
+import {portalTemplateRoutes} from './templates/portal-routes.ts';
+import {portalUsageRoutes} from './usage/portal-routes.ts';
 
 /** Every surface but resolution, in the order of interface 1. */
 const surfaces: Route[] = [
@@ -45,6 +56,17 @@ const surfaces: Route[] = [
 	...matchAttemptRoutes,
 	...statusRoutes,
 	...portalApiKeyRoutes,
+	...portalAppConfigRoutes,
+	...portalDomainRoutes,
+	...portalTemplateRoutes,
+	...portalChannelRoutes,
+	...portalLinkRoutes,
+	...portalStatsRoutes,
+	...portalUsageRoutes,
+	...portalMatchRoutes,
+	...portalEventRoutes,
+	...portalDeviceRoutes,
+	...portalAuditRoutes,
 ];
 
 /** The one table of routes: what the server mounts and what tests walk. */

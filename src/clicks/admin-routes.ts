@@ -1,48 +1,7 @@
-import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
-import {type Interval, readStats, type StatsQuery} from './stats.ts';
-
-const isTimezone = (name: string): boolean => {
-	try {
-		new Intl.DateTimeFormat('en', {timeZone: name});
-		// Bare offsets are left out: PostgreSQL reads their sign the other way round.
-		return /^[A-Za-z]/.test(name);
-	} catch {
-		return false;
-	}
-};
-
-const DATE_TIME =
-	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** Whether the text is a date, with or without a time, of the calendar: 31 February is none. */
-const isDateTime = (text: string): boolean => {
-	const [, year, month, day] = (DATE_TIME.exec(text) ?? []).map(Number);
-	if (year === undefined || month === undefined || day === undefined) {
-		return false;
-	}
-
-	const date = new Date(Date.UTC(year, month - 1, day));
-	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1970;
-};
-
-const instant = Joi.string()
-	.custom((text: string, helpers) => (isDateTime(text) ? text : helpers.error('any.invalid')))
-	.default(null)
-	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
-
-/** The query of every report: the last 30 days by day in UTC unless said (decisions 8). */
-export const statsQuery = Joi.object<StatsQuery>({
-	from: instant,
-	to: instant,
-	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
-	timezone: Joi.string()
-		.max(64)
-		.custom((name: string, helpers) => (isTimezone(name) ? name : helpers.error('any.invalid')))
-		.default('UTC')
-		.messages({'any.invalid': '{{#label}} must be an IANA time zone'}),
-});
+import {readStats} from './stats.ts';
+import {statsQuery} from './stats-query.ts';
 
 export const statsRoutes = [
 	route({

@@ -1,5 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
 
 /** What an app tells of its device. What it leaves out stays as it was. */
 export type DeviceFacts = {
@@ -56,4 +58,52 @@ export const registerDevice = async (
 		Object.values(row),
 	);
 	return rows[0]?.is_new ?? false;
+};
+
+type Row = {
+	id: string;
+	device_id: string;
+	platform: string | null;
+	os_version: string | null;
+	device_model: string | null;
+	app_version: string | null;
+	sdk_version: string | null;
+	language: string | null;
+	timezone: string | null;
+	session_id: string | null;
+	external_user_id: string | null;
+	traits: Record<string, unknown> | null;
+	matched_link_id: string | null;
+	matched_at: Date | null;
+	first_seen_at: Date;
+	last_seen_at: Date;
+};
+
+const toJson = (row: Row) => ({
+	id: row.id,
+	deviceId: row.device_id,
+	platform: row.platform,
+	osVersion: row.os_version,
+	deviceModel: row.device_model,
+	appVersion: row.app_version,
+	sdkVersion: row.sdk_version,
+	language: row.language,
+	timezone: row.timezone,
+	sessionId: row.session_id,
+	externalUserId: row.external_user_id,
+	traits: row.traits,
+	matchedLinkId: row.matched_link_id,
+	matchedAt: row.matched_at,
+	firstSeenAt: row.first_seen_at,
+	lastSeenAt: row.last_seen_at,
+});
+
+/** An organization's devices, the newest first; being seen again moves none. */
+export const listDevices = async (
+	db: Db,
+	organizationId: string,
+	query: PageQuery,
+): Promise<Page<ReturnType<typeof toJson>>> => {
+	const all = db('devices').where({organization_id: organizationId});
+	return readPage(all, query, 'first_seen_at DESC, id DESC', toJson);
 };

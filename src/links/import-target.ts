@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 import {generateShortCode} from './create-link.ts';
 import type {LinkRow} from './link.ts';
-import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
+import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 
 /** A link as an import finds or makes it. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
@@ -90,10 +90,7 @@ export const rehearsalTarget = async (db: Db, trx: Db, organizationId: string): 
 	return {
 		isRehearsal: true,
 		db,
-		countLinks: async () => {
-			const rows: Array<{links: number}> = await db('link_counts').where({organization_id: organizationId});
-			return (rows[0]?.links ?? 0) + allCreated;
-		},
+		countLinks: async () => (await countLinks(db, organizationId)) + allCreated,
 		find: async ({shortCodes, externalIds}) => {
 			const {rows} = await trx.raw<{rows: RehearsedRow[]}>(
 				`SELECT * FROM rehearsed_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)

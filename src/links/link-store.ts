@@ -110,7 +110,13 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 	},
 });
 
-/** How many links the organization has, and nobody else creates, removes or renames one until the transaction ends. */
+/** How many links the organization has. */
+export const countLinks = async (db: Db, organizationId: string): Promise<number> => {
+	const rows: Array<{links: number}> = await db('link_counts').where(own(organizationId));
+	return rows[0]?.links ?? 0;
+};
+
+/** As `countLinks`, and nobody else creates, removes or renames one until the transaction ends. */
 export const lockLinkCount = async (trx: Db, organizationId: string): Promise<number> => {
 	const {rows} = await trx.raw<{rows: Array<{links: number}>}>(
 		`INSERT INTO link_counts (organization_id, links) VALUES (?, 0)

@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
 import {linkNotFound, unknownDevice} from '../errors.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
 
 type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
 
@@ -73,4 +75,36 @@ export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
 	if (!rows[0].knows_link) {
 		throw linkNotFound();
 	}
+};
+
+type EventRow = {
+	id: string;
+	event_id: string | null;
+	event_name: string;
+	device_id: string;
+	properties: Record<string, unknown>;
+	link_id: string | null;
+	occurred_at: Date;
+	received_at: Date;
+};
+
+const toEventJson = (row: EventRow) => ({
+	id: row.id,
+	eventId: row.event_id,
+	eventName: row.event_name,
+	deviceId: row.device_id,
+	properties: row.properties,
+	linkId: row.link_id,
+	occurredAt: row.occurred_at,
+	receivedAt: row.received_at,
+});
+
+/** An organization's events, those that happened last first. */
+export const listEvents = async (
+	db: Db,
+	organizationId: string,
+	query: PageQuery,
+): Promise<Page<ReturnType<typeof toEventJson>>> => {
+	const all = db('events').where({organization_id: organizationId});
+	return readPage(all, query, 'occurred_at DESC, id DESC', toEventJson);
 };

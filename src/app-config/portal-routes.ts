@@ -1,0 +1,26 @@
+import {route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
+import {appConfigBody} from './app-config.ts';
+import {getAppConfig} from './app-config-store.ts';
+import {saveAppConfig} from './save-app-config.ts';
+
+export const portalAppConfigRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/app-config',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		handler: ({services, organization}) => getAppConfig(services.db, organization.id),
+	}),
+
+	route({
+		method: 'PUT',
+		path: '/portal/app-config',
+		credential: 'session',
+		role: 'developer',
+		limit: limits.portal,
+		body: appConfigBody,
+		handler: ({services, organization, by, body}) => saveAppConfig(services, {organization, by, appConfig: body}),
+	}),
+];

@@ -1,0 +1,13 @@
+import {getLink} from '../links/read-links.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {readStats, type Stats, type StatsQuery} from './stats.ts';
+
+/** Clicks, matches and events of one link. @throws 404 for a link that the organization does not have. */
+export const readLinkStats = async (
+	services: Services,
+	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},
+): Promise<Stats> => {
+	await getLink(services, {organization, id});
+	return readStats(services.db, {organizationId: organization.id, linkId: id}, query, services.clock.now());
+};

@@ -1,0 +1,90 @@
+import {route} from '../http/route.ts';
+import {idParams} from '../http/validate.ts';
+import {limits} from '../limits/limits.ts';
+import {createLink} from './create-link.ts';
+import {deleteLink} from './delete-link.ts';
+import {idempotencyKeyOf} from './idempotent-create.ts';
+import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
+import {qrQuery, qrReply} from './qr.ts';
+import {getLink, listLinks} from './read-links.ts';
+import {updateLink} from './update-link.ts';
+
+export const portalLinkRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/links',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		query: linkListQuery,
+		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/links',
+		credential: 'session',
+		role: 'developer',
+		limit: limits.portal,
+		body: newLink,
+		status: 201,
+		handler: ({services, organization, by, body, request}) =>
+			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/links/:id',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		params: idParams,
+		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/portal/links/:id',
+		credential: 'session',
+		role: 'developer',
+		limit: limits.portal,
+		params: idParams,
+		body: linkChanges,
+		handler: ({services, organization, by, params, body}) =>
+			updateLink(services, {organization, by, id: params.id, changes: body}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/portal/links/:id',
+		credential: 'session',
+		role: 'developer',
+		limit: limits.portal,
+		params: idParams,
+		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/links/:id/qr.svg',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		params: idParams,
+		query: qrQuery,
+		handler: async ({services, organization, params, query, request}) =>
+			qrReply('svg', await getLink(services, {organization, id: params.id}), query, request.headers),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/links/:id/qr.png',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		params: idParams,
+		query: qrQuery,
+		handler: async ({services, organization, params, query, request}) =>
+			qrReply('png', await getLink(services, {organization, id: params.id}), query, request.headers),
+	}),
+];

@@ -1,0 +1,26 @@
+import {route} from '../http/route.ts';
+import {idParams, pageQuerySchema} from '../http/validate.ts';
+import {limits} from '../limits/limits.ts';
+import {getAttempt, listAttempts} from './match-attempt-store.ts';
+
+export const portalMatchRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/matches',
+		credential: 'session',
+		role: 'analyst',
+		limit: limits.portal,
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listAttempts(services.db, organization.id, query),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/matches/:id',
+		credential: 'session',
+		role: 'analyst',
+		limit: limits.portal,
+		params: idParams,
+		handler: ({services, organization, params: {id}}) => getAttempt(services.db, organization.id, id),
+	}),
+];

@@ -1,0 +1,14 @@
+import {route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
+import {readUsage} from './read-usage.ts';
+
+export const portalUsageRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/usage',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		handler: ({services, organization}) => readUsage(services, organization),
+	}),
+];

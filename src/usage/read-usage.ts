@@ -1,0 +1,39 @@
+import {countMonthClicks} from '../clicks/record-click.ts';
+import type {Db} from '../db/db.ts';
+import {createDomainStore} from '../domains/domain-store.ts';
+import {countLinks} from '../links/link-store.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {planOf} from '../plans/entitlements.ts';
+import type {QuotaName} from '../plans/plans.ts';
+import type {Services} from '../services.ts';
+
+/** `limit` null: unlimited. Clicks are those of the calendar month (UTC). */
+export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
+
+const countMembers = async (db: Db, organizationId: string): Promise<number> => {
+	const [counted] = await db('org_members').where({organization_id: organizationId}).count({total: '*'});
+	return Number(counted?.total ?? 0);
+};
+
+/**
+ * What an organization uses of each quota. Without a plan every limit is 0, because whatever a quota gates is refused
+ * then (402 PLAN_NOT_SELECTED).
+ */
+export const readUsage = async (services: Services, organization: Organization): Promise<Usage> => {
+	const {db, clock} = services;
+	const {id} = organization;
+	const [links, clicks, members, domains] = await Promise.all([
+		countLinks(db, id),
+		countMonthClicks(db, id, clock.now()),
+		countMembers(db, id),
+		createDomainStore(db, id).count(),
+	]);
+	const plan = planOf(services, organization);
+	const of = (quota: QuotaName, used: number) => ({used, limit: plan === null ? 0 : plan.quotas[quota]});
+	return {
+		links: of('links', links),
+		clicks: of('clicks', clicks),
+		members: of('members', members),
+		domains: of('domains', domains),
+	};
+};
