@@ -3,8 +3,8 @@ import {STATUS_CODES} from 'node:http';
 /** One wrong field of a request: `field` is its dotted path, absent where the body as a whole is meant. */
 export type FieldFault = {message: string; field?: string};
 
-/** The machine-readable part of a structured error (interface 7.3): `code` and its extra fields. */
-export type ErrorExtras = {code: string; [field: string]: unknown};
+/** The machine-readable part of a structured error (interface 7.3): mostly a `code`, and its extra fields. */
+export type ErrorExtras = {code?: string; [field: string]: unknown};
 
 /**
  * A refusal that the caller is told about. The envelope (interface 7.1) is made of it in `http/envelope.ts`, and
@@ -45,6 +45,7 @@ export const unsupportedEncoding = () => new HttpError(415, 'Content-Encoding mu
 export const unknownPath = () => notFound('Not found');
 export const rateLimited = (seconds: number) =>
 	new HttpError(429, `Rate limit exceeded. Retry after ${seconds} second(s).`);
+export const workUnderWay = () => conflict('A change like this one is still under way. Try again in a moment.');
 export const serverFailure = () => new HttpError(500, 'Internal server error');
 export const databaseUnavailable = () => new HttpError(503, 'Database unavailable');
 export const notReady = () => new HttpError(503, 'The service is starting or stopping');
@@ -90,6 +91,20 @@ export const organizationHasSubscription = () =>
 	conflict('The organization has an active subscription. Cancel it before deleting the organization.');
 export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
 export const billingBusy = () => conflict('Another billing operation is under way. Try again in a moment.');
+export const gatewayOff = () => new HttpError(503, 'Payment gateway not configured');
+export const gatewayFailed = (cause?: unknown) => new HttpError(502, 'Payment gateway unavailable', null, null, cause);
+export const planNotForSale = (plan: string) => badRequest(`The plan ${plan} cannot be bought by checkout`);
+export const alreadySubscribed = () =>
+	conflict('The organization has a subscription already. Change its plan instead.');
+export const noSubscription = () =>
+	new HttpError(409, 'The organization has no active subscription.', null, {
+		billingEndpoint: '/portal/billing/checkout-session',
+	});
+export const planUnchanged = (plan: string) => conflict(`The organization is on the plan ${plan} already`);
+export const nothingToResume = () => conflict('The subscription is not about to end');
+export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');
+export const invoiceNotFound = () => notFound('Invoice not found');
+export const gatewayEventNotFound = () => notFound('Event not found');
 export const appConfigNotFound = () => notFound('App configuration not found');
 
 export const malformedRow = () => badRequest('The line is not valid JSON');

@@ -10,6 +10,7 @@ import type {Db} from './db/db.ts';
 import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
+import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
@@ -27,6 +28,7 @@ export type Services = Readonly<{
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
+	provider: ProviderClient;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
@@ -59,6 +61,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
+		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions: createClickPartitions(db),
