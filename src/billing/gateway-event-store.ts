@@ -1,0 +1,149 @@
+import {randomUUID} from 'node:crypto';
+import {type Db, onlyRow} from '../db/db.ts';
+import {readPage} from '../db/read-page.ts';
+import type {Page, PageQuery} from '../http/validate.ts';
+import type {GatewayName} from './gateway.ts';
+
+export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';
+
+/** A verified event as it came in. `payload` is what is stored, sealed where it holds a card. */
+export type IncomingEvent = {
+	gateway: GatewayName;
+	/** What makes two deliveries the same event (`facts/providers.md` 5.5). */
+	eventKey: string;
+	type: string;
+	/** What it is looked up by later where nothing matches yet: the order (B), the subscription (A). */
+	reference: string | null;
+	payload: string;
+};
+
+/** What an event changed, or why it changed nothing: `reason` is one sentence. */
+export type Verdict = {
+	outcome: EventOutcome;
+	reason: string;
+	organizationId?: string | null;
+	attemptId?: string | null;
+};
+
+type Row = {
+	id: string;
+	gateway: GatewayName;
+	event_key: string;
+	type: string;
+	outcome: EventOutcome;
+	reason: string;
+	organization_id: string | null;
+	attempt_id: string | null;
+	reference: string | null;
+	payload: string;
+	deliveries: number;
+	received_at: Date;
+	processed_at: Date;
+};
+
+export type GatewayEvent = IncomingEvent & {
+	id: string;
+	outcome: EventOutcome;
+	reason: string;
+	organizationId: string | null;
+	attemptId: string | null;
+	deliveries: number;
+	receivedAt: Date;
+	processedAt: Date;
+};
+
+const toEvent = (row: Row): GatewayEvent => ({
+	id: row.id,
+	gateway: row.gateway,
+	eventKey: row.event_key,
+	type: row.type,
+	outcome: row.outcome,
+	reason: row.reason,
+	organizationId: row.organization_id,
+	attemptId: row.attempt_id,
+	reference: row.reference,
+	payload: row.payload,
+	deliveries: row.deliveries,
+	receivedAt: row.received_at,
+	processedAt: row.processed_at,
+});
+
+/** As an operator reads the ledger: without the payload. */
+export const gatewayEventJson = (event: GatewayEvent) => ({
+	id: event.id,
+	gateway: event.gateway,
+	eventKey: event.eventKey,
+	type: event.type,
+	outcome: event.outcome,
+	reason: event.reason,
+	organizationId: event.organizationId,
+	attemptId: event.attemptId,
+	reference: event.reference,
+	deliveries: event.deliveries,
+	receivedAt: event.receivedAt,
+	processedAt: event.processedAt,
+});
+
+export type EventFilter = {gateway?: GatewayName; outcome?: EventOutcome; organizationId?: string};
+
+/** The statements on the ledger, over a pool or a transaction. It is the operator's, so no tenant is named. */
+export const createGatewayEventStore = (db: Db) => ({
+	/**
+	 * Notes a delivery. Another one of the same event waits here until the first has been applied or rolled back.
+	 * @returns the row, and whether it is the first delivery.
+	 */
+	note: async (event: IncomingEvent, now: Date): Promise<{event: GatewayEvent; isNew: boolean}> => {
+		const {rows} = await db.raw<{rows: Array<Row & {is_new: boolean}>}>(
+			`INSERT INTO gateway_events
+				(id, gateway, event_key, type, outcome, reason, reference, payload, received_at, processed_at)
+			VALUES (:id, :gateway, :eventKey, :type, 'IGNORED', '', :reference, :payload, :now, :now)
+			ON CONFLICT (gateway, event_key) DO UPDATE SET deliveries = gateway_events.deliveries + 1
+			RETURNING *, deliveries = 1 AS is_new`,
+			{...event, id: randomUUID(), now},
+		);
+		const row = onlyRow(rows);
+		return {event: toEvent(row), isNew: row.is_new};
+	},
+
+	/** Writes down what became of it. */
+	settle: async (
+		id: string,
+		{outcome, reason, organizationId, attemptId}: Verdict,
+		now: Date,
+	): Promise<GatewayEvent> => {
+		const rows: Row[] = await db('gateway_events')
+			.where({id})
+			.update({
+				outcome,
+				reason,
+				organization_id: organizationId ?? null,
+				attempt_id: attemptId ?? null,
+				processed_at: now,
+			})
+			.returning('*');
+		return toEvent(onlyRow(rows));
+	},
+
+	find: async (id: string): Promise<GatewayEvent | null> => {
+		const [row] = (await db('gateway_events').where({id})) as Row[];
+		return row === undefined ? null : toEvent(row);
+	},
+
+	/** Events that nothing matched yet, the oldest first; of one reference where it is named. */
+	listUnmatched: async (gateway: GatewayName, reference: string | null, limit: number): Promise<GatewayEvent[]> => {
+		const rows: Row[] = await db('gateway_events')
+			.where({gateway, outcome: 'UNMATCHED', ...(reference === null ? {} : {reference})})
+			.orderBy('received_at')
+			.limit(limit);
+		return rows.map(toEvent);
+	},
+
+	list: ({page, limit, gateway, outcome, organizationId}: PageQuery & EventFilter): Promise<Page<GatewayEvent>> => {
+		const all = db('gateway_events').where({
+			...(gateway === undefined ? {} : {gateway}),
+			...(outcome === undefined ? {} : {outcome}),
+			...(organizationId === undefined ? {} : {organization_id: organizationId}),
+		});
+		return readPage(all, {page, limit}, 'received_at DESC, id DESC', toEvent);
+	},
+});
