@@ -1,74 +1,37 @@
 import {randomUUID} from 'node:crypto';
-import {once} from 'node:events';
-import {createServer} from 'node:http';
-import type {AddressInfo} from 'node:net';
-import {exportJWK, generateKeyPair, type JWTPayload, SignJWT} from 'jose';
 import {type Role, storedRole} from '../../src/auth/roles.ts';
-import type {Clock} from '../../src/clock.ts';
-import {onlyRow} from '../../src/db/db.ts';
+import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
+import type {TokenInput} from '../fakes/identity-provider/tokens.ts';
 import {organization, type TestOrganization} from './builders.ts';
 import {anonymous, type Caller, type Headers} from './callers.ts';
 import {createFakeClock, startService, type TestService} from './service.ts';
 
-/** What signs session tokens, and shows the key to verify them with. */
-type Issuer = {url: string; sign(claims: JWTPayload): Promise<string>; stop(): Promise<void>};
-
-/** The real service with an identity provider that signs whatever a test wants. `opsOrgId` is the provider's id. */
-export type Portal = TestService & {issuer: Issuer; opsOrgId: string};
-
-const LIFETIME_SECONDS = 60;
-
-const startIssuer = async (clock: Clock): Promise<Issuer> => {
-	const kid = 'ins_2aB';
-	const {publicKey, privateKey} = await generateKeyPair('RS256');
-	const keySet = JSON.stringify({keys: [{...(await exportJWK(publicKey)), use: 'sig', alg: 'RS256', kid}]});
-	const server = createServer((_, response) => response.setHeader('Content-Type', 'application/json').end(keySet));
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return {
-		url,
-		sign: (claims) => {
-			const now = Math.floor(clock.now().getTime() / 1000);
-			return new SignJWT({iss: url, sid: 'sess_2aB', iat: now, exp: now + LIFETIME_SECONDS, v: 2, ...claims})
-				.setProtectedHeader({alg: 'RS256', typ: 'JWT', kid})
-				.sign(privateKey);
-		},
-		stop: async () => {
-			server.close();
-			server.closeAllConnections();
-			await once(server, 'close');
-		},
-	};
-};
+/** The real service, and the identity provider that it trusts. */
+export type Portal = TestService & {provider: IdentityProvider};
 
 /**
- * Starts a service that trusts sessions. The fake clock stands still, so one address has 30 portal requests in all
- * until the test moves it; each caller has an address of its own.
+ * Starts a service that trusts the sessions of a provider of its own. The fake clock stands still, so one address has
+ * 30 portal requests in all until the test moves it; each caller has an address of its own.
+ * @param env variables that differ, those of the provider included.
  */
 export const startPortal = async (env: Record<string, string> = {}, clock = createFakeClock()): Promise<Portal> => {
-	const issuer = await startIssuer(clock);
-	const opsOrgId = 'org_ops';
-	const service = await startService(
-		{IDP_ISSUER: issuer.url, IDP_JWKS_URL: `${issuer.url}/.well-known/jwks.json`, OPS_ORG_ID: opsOrgId, ...env},
-		clock,
-	);
+	const provider = await startIdentityProvider({clock});
+	const service = await startService({...provider.env, ...env}, clock);
 	return {
 		...service,
-		issuer,
-		opsOrgId,
+		provider,
 		stop: async () => {
 			await service.stop();
-			await issuer.stop();
+			await provider.stop();
 		},
 	};
 };
 
-/** Somebody with a session of these claims. Each request has a fresh token, so that a moved clock expires none. */
-export const session = (portal: Portal, claims: JWTPayload, address?: string): Caller => {
+/** Somebody with a session. Each request has a fresh token, so that a moved clock expires none. */
+export const session = (portal: Portal, input: TokenInput, address?: string): Caller => {
 	const nobody = anonymous(portal, address);
 	const signed = async (headers: Headers = {}): Promise<Headers> => ({
-		Authorization: `Bearer ${await portal.issuer.sign(claims)}`,
+		Authorization: `Bearer ${await portal.provider.token(input)}`,
 		...headers,
 	});
 	return {
@@ -83,73 +46,80 @@ export const session = (portal: Portal, claims: JWTPayload, address?: string): C
 	};
 };
 
+/** A mirrored person; `clerkUserId` is the provider's id. */
+export type TestUser = {id: string; clerkUserId: string; email: string; name: string};
+
 export type Member = {
 	organization: TestOrganization;
 	/** The provider's id of the organization. */
 	clerkOrgId: string;
-	/** The mirrored person; `clerkUserId` is the provider's id. */
-	user: {id: string; clerkUserId: string; email: string; name: string};
-	claims: JWTPayload;
+	user: TestUser;
 	caller: Caller;
 };
 
-/** The provider's id of an organization that an operator made, given on the first call. */
-const providerIdOf = async ({services: {db}}: Portal, organizationId: string): Promise<string> => {
-	const {rows} = await db.raw<{rows: Array<{clerk_org_id: string}>}>(
-		'UPDATE organizations SET clerk_org_id = coalesce(clerk_org_id, ?) WHERE id = ? RETURNING clerk_org_id',
-		[`org_${randomUUID()}`, organizationId],
-	);
-	return onlyRow(rows).clerk_org_id;
+/** The provider's id of an organization that an operator made: on the first call, of a new one at the provider. */
+const providerIdOf = async ({provider, services: {db}}: Portal, {id, name}: TestOrganization): Promise<string> => {
+	const [row] = (await db('organizations').where({id}).select('clerk_org_id')) as Array<{clerk_org_id: string | null}>;
+	const known = row?.clerk_org_id ?? null;
+	if (known !== null) {
+		return known;
+	}
+
+	const created = provider.organization({name});
+	await db('organizations').where({id}).update({clerk_org_id: created.id});
+	return created.id;
 };
 
-const mirrorUser = async ({services: {db, clock}}: Portal): Promise<Member['user']> => {
+const mirroredUser = async ({provider, services: {db, clock}}: Portal): Promise<TestUser> => {
 	const id = randomUUID();
-	const user = {id, clerkUserId: `user_${id}`, email: `${id.slice(0, 8)}@example.test`, name: `Mona ${id.slice(0, 4)}`};
+	const email = `${id.slice(0, 8)}@example.test`;
+	const {id: clerkUserId, first_name} = provider.user({email});
+	const name = first_name ?? '';
 	const now = clock.now();
-	const times = {created_at: now, updated_at: now};
-	await db('users').insert({id, clerk_user_id: user.clerkUserId, email: user.email, name: user.name, ...times});
-	return user;
+	await db('users').insert({id, clerk_user_id: clerkUserId, email, name, created_at: now, updated_at: now});
+	return {id, clerkUserId, email, name};
 };
 
 /**
- * Somebody who is a member, in the database as in the claims, of an organization: the one given, else a new one on
+ * Somebody who is a member, at the provider as in the database, of an organization: the one given, else a new one on
  * `plan` with an app configuration.
- * @param role what the claim says; null: none. The mirrored role is the same, VIEWER for none.
+ * @param role null: the provider knows none, so that the claim has none, and the mirrored role is VIEWER.
  */
 export const member = async (
 	portal: Portal,
 	{
 		role = 'viewer',
-		plan = 'GROWTH',
-		appConfig,
 		organization: given,
-	}: {role?: Role | null; plan?: string | null; appConfig?: object | null; organization?: TestOrganization} = {},
+		...made
+	}: {role?: Role | null; organization?: TestOrganization; plan?: string | null; appConfig?: object | null} = {},
 ): Promise<Member> => {
-	const organizationOf = given ?? (await organization(portal, {plan, ...(appConfig === undefined ? {} : {appConfig})}));
-	const clerkOrgId = await providerIdOf(portal, organizationOf.id);
-	const user = await mirrorUser(portal);
+	const joined = given ?? (await organization(portal, made));
+	const clerkOrgId = await providerIdOf(portal, joined);
+	const user = await mirroredUser(portal);
+	const membership = portal.provider.member({
+		organization: clerkOrgId,
+		user: user.clerkUserId,
+		...(role === null ? {} : {role}),
+	});
 	const {db, clock} = portal.services;
 	const now = clock.now();
 	await db('org_members').insert({
-		organization_id: organizationOf.id,
+		organization_id: joined.id,
 		user_id: user.id,
 		role: storedRole(role ?? 'viewer'),
+		clerk_membership_id: membership.id,
 		created_at: now,
 		updated_at: now,
 	});
-	const claims: JWTPayload = {
-		sub: user.clerkUserId,
-		email: user.email,
-		o: {id: clerkOrgId, rol: 'member'},
-		org_metadata: role === null ? null : {role},
-	};
-	return {organization: organizationOf, clerkOrgId, user, claims, caller: session(portal, claims)};
+	const caller = session(portal, {user: user.clerkUserId, organization: clerkOrgId});
+	return {organization: joined, clerkOrgId, user, caller};
 };
 
 /** Somebody of the ops organization, whom nobody has mirrored, as an ops organization usually is not. */
 export const ops = (portal: Portal): {clerkUserId: string; email: string; caller: Caller} => {
-	const clerkUserId = `user_${randomUUID()}`;
-	const email = `${clerkUserId.slice(5, 13)}@ops.example.test`;
-	const claims = {sub: clerkUserId, email, o: {id: portal.opsOrgId, rol: 'member'}, org_metadata: {role: 'viewer'}};
-	return {clerkUserId, email, caller: session(portal, claims)};
+	const email = `${randomUUID().slice(0, 8)}@ops.example.test`;
+	const {id: clerkUserId} = portal.provider.user({email});
+	portal.provider.member({organization: portal.provider.opsOrganization, user: clerkUserId});
+	const caller = session(portal, {user: clerkUserId, organization: portal.provider.opsOrganization});
+	return {clerkUserId, email, caller};
 };
