@@ -51,7 +51,7 @@ type People = {
 };
 
 export type IdentityProvider = People &
-	Pick<Webhooks, 'events' | 'event' | 'sign' | 'deliver' | 'deliverTogether'> & {
+	Pick<Webhooks, 'events' | 'event' | 'sign' | 'send' | 'deliver' | 'deliverTogether'> & {
 		url: string;
 		/** The variables that make a service trust it. */
 		env: Record<

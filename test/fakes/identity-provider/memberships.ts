@@ -12,6 +12,7 @@ import {alreadyMember, minimumPermissionsNeeded} from './provider-errors.ts';
 import {type MembershipRecord, type Metadata, newId, type Ref, roleNames, type SystemRole} from './records.ts';
 
 export type MembershipInput = {
+	id?: string;
 	organization: Ref;
 	user: Ref;
 	/** The application's role, which goes into the public metadata. */
@@ -31,7 +32,7 @@ export const createMembership = (directory: Directory, input: MembershipInput): 
 	const role = input.systemRole ?? 'org:member';
 	const membership: StoredMembership = {
 		object: 'organization_membership',
-		id: newId('orgmem'),
+		id: input.id ?? newId('orgmem'),
 		role,
 		role_name: roleNames[role],
 		permissions: [],

@@ -49,7 +49,7 @@ export type Webhooks = {
 	deliverTogether(destination: Destination, ...events: WebhookEvent[]): Promise<Delivery[]>;
 };
 
-/** Events and their signed deliveries. Nothing is delivered by itself; `onEvent` is told of each that happens. */
+/** Events and their signed deliveries. Nothing is delivered by itself. */
 export const createWebhooks = ({
 	clock,
 	secret,

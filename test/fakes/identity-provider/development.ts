@@ -1,0 +1,43 @@
+import {type AutomaticDelivery, createAutomaticDelivery} from './automatic-delivery.ts';
+import {developmentRoutes} from './development-routes.ts';
+import {opsId, seedDevelopment} from './development-seed.ts';
+import {type IdentityProvider, startIdentityProvider} from './identity-provider.ts';
+
+/** The same at every start, so that a service need not be started again. Secrets of nothing. */
+const secretKey = 'sk_test_oplink_development_identity_provider';
+const webhookSecret = `whsec_${Buffer.from('oplink development webhooks').toString('base64')}`;
+
+/**
+ * The provider for people: seeded, with paths for curl, and with webhooks that are delivered as things happen.
+ * @param webhookUrl the service's receiver.
+ * @param say one line about what it did.
+ */
+export const startDevelopment = async ({
+	port,
+	webhookUrl,
+	say,
+}: {
+	port: number;
+	webhookUrl: string;
+	say(line: string): void;
+}): Promise<{idp: IdentityProvider; delivery: AutomaticDelivery; stop(): Promise<void>}> => {
+	const idp = await startIdentityProvider({
+		port,
+		secretKey,
+		webhookSecret,
+		opsOrganizationId: opsId,
+		settings: {maxAllowedMemberships: 0},
+	});
+	const delivery = createAutomaticDelivery({send: idp.send, destination: webhookUrl, say});
+	idp.onEvent(delivery.push);
+	seedDevelopment(idp);
+	idp.serve(developmentRoutes(idp, delivery, webhookUrl));
+	return {
+		idp,
+		delivery,
+		stop: async () => {
+			delivery.stop();
+			await idp.stop();
+		},
+	};
+};
