@@ -5,10 +5,12 @@ import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
 import {appConfigRoutes} from './app-config/admin-routes.ts';
 import {portalAppConfigRoutes} from './app-config/portal-routes.ts';
 import {portalAuditRoutes} from './audit/portal-routes.ts';
+import {opsBillingRoutes} from './billing/ops-routes.ts';
 import {channelRoutes} from './channels/admin-routes.ts';
 import {portalChannelRoutes} from './channels/portal-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
 import {portalStatsRoutes} from './clicks/portal-routes.ts';
+import {devRoutes} from './dev/routes.ts';
 import {portalDeviceRoutes} from './devices/portal-routes.ts';
 import {domainRoutes} from './domains/admin-routes.ts';
 import {findVerifiedDomain} from './domains/domain-store.ts';
@@ -67,6 +69,8 @@ const surfaces: Route[] = [
 	...portalEventRoutes,
 	...portalDeviceRoutes,
 	...portalAuditRoutes,
+	...opsBillingRoutes,
+	...devRoutes,
 ];
 
 /** The one table of routes: what the server mounts and what tests walk. */

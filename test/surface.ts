@@ -101,6 +101,9 @@ session    GET    /portal/matches/:id
 session    GET    /portal/events
 session    GET    /portal/devices
 session    GET    /portal/audit-log
+ops        POST   /portal/admin/billing/organizations/:orgId/plan
+ops        GET    /dev/session
+ops        POST   /dev/match
 none       GET    /:orgKey/:shortCode/data
 none       POST   /:orgKey/:shortCode/signals
 none       GET    /:orgKey/:shortCode

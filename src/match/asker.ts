@@ -11,6 +11,8 @@ export type MatchRequest = {
 	ip: string;
 	/** The organization of a valid CLIENT key. */
 	organization: Organization | null;
+	/** What the attempt is recorded as, for a caller who reads it; a new id unless given. */
+	attemptId?: string;
 };
 
 /** An app that asks where it came from, in the forms in which clicks are looked up and compared. */

@@ -1,4 +1,3 @@
-import {randomUUID} from 'node:crypto';
 import type {Confidence} from '../app-config/app-config.ts';
 import type {Db} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
@@ -84,10 +83,10 @@ const toMatchAttempt = (row: Row): MatchAttempt => ({
 
 export const recordAttempt = async (
 	db: Db,
-	{silentGuess, ...attempt}: Omit<MatchAttempt, 'id'> & {silentGuess: SilentGuess | null},
+	{silentGuess, ...attempt}: MatchAttempt & {silentGuess: SilentGuess | null},
 ): Promise<void> => {
 	await db('match_attempts').insert({
-		id: randomUUID(),
+		id: attempt.id,
 		at: attempt.at,
 		organization_id: attempt.organizationId,
 		device_id: attempt.deviceId,
@@ -123,24 +122,8 @@ export const getAttempt = async (db: Db, organizationId: string, id: string): Pr
 	return toMatchAttempt(row);
 };
 
-/**
- * The attempt of a device at that instant, of the organization or of nobody: how its own asker finds it.
- * @throws 404.
- */
-export const findOwnAttempt = async (
-	db: Db,
-	{organizationId, deviceId, at}: {organizationId: string; deviceId: string; at: Date},
-): Promise<MatchAttempt> => {
-	// Two parts, so that each is one look-up in the index.
-	const {rows} = await db.raw<{rows: Row[]}>(
-		`SELECT * FROM match_attempts WHERE (organization_id = :organizationId AND at = :at OR organization_id IS NULL AND at = :at)
-			AND device_id = :deviceId`,
-		{organizationId, deviceId, at},
-	);
-	const [row] = rows;
-	if (row === undefined) {
-		throw matchAttemptNotFound();
-	}
-
-	return toMatchAttempt(row);
+/** The attempt of that id, whoever's it is; null where none was recorded. Only for who made the id. */
+export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
+	const [row] = (await db('match_attempts').where({id})) as Row[];
+	return row === undefined ? null : toMatchAttempt(row);
 };

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {isIPv6} from 'node:net';
 import {registerDevice} from '../devices/device-store.ts';
 import type {Services} from '../services.ts';
@@ -101,6 +102,7 @@ export const noteMatch = async (
 			? {method: guess.method, confidence: guess.confidence, score: guess.score, linkId: guess.candidate.linkId}
 			: null;
 	const attempt = {
+		id: request.attemptId ?? randomUUID(),
 		at: asker.now,
 		organizationId,
 		deviceId: request.fields.deviceId ?? null,
@@ -141,6 +143,7 @@ export const noteMiss = async (
 	const refused = click && {click, ...refusalOf(click, asker.now)};
 	const organizationId = asker.organizationId ?? click?.organizationId ?? null;
 	const attempt = {
+		id: request.attemptId ?? randomUUID(),
 		at: asker.now,
 		organizationId,
 		deviceId: request.fields.deviceId ?? null,

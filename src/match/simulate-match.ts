@@ -1,9 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {IncomingMessage} from 'node:http';
 import {Socket} from 'node:net';
-import {createBackground} from '../background.ts';
 import type {Db} from '../db/db.ts';
-import {linkNotFound, noDeferredLink} from '../errors.ts';
+import {linkNotFound, matchAttemptNotFound, noDeferredLink} from '../errors.ts';
 import {hostnameOf} from '../http/request-host.ts';
 import {Reply, type RequestFacts} from '../http/route.ts';
 import {createLinkStore} from '../links/link-store.ts';
@@ -13,9 +12,9 @@ import {takeSignals} from '../resolution/signals.ts';
 import {visitLink} from '../resolution/visit-link.ts';
 import type {Services} from '../services.ts';
 import {findMatch, type MatchAnswer} from './find-match.ts';
-import {findOwnAttempt, type MatchAttempt} from './match-attempt-store.ts';
-import {createMatchPeppers} from './match-peppers.ts';
+import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
 import type {MatchFields} from './match-request.ts';
+import {rehearse} from './rehearse.ts';
 import {browserOf, type SimulatedNetwork, type SimulatedPhone, simulatedNetworks} from './simulated-phone.ts';
 
 /** What is to be played. A link that is not named is the newest one that is deferred. */
@@ -50,9 +49,6 @@ export type Simulation = {
 	answer: MatchAnswer;
 	attempt: Omit<MatchAttempt, 'id'>;
 };
-
-/** An idle transaction ends by itself: the organization's clicks wait for this one's row of the month's count. */
-const IDLE_MS = 5000;
 
 /** A request as the server would get it, from an address and with a body of our choosing. */
 const requestFrom = (
@@ -150,15 +146,17 @@ const play = async (services: Services, {organization, input, request}: Played):
 		...(input.clipboard && page.copies ? {clipboardToken: page.token} : {}),
 		...(input.referrer && page.referrer !== null ? {installReferrer: page.referrer} : {}),
 	};
+	const attemptId = randomUUID();
 	const answer = await findMatch(
 		{...services, clock: {now: () => openedAt}},
-		{fields, ip: open, organization: input.apiKey ? organization : null},
+		{fields, ip: open, organization: input.apiKey ? organization : null, attemptId},
 	);
-	const {id: _, ...attempt} = await findOwnAttempt(services.db, {
-		organizationId: organization.id,
-		deviceId: fields.deviceId ?? '',
-		at: openedAt,
-	});
+	const recorded = await findAttempt(services.db, attemptId);
+	if (recorded === null) {
+		throw matchAttemptNotFound();
+	}
+
+	const {id: _, ...attempt} = recorded;
 	return {
 		link: {id, url: shortUrl, deferredDeepLinking},
 		tap: {
@@ -181,19 +179,7 @@ const play = async (services: Services, {organization, input, request}: Played):
  * @throws 404 for a link that the organization does not have, 410 for one that does not resolve.
  */
 export const simulateMatch = async (services: Services, played: Played): Promise<Simulation> => {
-	const tappedAt = services.clock.now();
 	// A month's partition is kept: the next real click would make it, too.
-	await services.clickPartitions.ensure(tappedAt);
-	const background = createBackground(services.log);
-	const trx = await services.db.transaction();
-	try {
-		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`);
-		return await play(
-			{...services, db: trx, background, clock: {now: () => tappedAt}, matchPeppers: createMatchPeppers(trx)},
-			played,
-		);
-	} finally {
-		await background.settle();
-		await trx.rollback();
-	}
+	await services.clickPartitions.ensure(services.clock.now());
+	return rehearse(services, (rehearsed) => play(rehearsed, played));
 };

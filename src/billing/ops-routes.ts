@@ -1,0 +1,37 @@
+import Joi from 'joi';
+import type {Caller} from '../audit/audit-log.ts';
+import {route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
+import {setOrganizationPlan} from '../organizations/organization-operations.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import type {Services} from '../services.ts';
+import {subscriptionJson} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+const planChange = Joi.object<{plan: string | null}>({plan: Joi.string().max(50).allow(null).required()});
+
+type PlanChange = {orgId: string; plan: string | null; by: Caller};
+
+/** The organization on its new plan, with its subscription, which is null where it never had one. */
+const setPlanByOps = async (services: Services, {orgId, plan, by}: PlanChange) => {
+	const named = await requireOrganization(services, orgId);
+	const organization = await setOrganizationPlan(services, {organization: named, by, plan});
+	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
+	return {
+		...organizationJson(organization),
+		subscription: subscription === null ? null : subscriptionJson(subscription),
+	};
+};
+
+export const opsBillingRoutes = [
+	route({
+		method: 'POST',
+		path: '/portal/admin/billing/organizations/:orgId/plan',
+		credential: 'ops',
+		limit: limits.portal,
+		params: orgParams,
+		body: planChange,
+		handler: ({services, by, params: {orgId}, body: {plan}}) => setPlanByOps(services, {orgId, plan, by}),
+	}),
+];

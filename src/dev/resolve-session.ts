@@ -1,0 +1,23 @@
+import type {Caller} from '../audit/audit-log.ts';
+import {createAccessStore} from '../auth/access-store.ts';
+import type {Session} from '../auth/session.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+
+/**
+ * What a session token says and what becomes of it here: who the audit log names, and the mirrored organization and
+ * person, each null where nobody has mirrored it.
+ */
+export const resolveSession = async ({db}: Services, {claims, ...session}: Session, {actor}: Caller) => {
+	const store = createAccessStore(db);
+	const {organizationId, userId} = session;
+	const mirrored = organizationId === null ? null : await store.findMembership({organizationId, userId});
+	return {
+		claims,
+		session,
+		actor,
+		organization: mirrored === null ? null : organizationJson(mirrored.organization),
+		user: await store.findUser(userId),
+		isMember: mirrored?.member != null,
+	};
+};

@@ -1,0 +1,29 @@
+import {createBackground} from '../background.ts';
+import type {Services} from '../services.ts';
+import {createMatchPeppers} from './match-peppers.ts';
+
+/** An idle transaction ends by itself: an organization's clicks may wait for a row that this one holds. */
+const IDLE_MS = 5000;
+
+/**
+ * Runs `work` over services of a transaction that is rolled back, with a clock that stands still: nothing is counted,
+ * consumed or registered.
+ */
+export const rehearse = async <T>(services: Services, work: (rehearsed: Services) => Promise<T>): Promise<T> => {
+	const now = services.clock.now();
+	const background = createBackground(services.log);
+	const trx = await services.db.transaction();
+	try {
+		await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`);
+		return await work({
+			...services,
+			db: trx,
+			background,
+			clock: {now: () => now},
+			matchPeppers: createMatchPeppers(trx),
+		});
+	} finally {
+		await background.settle();
+		await trx.rollback();
+	}
+};
