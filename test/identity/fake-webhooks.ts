@@ -1,5 +1,8 @@
+import {mkdtempSync, rmSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {Webhook} from 'svix';
@@ -28,6 +31,13 @@ const receiver = async (t: ExecutionContext, status = () => 200) => {
 	});
 	t.teardown(() => server.close());
 	return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received};
+};
+
+/** A file in a folder of the test's own. */
+const stateFileOf = (t: ExecutionContext): string => {
+	const folder = mkdtempSync(path.join(tmpdir(), 'oplink-idp-'));
+	t.teardown(() => rmSync(folder, {recursive: true}));
+	return path.join(folder, 'state.json');
 };
 
 test('what happened is delivered in order, signed, and then no longer waiting', async (t) => {
@@ -165,6 +175,7 @@ test('in development webhooks are delivered as things happen, also after a refus
 	} = await startDevelopment({
 		port: 0,
 		webhookUrl: `${service.url}/webhooks/idp`,
+		stateFile: stateFileOf(t),
 		say: () => undefined,
 	});
 	t.teardown(stop);
@@ -196,4 +207,30 @@ test('in development webhooks are delivered as things happen, also after a refus
 	delivery.release();
 	await delivery.settle(10);
 	t.is(service.received.length, before + 1);
+});
+
+test('in development what is known survives a restart and is told again', async (t) => {
+	const service = await receiver(t);
+	const options = {
+		port: 0,
+		webhookUrl: `${service.url}/webhooks/idp`,
+		stateFile: stateFileOf(t),
+		say: () => undefined,
+	};
+	const before = await startDevelopment(options);
+	const mona = before.idp.user({email: 'mona@acme.test'});
+	const organization = before.idp.organization({name: 'Mona Inc', createdBy: mona});
+	await before.delivery.settle(10);
+	await before.stop();
+	service.received.length = 0;
+
+	const after = await startDevelopment(options);
+	t.teardown(after.stop);
+	await after.delivery.settle(10);
+	t.is(after.idp.directory.organizations.get(organization.id)?.name, 'Mona Inc');
+	const told = service.received.map(({body}) => body).filter((body) => body.includes(mona.id));
+	t.deepEqual(
+		told.map((body) => JSON.parse(body).type),
+		['organization.created', 'user.created', 'organizationMembership.created'],
+	);
 });

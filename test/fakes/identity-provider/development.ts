@@ -1,6 +1,7 @@
 import {type AutomaticDelivery, createAutomaticDelivery} from './automatic-delivery.ts';
 import {developmentRoutes} from './development-routes.ts';
 import {opsId, seedDevelopment} from './development-seed.ts';
+import {loadDirectory, saveDirectory, tellAgain} from './development-state.ts';
 import {type IdentityProvider, startIdentityProvider} from './identity-provider.ts';
 
 /** The same at every start, so that a service need not be started again. Secrets of nothing. */
@@ -10,15 +11,18 @@ const webhookSecret = `whsec_${Buffer.from('oplink development webhooks').toStri
 /**
  * The provider for people: seeded, with paths for curl, and with webhooks that are delivered as things happen.
  * @param webhookUrl the service's receiver.
+ * @param stateFile where it keeps what it knows.
  * @param say one line about what it did.
  */
 export const startDevelopment = async ({
 	port,
 	webhookUrl,
+	stateFile,
 	say,
 }: {
 	port: number;
 	webhookUrl: string;
+	stateFile: string;
 	say(line: string): void;
 }): Promise<{idp: IdentityProvider; delivery: AutomaticDelivery; stop(): Promise<void>}> => {
 	const idp = await startIdentityProvider({
@@ -29,8 +33,17 @@ export const startDevelopment = async ({
 		settings: {maxAllowedMemberships: 0},
 	});
 	const delivery = createAutomaticDelivery({send: idp.send, destination: webhookUrl, say});
-	idp.onEvent(delivery.push);
-	seedDevelopment(idp);
+	const isKept = loadDirectory(stateFile, idp.directory);
+	idp.onEvent((event) => {
+		saveDirectory(stateFile, idp.directory);
+		delivery.push(event);
+	});
+	if (isKept) {
+		tellAgain(idp.directory);
+	} else {
+		seedDevelopment(idp);
+	}
+
 	idp.serve(developmentRoutes(idp, delivery, webhookUrl));
 	return {
 		idp,

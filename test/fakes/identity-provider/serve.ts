@@ -1,12 +1,18 @@
+import path from 'node:path';
 import {startDevelopment} from './development.ts';
 import {environmentLines, helpText} from './development-routes.ts';
 
 const defaultPort = 4400;
-const {PORT = String(defaultPort), WEBHOOK_URL = 'http://localhost:3000/webhooks/idp'} = process.env;
+const {
+	PORT = String(defaultPort),
+	WEBHOOK_URL = 'http://localhost:3000/webhooks/idp',
+	DATA_DIR = './data',
+} = process.env;
 
 const {idp, stop} = await startDevelopment({
 	port: Number(PORT),
 	webhookUrl: WEBHOOK_URL,
+	stateFile: path.join(DATA_DIR, 'development-identity-provider.json'),
 	say: (line) => console.error(line),
 });
 console.log(`${helpText(idp, WEBHOOK_URL)}\nThe service's variables:\n${environmentLines(idp)}`);
