@@ -9,12 +9,13 @@ import {
 	toOrganization,
 } from '../organizations/organization-store.ts';
 import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.ts';
+import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type Domain, domainJson, mintVerificationToken} from './domain.ts';
 import {createDomainStore, findUsableDomain, sharedDomainId} from './domain-store.ts';
 
 export type DomainJson = ReturnType<typeof domainJson>;
-export type DomainTarget = {organization: {id: string}; by: Caller; id: string};
+export type DomainTarget = {organization: Organization; by: Caller; id: string};
 
 /** What an operation on domains works with, inside its transaction. */
 export type DomainWork = {
@@ -72,6 +73,13 @@ export const listDomains = async (
 	return {...found, data: found.data.map((domain) => domainJson(domain, {linkDomain, defaultDomainId}))};
 };
 
+/** The plan of an organization that may have domains of its own. @throws 402, 403 FEATURE_NOT_AVAILABLE. */
+export const requireCustomDomains = (services: Services, organization: Organization): Plan => {
+	const plan = requirePlan(services, organization);
+	requireFeature(plan, 'custom_domains');
+	return plan;
+};
+
 /**
  * Adds a domain, PENDING until it is verified.
  * @param hostname as `normalHostname` writes it.
@@ -86,8 +94,7 @@ export const addDomain = (
 			throw validationFailed([{field: 'hostname', message: 'hostname must not be a host of this service'}]);
 		}
 
-		const plan = requirePlan(services, organization);
-		requireFeature(plan, 'custom_domains');
+		const plan = requireCustomDomains(services, organization);
 		requireQuota(plan, 'domains', await store.count());
 		const domain = await store.insert({hostname, token: mintVerificationToken()}, now);
 		await record('CREATE', domain);
@@ -96,13 +103,17 @@ export const addDomain = (
 
 /**
  * Makes a VERIFIED domain, or the shared one, that of the organization's new links.
- * @throws 404, 409 where it is not VERIFIED.
+ * @throws 402, 403 FEATURE_NOT_AVAILABLE for a custom one, 404, 409 where it is not VERIFIED.
  */
 export const setDefaultDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
 		const domain = (await store.lock(target.id)) ?? (await findUsableDomain(trx, organization.id, target.id));
 		if (domain === null) {
 			throw domainNotFound();
+		}
+
+		if (domain.organizationId !== null) {
+			requireCustomDomains(services, organization);
 		}
 
 		if (domain.status !== 'VERIFIED') {

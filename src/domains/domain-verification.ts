@@ -2,7 +2,7 @@ import {domainLookupFailed, domainNotFound, domainRecordMissing, domainRejected}
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {type Domain, recordName} from './domain.ts';
-import {type DomainJson, type DomainTarget, withDomains} from './domain-operations.ts';
+import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
 import {createDomainStore} from './domain-store.ts';
 
 /** How much of what stands in somebody's zone the message repeats. */
@@ -38,10 +38,11 @@ const requirePending = (domain: Domain | null): Domain => {
 
 /**
  * Looks the domain's TXT record up and makes it VERIFIED; one that is so already stays so, without a look-up.
- * @throws 404; 409 where the record is not there (the domain stays PENDING), where it was rejected, or where another
+ * @throws 402, 403 FEATURE_NOT_AVAILABLE; 404; 409 where the record is not there (the domain stays PENDING), where it was rejected, or where another
  * organization has it verified; 502 where DNS failed.
  */
 export const verifyDomain = async (services: Services, target: DomainTarget): Promise<DomainJson> => {
+	requireCustomDomains(services, target.organization);
 	// Before the transaction: no row is held while somebody's name server takes its time.
 	const asked = requirePending(await createDomainStore(services.db, target.organization.id).find(target.id));
 	if (asked.status === 'PENDING') {
