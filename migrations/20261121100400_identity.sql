@@ -3,8 +3,10 @@
 CREATE TABLE users (
 	id uuid CONSTRAINT users_pkey PRIMARY KEY,
 	clerk_user_id text CONSTRAINT users_clerk_user_id_key UNIQUE,
-	-- lower case; null where the provider knows none
+	-- lower case; null where the provider knows none, or another has it
 	email text CONSTRAINT users_email_key UNIQUE,
+	-- whether the provider has verified the address, so that it tells who somebody is
+	is_email_verified boolean NOT NULL DEFAULT true,
 	name text NOT NULL DEFAULT '',
 	last_login_at timestamptz,
 	-- a coarse flag of the application, not the role of a membership
@@ -21,7 +23,7 @@ CREATE TABLE org_members (
 	user_id uuid NOT NULL CONSTRAINT org_members_user_id_fkey REFERENCES users (id) ON DELETE CASCADE,
 	role text NOT NULL
 		CONSTRAINT org_members_role_check CHECK (role IN ('OWNER', 'ADMIN', 'DEVELOPER', 'ANALYST', 'VIEWER')),
-	-- the provider's membership; null until it is known
+	-- the provider's membership; null where it told of none
 	clerk_membership_id text,
 	-- created_at and updated_at of the provider's membership
 	provider_created_at timestamptz,
@@ -31,25 +33,59 @@ CREATE TABLE org_members (
 	CONSTRAINT org_members_pkey PRIMARY KEY (organization_id, user_id)
 );
 CREATE INDEX org_members_user_id_idx ON org_members (user_id);
+CREATE INDEX org_members_clerk_membership_id_idx ON org_members (clerk_membership_id);
 
--- updated_at of the provider's own record: an update that is older is stale
-ALTER TABLE organizations ADD COLUMN provider_updated_at timestamptz;
+ALTER TABLE organizations
+	-- updated_at of the provider's own record: an update that is older is stale; null where only a membership told of it
+	ADD COLUMN provider_updated_at timestamptz,
+	-- the name there: a name that was given here stays until this one changes
+	ADD COLUMN provider_name text,
+	-- the contact that was taken from the first owner: one that was given here is another, and stays
+	ADD COLUMN mirrored_contact_email text,
+	-- names are not unique at the provider: a mirrored organization may have one that is in use here
+	ADD COLUMN shares_name boolean NOT NULL DEFAULT false;
+DROP INDEX organizations_name_key;
+CREATE UNIQUE INDEX organizations_name_key ON organizations (lower(name)) WHERE NOT shares_name;
+
+-- who came into an organization as its owner; the first of them with an address is its contact
+CREATE TABLE organization_owners (
+	organization_id uuid NOT NULL
+		CONSTRAINT organization_owners_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	clerk_user_id text NOT NULL,
+	-- what the membership named; null: the user's own address counts
+	email text,
+	-- created_at of the provider's membership
+	since timestamptz NOT NULL,
+	CONSTRAINT organization_owners_pkey PRIMARY KEY (organization_id, clerk_user_id)
+);
+CREATE INDEX organization_owners_clerk_user_id_idx ON organization_owners (clerk_user_id);
+
+-- roles of memberships that an 'updated' told of before their 'created' came
+CREATE TABLE awaited_roles (
+	clerk_membership_id text CONSTRAINT awaited_roles_pkey PRIMARY KEY,
+	role text NOT NULL,
+	provider_updated_at timestamptz NOT NULL,
+	received_at timestamptz NOT NULL
+);
+CREATE INDEX awaited_roles_received_at_idx ON awaited_roles (received_at);
 
 -- what the provider has deleted, so that a late 'created' does not bring it back
 CREATE TABLE identity_tombstones (
 	kind text NOT NULL
-		CONSTRAINT identity_tombstones_kind_check CHECK (kind IN ('organization', 'membership')),
+		-- 'discarded': an organization that was never to be mirrored, because it was given up while it was made
+		CONSTRAINT identity_tombstones_kind_check CHECK (kind IN ('organization', 'membership', 'discarded')),
 	-- the provider's id of what was deleted
 	provider_id text NOT NULL,
 	-- of a membership: whose, and where
 	clerk_org_id text,
 	clerk_user_id text,
-	-- created_at of the deleted record: the same id with a later one is a new record
+	-- created_at of the deleted record: the same id with a later one is a new record; null: none was told
 	provider_created_at timestamptz,
 	deleted_at timestamptz NOT NULL,
 	CONSTRAINT identity_tombstones_pkey PRIMARY KEY (kind, provider_id)
 );
 CREATE INDEX identity_tombstones_member_idx ON identity_tombstones (clerk_org_id, clerk_user_id);
+CREATE INDEX identity_tombstones_deleted_at_idx ON identity_tombstones (deleted_at);
 
 -- deliveries of providers and gateways that were applied: a repeated one changes nothing
 CREATE TABLE webhook_deliveries (
@@ -64,6 +100,15 @@ CREATE INDEX webhook_deliveries_received_at_idx ON webhook_deliveries (received_
 -- migrate:down
 DROP TABLE webhook_deliveries;
 DROP TABLE identity_tombstones;
-ALTER TABLE organizations DROP COLUMN provider_updated_at;
+DROP TABLE awaited_roles;
+DROP TABLE organization_owners;
+DROP INDEX organizations_name_key;
+UPDATE organizations SET name = name || ' (' || org_key || ')' WHERE shares_name;
+CREATE UNIQUE INDEX organizations_name_key ON organizations (lower(name));
+ALTER TABLE organizations
+	DROP COLUMN provider_updated_at,
+	DROP COLUMN provider_name,
+	DROP COLUMN mirrored_contact_email,
+	DROP COLUMN shares_name;
 DROP TABLE org_members;
 DROP TABLE users;

@@ -22,6 +22,7 @@ import {healthRoutes} from './health/routes.ts';
 import {envelope} from './http/envelope.ts';
 import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
+import {identityWebhookRoutes} from './identity/webhook-routes.ts';
 import {adminLinkRoutes} from './links/admin-routes.ts';
 import {portalLinkRoutes} from './links/portal-routes.ts';
 import {linkRoutes} from './links/routes.ts';
@@ -43,6 +44,7 @@ import {portalUsageRoutes} from './usage/portal-routes.ts';
 const surfaces: Route[] = [
 	...healthRoutes,
 	...associationRoutes,
+	...identityWebhookRoutes,
 	...matchRoutes,
 	...linkRoutes,
 	...sdkRoutes,

@@ -19,6 +19,13 @@ export type ProviderMembership = {
 	createdAt: Date;
 	updatedAt: Date;
 };
+/** `createdAt` is null where none was told: the membership has ended whenever it began. */
+export type EndedMembership = {
+	id: string;
+	organizationId: string | null;
+	userId: string | null;
+	createdAt: Date | null;
+};
 export type ProviderInvitation = {
 	id: string;
 	email: string;
@@ -46,8 +53,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const LONGEST = 255;
 /** What stands where the provider gave no time: older than anything, so that whatever has a time wins over it. */
 const LONG_AGO = new Date(0);
-/** The latest moment that both JavaScript and PostgreSQL can hold; far beyond anything real. */
-const LATEST_MS = 8.64e15;
+/** The end of the year 9999: whatever is later is no time. */
+const LATEST_MS = 253_402_300_799_999;
 /** Smaller values are seconds: the provider mixes the units (`facts/providers.md` 1.3). */
 const SMALLEST_MS = 1e12;
 
@@ -71,6 +78,9 @@ const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: D
 	const createdAt = time(created_at);
 	return {createdAt: createdAt ?? LONG_AGO, updatedAt: time(updated_at) ?? createdAt ?? LONG_AGO};
 };
+
+/** Whether the provider told a time at all, see `LONG_AGO`. */
+export const isTold = (at: Date): boolean => at > LONG_AGO;
 
 /** Lower case, as addresses are compared; null for what is none. */
 export const emailIn = (value: unknown): string | null => {
@@ -98,6 +108,9 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 			};
 };
 
+/** The id of a record that is no more than that. */
+export const readRecordId = (value: unknown): string | null => idIn(fieldsOf(value)['id']);
+
 /** @see readOrganization */
 export const readMembership = (value: unknown): ProviderMembership | null => {
 	const data = fieldsOf(value);
@@ -120,6 +133,21 @@ export const readMembership = (value: unknown): ProviderMembership | null => {
 		role: roleIn(fieldsOf(data['public_metadata'])),
 		...times(data),
 	};
+};
+
+/** What a 'deleted' tells: the full membership as a rule, its id at least (`facts/providers.md` 1.3). */
+export const readEndedMembership = (value: unknown): EndedMembership | null => {
+	const data = fieldsOf(value);
+	const id = idIn(data['id']);
+	const {createdAt} = times(data);
+	return id === null
+		? null
+		: {
+				id,
+				organizationId: idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']),
+				userId: idIn(fieldsOf(data['public_user_data'])['user_id']),
+				createdAt: isTold(createdAt) ? createdAt : null,
+			};
 };
 
 /** @see readOrganization */

@@ -1,3 +1,4 @@
+import {forgetDeliveries} from '../identity/forget-deliveries.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
 import type {Services} from '../services.ts';
 
@@ -8,7 +9,10 @@ const HOUR_MS = 3600 * 1000;
  * @returns what ends it.
  */
 export const startJobs = ({background, clock, db}: Services): (() => void) => {
-	const run = () => background.run('forget expired matches', forgetExpiredMatches(db, clock.now()));
+	const run = () => {
+		background.run('forget expired matches', forgetExpiredMatches(db, clock.now()));
+		background.run('forget deliveries', forgetDeliveries({db, clock}));
+	};
 	run();
 	const timer = setInterval(run, HOUR_MS).unref();
 	return () => clearInterval(timer);

@@ -90,14 +90,28 @@ export const createOrganizationStore = (db: Db) => {
 	return {
 		findById: (id: string) => first({id}),
 
+		/** As `findById`; its own columns stay what they are until the transaction ends. */
+		lock: async (id: string): Promise<Organization | null> => {
+			const [row] = (await db('organizations').where({id}).forNoKeyUpdate()) as OrganizationRow[];
+			return row === undefined ? null : toOrganization(row);
+		},
+
 		findByOrgKey: (orgKey: string) => first({org_key: orgKey}),
 
 		/** By what an operator calls it: the UUID or the orgKey (decisions 10). */
 		findByReference: (reference: string): Promise<Organization | null> =>
 			isUuid(reference) ? first({id: reference}) : first({org_key: reference}),
 
-		/** A new, active organization with an orgKey of its own. @throws 409 where the name is in use (without case). */
-		insert: async (organization: {name: string; contactEmail: string | null}, now: Date): Promise<Organization> => {
+		/**
+		 * A new, active organization with an orgKey of its own.
+		 * @param mirrored columns of what is mirrored from the identity provider.
+		 * @throws 409 where the name is in use (without case).
+		 */
+		insert: async (
+			organization: {name: string; contactEmail: string | null},
+			now: Date,
+			mirrored: Record<string, unknown> = {},
+		): Promise<Organization> => {
 			for (;;) {
 				const rows: OrganizationRow[] = await db('organizations')
 					.insert({
@@ -107,6 +121,7 @@ export const createOrganizationStore = (db: Db) => {
 						contact_email: organization.contactEmail,
 						created_at: now,
 						updated_at: now,
+						...mirrored,
 					})
 					.onConflict('org_key')
 					.ignore()
@@ -125,7 +140,14 @@ export const createOrganizationStore = (db: Db) => {
 		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
 			const [row] = (await db('organizations')
 				.where({id})
-				.update({...toColumns(changes), updated_at: now})
+				.update({
+					...toColumns(changes),
+					updated_at: now,
+					// A name that is given here is one of its own, even where the provider's was in use here already.
+					...(changes.name === undefined
+						? {}
+						: {shares_name: db.raw('shares_name AND lower(name) = lower(?)', [changes.name])}),
+				})
 				.returning('*')
 				.catch((error: unknown) => {
 					throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(changes.name ?? '')});

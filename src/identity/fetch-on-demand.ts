@@ -1,0 +1,78 @@
+import type {Caller} from '../audit/audit-log.ts';
+import {type Role, storedRole} from '../auth/roles.ts';
+import type {Services} from '../services.ts';
+import type {MirroredMember} from './membership-store.ts';
+import {inMirror, type Mirror} from './mirror.ts';
+import {mirrorMember} from './mirror-member.ts';
+import {mirrorOrganization} from './mirror-organization.ts';
+import {mirrorUser} from './mirror-user.ts';
+import type {ProviderMembership, ProviderOrganization, ProviderUser} from './provider-payloads.ts';
+import {resolveRole, stampRole} from './resolve-role.ts';
+import {createTombstoneStore} from './tombstone-store.ts';
+
+type Found = {organization: ProviderOrganization; membership: ProviderMembership; user: ProviderUser | null};
+
+/** What the provider knows of them now; null where one is no member of the other, or it does not say. */
+const askProvider = async (
+	{provider, log}: Services,
+	{organizationId, userId}: {organizationId: string; userId: string},
+): Promise<Found | null> => {
+	try {
+		const [organization, membership, user] = await Promise.all([
+			provider.getOrganization(organizationId),
+			provider.findMembership(organizationId, userId),
+			provider.getUser(userId),
+		]);
+		return organization === null || membership === null
+			? null
+			: {organization, membership: {...membership, organization}, user};
+	} catch (error) {
+		log.warn({err: error}, 'could not fetch an organization from the identity provider');
+		return null;
+	}
+};
+
+/** Writes it, unless the provider has told that it is over meanwhile. */
+const mirrorFound = async (
+	mirror: Mirror,
+	{organization, membership, user}: Found,
+	role: Role,
+): Promise<MirroredMember | null> => {
+	const tombstones = createTombstoneStore(mirror.trx);
+	const isOver =
+		(await tombstones.isOrganizationDeleted(organization.id)) || (await tombstones.hasMembershipEnded(membership));
+	const mirrored = isOver ? null : await mirrorOrganization(mirror, organization, 'updated');
+	if (mirrored === null) {
+		return null;
+	}
+
+	if (user !== null) {
+		await mirrorUser(mirror, user, 'updated');
+	}
+
+	return mirrorMember(mirror, {organization: mirrored, membership, role, told: 'updated'});
+};
+
+/**
+ * Mirrors what a session names and no event has told of yet (interface 6.1): the organization and the caller's
+ * membership there, as the provider has them now. All ids are the provider's.
+ * @returns whether the caller is a member; false also where the provider fails, or has told that it ended.
+ */
+export const fetchOnDemand = async (
+	services: Services,
+	{by, ...named}: {by: Caller; organizationId: string; userId: string},
+): Promise<boolean> => {
+	const found = await askProvider(services, named);
+	if (found === null) {
+		return false;
+	}
+
+	const {membership} = found;
+	const role = await resolveRole(services, membership);
+	const member = await inMirror(services, by, (mirror) => mirrorFound(mirror, found, role));
+	if (member?.clerkMembershipId === membership.id && member.role === storedRole(role)) {
+		await stampRole(services, membership, role);
+	}
+
+	return member !== null;
+};

@@ -1,0 +1,18 @@
+import type {Services} from '../services.ts';
+import {createDeliveryStore} from './delivery-store.ts';
+import {createMembershipStore} from './membership-store.ts';
+import {createTombstoneStore} from './tombstone-store.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** The provider gives up after two days and a half; the rest is for what an operator sends again by hand. */
+const DELIVERY_DAYS = 30;
+/** A session or a late event must not bring back what was deleted, for as long as anybody might remember it. */
+const TOMBSTONE_DAYS = 400;
+
+/** Forgets deliveries, roles and deletions that no event can refer to any more. */
+export const forgetDeliveries = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<void> => {
+	const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
+	await createDeliveryStore(db).forgetOlderThan(before(DELIVERY_DAYS));
+	await createMembershipStore(db).forgetRolesAwaitedSince(before(DELIVERY_DAYS));
+	await createTombstoneStore(db).forgetOlderThan(before(TOMBSTONE_DAYS));
+};

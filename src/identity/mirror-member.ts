@@ -1,0 +1,155 @@
+import {type Role, storedRole, storedRoleOf} from '../auth/roles.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {createMembershipStore, type MirroredMember} from './membership-store.ts';
+import type {Mirror} from './mirror.ts';
+import {fillContact, isNews, mirrorOrganization, type Told} from './mirror-organization.ts';
+import {ensureUser} from './mirror-user.ts';
+import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
+import {type EndedMembership, emailIn, isTold, type ProviderMembership} from './provider-payloads.ts';
+import {createTombstoneStore} from './tombstone-store.ts';
+
+const entryOf = (action: string, member: MirroredMember) => ({
+	action,
+	entityType: 'Member',
+	entityId: member.userId,
+	organizationId: member.organizationId,
+	details: {role: member.role},
+});
+
+/** Whether a row is of a later membership than this one. */
+const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, createdAt}: ProviderMembership) =>
+	clerkMembershipId !== null &&
+	clerkMembershipId !== id &&
+	isTold(createdAt) &&
+	providerCreatedAt !== null &&
+	providerCreatedAt > createdAt;
+
+/** The role that is stored, which is the one of the newest update, also where that came before. */
+const settleRole = async (
+	{trx}: Mirror,
+	known: MirroredMember | null,
+	{membership, role, told}: {membership: ProviderMembership; role: Role; told: Told},
+): Promise<Pick<MirroredMember, 'role' | 'providerUpdatedAt'>> => {
+	const isSame = known?.clerkMembershipId === membership.id;
+	const here =
+		isSame && !isNews(told, membership.updatedAt, known.providerUpdatedAt)
+			? {role: known.role, providerUpdatedAt: known.providerUpdatedAt}
+			: {role: storedRole(role), providerUpdatedAt: membership.updatedAt};
+	const awaited = await createMembershipStore(trx).takeAwaitedRole(membership.id);
+	return awaited !== null && isNews('updated', awaited.updatedAt, here.providerUpdatedAt)
+		? {role: awaited.role, providerUpdatedAt: awaited.updatedAt}
+		: here;
+};
+
+/**
+ * Brings a membership to what the provider tells of it, with a row for its person where there is none. One that has
+ * ended stays ended, and an earlier one than the row's does not count.
+ * @param role what it was found to be, see `resolve-role.ts`.
+ * @returns the row that the person has there now, or null without one.
+ */
+export const mirrorMember = async (
+	mirror: Mirror,
+	{
+		organization,
+		membership,
+		role,
+		told,
+	}: {organization: Pick<Organization, 'id'>; membership: ProviderMembership; role: Role; told: Told},
+): Promise<MirroredMember | null> => {
+	const {trx, now, record} = mirror;
+	const store = createMembershipStore(trx);
+	const user = await ensureUser(mirror, membership);
+	if (role === 'owner') {
+		const {userId: clerkUserId, createdAt: since, identifier} = membership;
+		const owner = {clerkUserId, email: emailIn(identifier), since};
+		await createOrganizationMirrorStore(trx).addOwner(organization.id, owner);
+		await fillContact(mirror, organization.id);
+	}
+
+	if (await createTombstoneStore(trx).hasMembershipEnded(membership)) {
+		return null;
+	}
+
+	const known = (await store.findByProvider(membership)) ?? (await store.find(organization.id, user.id));
+	if (known !== null && isOfLater(known, membership)) {
+		return known;
+	}
+
+	const member: MirroredMember = {
+		organizationId: known?.organizationId ?? organization.id,
+		userId: known?.userId ?? user.id,
+		clerkMembershipId: membership.id,
+		providerCreatedAt: membership.createdAt,
+		...(await settleRole(mirror, known, {membership, role, told})),
+	};
+	if (known === null) {
+		await store.insert(member, now);
+		await record(entryOf('CREATE', member));
+	} else {
+		await store.update(member, now);
+		if (known.role !== member.role) {
+			await record(entryOf('UPDATE', member));
+		}
+	}
+
+	return member;
+};
+
+/** As `mirrorMember`, with the organization made of what the membership tells of it where there is none. */
+export const mirrorMemberAndOrganization = async (
+	mirror: Mirror,
+	{membership, role, told}: {membership: ProviderMembership; role: Role; told: Told},
+): Promise<MirroredMember | null> => {
+	const {organizationId: id, createdAt} = membership;
+	const mentioned = membership.organization ?? {id, name: id, createdBy: null, createdAt, updatedAt: createdAt};
+	const organization = await mirrorOrganization(mirror, mentioned, 'mentioned');
+	return organization === null ? null : mirrorMember(mirror, {organization, membership, role, told});
+};
+
+/**
+ * The role that an update tells (interface 6.1). Without a row it changes nothing, but is kept for the 'created' that
+ * comes after it. An update that names no role leaves the one there is; an unknown one is VIEWER.
+ */
+export const updateMember = async ({trx, now, record}: Mirror, membership: ProviderMembership): Promise<void> => {
+	if (membership.role === null || (await createTombstoneStore(trx).hasMembershipEnded(membership))) {
+		return;
+	}
+
+	const store = createMembershipStore(trx);
+	const {id, updatedAt} = membership;
+	const role = storedRoleOf(membership.role);
+	const known = await store.findByProvider(membership);
+	if (known === null || (known.clerkMembershipId !== null && known.clerkMembershipId !== id)) {
+		await store.awaitRole({id, role, updatedAt}, now);
+		return;
+	}
+
+	if (isNews('updated', updatedAt, known.providerUpdatedAt)) {
+		const member = {...known, role, providerUpdatedAt: updatedAt};
+		await store.update(member, now);
+		if (role !== known.role) {
+			await record(entryOf('UPDATE', member));
+		}
+	}
+};
+
+/** Removes a membership, and keeps in mind that it ended. A later one of the same person there stays. */
+export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembership): Promise<void> => {
+	await createTombstoneStore(trx).addMembership(ended, now);
+	const store = createMembershipStore(trx);
+	await store.takeAwaitedRole(ended.id);
+	const known = await store.findByProvider(ended);
+	if (known === null) {
+		return;
+	}
+
+	const {createdAt} = ended;
+	const began = known.providerCreatedAt;
+	const isSame = known.clerkMembershipId === null || known.clerkMembershipId === ended.id;
+	const isLater = createdAt !== null && began !== null && began > createdAt;
+	const isEarlier = createdAt !== null && began !== null && began < createdAt;
+	if (isSame ? !isLater : isEarlier) {
+		await store.remove(known);
+		await record(entryOf('DELETE', known));
+	}
+};

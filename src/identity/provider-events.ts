@@ -1,0 +1,117 @@
+import type {Caller} from '../audit/audit-log.ts';
+import {type Role, storedRole} from '../auth/roles.ts';
+import type {Services} from '../services.ts';
+import {createDeliveryStore} from './delivery-store.ts';
+import {inMirror, type Mirror} from './mirror.ts';
+import {endMember, mirrorMemberAndOrganization, updateMember} from './mirror-member.ts';
+import {endOrganization, mirrorOrganization} from './mirror-organization.ts';
+import {mirrorUser} from './mirror-user.ts';
+import {
+	type ProviderMembership,
+	readEndedMembership,
+	readMembership,
+	readOrganization,
+	readRecordId,
+	readUser,
+} from './provider-payloads.ts';
+import {resolveRole, stampRole} from './resolve-role.ts';
+
+/** A delivery whose signature was verified. `id` is the same for every attempt to deliver it. */
+export type Delivery = {id: string; type: string; data: unknown};
+
+type Context = {services: Services; by: Caller; id: string};
+
+/** What an event does: everything that it writes in one transaction together with its id, once. */
+const applyOnce = async <T>({services, by, id}: Context, apply: (mirror: Mirror) => Promise<T>): Promise<T | null> =>
+	inMirror(services, by, async (mirror) =>
+		(await createDeliveryStore(mirror.trx).add(id, mirror.now)) ? apply(mirror) : null,
+	);
+
+/** The provider is asked before the transaction and told after it; neither can fail the delivery (interface 6.1). */
+const membershipCreated = async (context: Context, membership: ProviderMembership): Promise<void> => {
+	const {services, id} = context;
+	if (await createDeliveryStore(services.db).isKnown(id)) {
+		return;
+	}
+
+	const role: Role = await resolveRole(services, membership);
+	const member = await applyOnce(context, (mirror) =>
+		mirrorMemberAndOrganization(mirror, {membership, role, told: 'created'}),
+	);
+	if (member?.clerkMembershipId === membership.id && member.role === storedRole(role)) {
+		await stampRole(services, membership, role);
+	}
+};
+
+/** Reads what an event is about and applies it. @returns false where it is about nothing that could be found. */
+type Handler = (context: Context, data: unknown) => Promise<boolean>;
+
+const handler =
+	<T>(read: (data: unknown) => T | null, apply: (context: Context, record: T) => Promise<unknown>): Handler =>
+	async (context, data) => {
+		const record = read(data);
+		if (record === null) {
+			return false;
+		}
+
+		await apply(context, record);
+		return true;
+	};
+
+const inOneStep =
+	<T>(apply: (mirror: Mirror, record: T) => Promise<unknown>) =>
+	(context: Context, record: T): Promise<unknown> =>
+		applyOnce(context, (mirror) => apply(mirror, record));
+
+/** The events that are handled, and no other (interface 6.1). */
+const handlers: ReadonlyMap<string, Handler> = new Map([
+	[
+		'organization.created',
+		handler(
+			readOrganization,
+			inOneStep((mirror, organization) => mirrorOrganization(mirror, organization, 'created')),
+		),
+	],
+	[
+		'organization.updated',
+		handler(
+			readOrganization,
+			inOneStep((mirror, organization) => mirrorOrganization(mirror, organization, 'updated')),
+		),
+	],
+	['organization.deleted', handler(readRecordId, inOneStep(endOrganization))],
+	[
+		'user.created',
+		handler(
+			readUser,
+			inOneStep((mirror, user) => mirrorUser(mirror, user, 'created')),
+		),
+	],
+	[
+		'user.updated',
+		handler(
+			readUser,
+			inOneStep((mirror, user) => mirrorUser(mirror, user, 'updated')),
+		),
+	],
+	['organizationMembership.created', handler(readMembership, membershipCreated)],
+	['organizationMembership.updated', handler(readMembership, inOneStep(updateMember))],
+	['organizationMembership.deleted', handler(readEndedMembership, inOneStep(endMember))],
+]);
+
+/**
+ * Applies a verified delivery to the mirror: once, whatever came before it, with the same outcome in any order. What
+ * is of another type, or about nothing that could ever be found, is passed over.
+ * @throws what keeps it from being applied now, so that it is delivered again.
+ */
+export const applyDelivery = async (services: Services, by: Caller, {id, type, data}: Delivery): Promise<void> => {
+	const handle = handlers.get(type);
+	if (handle === undefined) {
+		services.log.debug({type}, 'an event of the identity provider that is not handled');
+		return;
+	}
+
+	if (!(await handle({services, by, id}, data))) {
+		services.log.warn({type, deliveryId: id}, 'an event of the identity provider without the ids it is about');
+	}
+};

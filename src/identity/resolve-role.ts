@@ -1,0 +1,86 @@
+import {setTimeout as delay} from 'node:timers/promises';
+import {type Role, roleOf} from '../auth/roles.ts';
+import type {Services} from '../services.ts';
+import {emailIn, type ProviderMembership} from './provider-payloads.ts';
+import {createUserStore} from './user-store.ts';
+
+/** How long one step of a delivery may wait for the provider, whose own limit for the answer is 15 s. */
+const PATIENCE_MS = 4000;
+
+/** What `work` gives within the patience; null where it fails or takes longer, with a line in the log. */
+export const bestEffort = async <T>({log}: Services, what: string, work: Promise<T>): Promise<T | null> => {
+	const patience = new AbortController();
+	const tooLate = delay(PATIENCE_MS, undefined, {signal: patience.signal}).then(() => {
+		throw new Error(`the identity provider took longer than ${PATIENCE_MS} ms`);
+	});
+	try {
+		return await Promise.race([work, tooLate]);
+	} catch (error) {
+		log.warn({err: error}, `could not ${what}`);
+		return null;
+	} finally {
+		patience.abort();
+		// Whichever of the two is left ends without anybody to tell.
+		work.catch(() => {});
+		tooLate.catch(() => {});
+	}
+};
+
+/** The role that the person was invited with; accepted invitations count, because by now this one is (facts 1.3). */
+const invitedRole = async ({provider, db}: Services, membership: ProviderMembership): Promise<Role | null> => {
+	const email =
+		emailIn(membership.identifier) ?? (await createUserStore(db).findByProviderId(membership.userId))?.email ?? null;
+	if (email === null) {
+		return null;
+	}
+
+	const {data} = await provider.listInvitations(membership.organizationId, {statuses: ['pending', 'accepted'], email});
+	const [newest] = data.toSorted((one, other) => other.updatedAt.getTime() - one.updatedAt.getTime());
+	return roleOf(newest?.role?.toLowerCase());
+};
+
+const isCreator = async (services: Services, {organization, organizationId, userId}: ProviderMembership) => {
+	const createdBy =
+		organization?.createdBy ??
+		(await bestEffort(services, 'read who created an organization', services.provider.getOrganization(organizationId)))
+			?.createdBy;
+	return createdBy === userId;
+};
+
+/**
+ * The role of a new membership (interface 6.1, `facts/providers.md` 1.3): that of the invitation, else that of the
+ * membership itself, where an unknown one is viewer, else owner for who created the organization, else viewer.
+ * What the provider does not tell in time counts as not there.
+ */
+export const resolveRole = async (services: Services, membership: ProviderMembership): Promise<Role> => {
+	const invited = await bestEffort(services, 'read the invitations of a member', invitedRole(services, membership));
+	if (invited !== null) {
+		return invited;
+	}
+
+	if (membership.role !== null) {
+		return roleOf(membership.role.toLowerCase()) ?? 'viewer';
+	}
+
+	return (await isCreator(services, membership)) ? 'owner' : 'viewer';
+};
+
+/**
+ * Writes the role onto the provider's membership, whence the next session token takes it; only where it differs, and
+ * where nobody has changed it there since: an event may come hours late. Failures are logged and change nothing.
+ */
+export const stampRole = async (services: Services, membership: ProviderMembership, role: Role): Promise<void> => {
+	if (membership.role === role) {
+		return;
+	}
+
+	const {organizationId, userId} = membership;
+	const stamp = async (): Promise<void> => {
+		const current = await services.provider.findMembership(organizationId, userId);
+		const hasChanged = current !== null && current.role !== null && current.role !== membership.role;
+		if (!hasChanged) {
+			await services.provider.stampRole(organizationId, userId, role);
+		}
+	};
+	await bestEffort(services, 'write the role of a member to the identity provider', stamp());
+};
