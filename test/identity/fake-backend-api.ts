@@ -178,6 +178,7 @@ test('an invitation is made, listed, accepted and then no longer pending', async
 	t.deepEqual(await statusesOf(''), ['pending', 'revoked', 'accepted']);
 	t.deepEqual(await statusesOf('?status=pending&status=accepted'), ['pending', 'accepted']);
 	t.deepEqual(await statusesOf('?order_by=+created_at'), ['accepted', 'revoked', 'pending']);
+	t.deepEqual(await statusesOf('?email_address=ANA@acme.test'), ['accepted'], 'addresses are compared without case');
 	t.is(await refusal(call('GET', `${path}?status=open`)), '422 form_param_value_invalid');
 	t.deepEqual(
 		idp.eventsAbout(membership.public_user_data.user_id).map(({type}) => type),

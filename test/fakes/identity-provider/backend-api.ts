@@ -6,6 +6,7 @@ import {createOrganization, deleteOrganization, updateOrganization} from './orga
 import {
 	emailAddress,
 	integer,
+	isAddressAsked,
 	isAsked,
 	metadata,
 	page,
@@ -109,7 +110,7 @@ const membershipRoutes = (directory: Directory): HttpRoute[] => {
 					.filter(
 						({role, public_user_data: user}) =>
 							isAsked(query, 'user_id', user.user_id) &&
-							isAsked(query, 'email_address', user.identifier ?? '') &&
+							isAddressAsked(query, 'email_address', user.identifier ?? '') &&
 							isAsked(query, 'role', role),
 					);
 				return page(query, members.toReversed());
@@ -175,7 +176,8 @@ const invitationRoutes = (directory: Directory): HttpRoute[] => [
 			}
 
 			const invitations = invitationsOf(directory, id).filter(
-				({status, email_address: email}) => isAsked(query, 'status', status) && isAsked(query, 'email_address', email),
+				({status, email_address: email}) =>
+					isAsked(query, 'status', status) && isAddressAsked(query, 'email_address', email),
 			);
 			return page(query, ordered(query, invitations));
 		},

@@ -99,3 +99,9 @@ export const isAsked = (query: URLSearchParams, name: string, value: string): bo
 	const asked = query.getAll(name);
 	return asked.length === 0 || asked.includes(value);
 };
+
+/** As `isAsked`, for addresses, which are compared without case. */
+export const isAddressAsked = (query: URLSearchParams, name: string, address: string): boolean => {
+	const asked = query.getAll(name);
+	return asked.length === 0 || asked.some((each) => each.toLowerCase() === address.toLowerCase());
+};
