@@ -1,7 +1,8 @@
 import type {MatchAttempt} from '../match/match-attempt-store.ts';
+import {matchPolicy} from '../match/match-policy.ts';
 import type {Show} from './command.ts';
 import {durationText} from './duration.ts';
-import {methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
+import {keptFromHigh, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
 import {keyValues, wrapped} from './output.ts';
 
 /** A value of the server as its JSON has it. */
@@ -32,6 +33,12 @@ const answerText = ({matched, method, confidence, score, reason}: Attempt): stri
 	}
 
 	return [method, confidence, ...(score === null ? [] : [`${score} points`])].join(', ');
+};
+
+/** A guess that has the points of `high` and is less. */
+const isKeptFromHigh = ({confidence, score}: Attempt): boolean => {
+	const from = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 100;
+	return confidence === 'medium' && score !== null && score >= from;
 };
 
 /** The best candidate where there is no match, and the best one on another link. */
@@ -91,6 +98,7 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 	return [
 		keyValues(fields, show.width),
 		...(meaning === undefined ? [] : [paragraph(meaning)]),
+		...(isKeptFromHigh(attempt) ? [paragraph(keptFromHigh)] : []),
 		...(miss === undefined ? [] : [paragraph(`Next: ${miss.next}`)]),
 		...(candidates.length === 0 ? [] : [candidateTable(attempt, links, show)]),
 		...(refusals.length === 0

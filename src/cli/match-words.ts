@@ -1,5 +1,6 @@
-import type {MissReason, RuledOut} from '../match/guess.ts';
-import type {MatchMethod} from '../match/match-policy.ts';
+import type {RuledOut} from '../match/candidate.ts';
+import type {MissReason} from '../match/guess.ts';
+import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
 
 /** What each way to be matched stands on. */
 export const methodMeanings: Record<MatchMethod, string> = {
@@ -12,6 +13,11 @@ export const methodMeanings: Record<MatchMethod, string> = {
 	IP_FUZZY:
 		'Within the last hour only this link was tapped from the address. That is a weak guess: give nothing private away on it.',
 };
+
+const FRESH = matchPolicy.high.withinSeconds / 60;
+
+/** Why a guess that has the points of `high` may be `medium`. */
+export const keptFromHigh = `A guess of so many points is medium where the tap is more than ${FRESH} minutes old, where a newer tap there on another link could be the true one or taps on several links are about as likely, where many taps are open there, or, without a CLIENT key, those of several organizations.`;
 
 type Explanation = {meaning: string; next: string};
 

@@ -1,35 +1,8 @@
 import type {Confidence} from '../app-config/app-config.ts';
+import {byLikeness, byNewest, type Candidate, isContender, isWithin, type Weighed, weigh} from './candidate.ts';
+import {isSureEnoughForHigh} from './high-confidence.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
-import {type Contradiction, type Nearness, type Points, scoreClick} from './match-score.ts';
 import type {MatchSignals} from './match-signals.ts';
-
-/** What the click's organization allows (decisions 6). */
-export type MatchRules = {probabilisticMatching: boolean; minimumConfidence: Confidence};
-
-/** A click near the app's address. */
-export type Candidate = {
-	id: string;
-	organizationId: string;
-	linkId: string;
-	clickedAt: Date;
-	/** When the link's own match window ends. */
-	expiresAt: Date;
-	nearness: Nearness;
-	signals: MatchSignals;
-	isConsumed: boolean;
-	/** Whether its link resolves. */
-	isLive: boolean;
-	rules: MatchRules;
-};
-
-export type RuledOut = Contradiction | 'consumed' | 'link_not_live' | 'outside_window' | 'guesses_off';
-export type Weighed = {
-	candidate: Candidate;
-	score: number;
-	points: Points;
-	isExact: boolean;
-	ruledOut: RuledOut | null;
-};
 
 export type Guess = {method: GuessMethod; confidence: GuessConfidence; score: number; candidate: Candidate};
 
@@ -58,46 +31,6 @@ const CONFIDENCE_ORDER: readonly Confidence[] = ['exact', 'high', 'medium', 'low
 
 const reaches = (confidence: Confidence, minimum: Confidence): boolean =>
 	CONFIDENCE_ORDER.indexOf(confidence) <= CONFIDENCE_ORDER.indexOf(minimum);
-
-const isWithin = ({clickedAt, expiresAt}: Candidate, now: Date, seconds: number): boolean =>
-	expiresAt > now && now.getTime() - clickedAt.getTime() <= seconds * 1000;
-
-const byNewest = (one: Weighed, other: Weighed): number =>
-	other.candidate.clickedAt.getTime() - one.candidate.clickedAt.getTime() ||
-	(other.candidate.id > one.candidate.id ? 1 : -1);
-
-/** Best first. What contradicts stands last, however alike the rest is. */
-const byLikeness = (one: Weighed, other: Weighed): number =>
-	Number(isContradicted(one)) - Number(isContradicted(other)) || other.score - one.score || byNewest(one, other);
-
-const isContradicted = ({ruledOut}: Weighed): boolean =>
-	ruledOut === 'platform' || ruledOut === 'device_model' || ruledOut === 'os_version';
-
-const weigh = (candidate: Candidate, app: MatchSignals, {now}: Circumstances, policy: MatchPolicy): Weighed => {
-	const {nearness, clickedAt, signals} = candidate;
-	const {score, points, contradiction, isExact} = scoreClick(signals, app, {nearness, clickedAt, now}, policy);
-	const longest = Math.max(...Object.values(policy.windowSeconds));
-	const ruledOut = ((): RuledOut | null => {
-		if (contradiction !== null) {
-			return contradiction;
-		}
-
-		if (candidate.isConsumed) {
-			return 'consumed';
-		}
-
-		if (!candidate.isLive) {
-			return 'link_not_live';
-		}
-
-		if (!isWithin(candidate, now, longest)) {
-			return 'outside_window';
-		}
-
-		return candidate.rules.probabilisticMatching ? null : 'guesses_off';
-	})();
-	return {candidate, score, points, isExact, ruledOut};
-};
 
 type Attempt = {winner: Weighed; confidence: GuessConfidence} | 'ambiguous' | 'below_threshold' | null;
 
@@ -185,7 +118,7 @@ const reasonOf = (refusals: Set<MissReason>, weighed: Weighed[], {confidence}: M
 
 /**
  * Decides which of the clicks near an app's address it came from, if any, by the surest method that is sure enough
- * (facts 4.2 to 4.5). Clicks whose organization allows no guesses never win, but they count as rivals.
+ * (facts 4.2 to 4.5), and at `high` only if nothing around the click keeps it from that. Clicks whose organization allows no guesses never win, but they count as rivals.
  */
 export const guessClick = (
 	candidates: readonly Candidate[],
@@ -193,8 +126,8 @@ export const guessClick = (
 	circumstances: Circumstances,
 	policy: MatchPolicy,
 ): Weighing => {
-	const weighed = candidates.map((one) => weigh(one, app, circumstances, policy)).toSorted(byLikeness);
-	const contenders = weighed.filter(({ruledOut}) => ruledOut === null || ruledOut === 'guesses_off');
+	const weighed = candidates.map((one) => weigh(one, app, circumstances.now, policy)).toSorted(byLikeness);
+	const contenders = weighed.filter(isContender);
 	const within = (method: GuessMethod, clicks: Weighed[]) =>
 		clicks.filter(({candidate}) => isWithin(candidate, circumstances.now, policy.windowSeconds[method]));
 	const allowed = (clicks: Weighed[]) => clicks.filter(({ruledOut}) => ruledOut === null);
@@ -219,7 +152,9 @@ export const guessClick = (
 			continue;
 		}
 
-		const {winner, confidence} = attempt;
+		const {winner} = attempt;
+		const isLowered = attempt.confidence === 'high' && !isSureEnoughForHigh(winner, weighed, circumstances.now, policy);
+		const confidence = isLowered ? 'medium' : attempt.confidence;
 		if (!reaches(confidence, winner.candidate.rules.minimumConfidence)) {
 			refusals.add('below_minimum');
 			continue;

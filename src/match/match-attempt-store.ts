@@ -3,7 +3,8 @@ import type {Db} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import {matchAttemptNotFound} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
-import type {MissReason, RuledOut} from './guess.ts';
+import type {RuledOut} from './candidate.ts';
+import type {MissReason} from './guess.ts';
 import type {MatchMethod} from './match-policy.ts';
 import type {Points} from './match-score.ts';
 

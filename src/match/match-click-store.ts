@@ -1,6 +1,6 @@
 import type {Confidence} from '../app-config/app-config.ts';
 import type {Db} from '../db/db.ts';
-import type {MatchRules} from './guess.ts';
+import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
 import {type MatchSignals, normalise, type Platform} from './match-signals.ts';
 

@@ -1,7 +1,8 @@
 import {findLiveLinks} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 import type {Asker} from './asker.ts';
-import {type Candidate, guessClick, type Weighing} from './guess.ts';
+import type {Candidate} from './candidate.ts';
+import {guessClick, type Weighing} from './guess.ts';
 import {countOpenNear, findConsumedNear, findOpenNear, type MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import type {Nearness} from './match-score.ts';

@@ -157,6 +157,16 @@ test('match simulate says why a page leaves no token, and a miss is an answer li
 	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
 });
 
+test('match simulate says why a guess of many points is medium, and nothing of that where it is high', async (t) => {
+	const acme = await organization(t.context.service);
+	const {shortCode} = await link(acme);
+	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
+	const late = await cli(t, [...command, '--delay', '1h']);
+	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, medium, 82 points');
+	t.regex(late.stdout.replaceAll('\n', ' '), /is medium where the tap is more than 10 minutes old/);
+	t.notRegex((await cli(t, command)).stdout, /is medium where/);
+});
+
 test('match simulate sends what was given and nothing else', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),

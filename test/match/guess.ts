@@ -1,5 +1,6 @@
 import test from 'ava';
-import {type Candidate, type Circumstances, guessClick} from '../../src/match/guess.ts';
+import type {Candidate} from '../../src/match/candidate.ts';
+import {type Circumstances, guessClick} from '../../src/match/guess.ts';
 import {matchPolicy} from '../../src/match/match-policy.ts';
 import {normalise, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
 
@@ -110,7 +111,7 @@ test('below 50 points only the address is left, and only where all its clicks ar
 });
 
 test('each method has its window', (t) => {
-	t.is(verdict([click({age: 24 * HOUR})]), 'FINGERPRINT_EXACT high sale');
+	t.is(verdict([click({age: 24 * HOUR})]), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
 	t.is(verdict([click({...british, age: 6 * HOUR})]), 'FINGERPRINT_SCORED medium sale');
 	t.is(verdict([click({...british, age: 6 * HOUR + 1})]), 'outside_window');
@@ -159,6 +160,57 @@ test('a crowded address costs SCORED a level and IP_FUZZY everything, a full one
 	t.is(verdict([click(british)], {openNearby: 21}), 'FINGERPRINT_SCORED medium sale');
 	t.is(verdict([click(silent)], {openNearby: 21}), 'ambiguous');
 	t.is(verdict([click(british)], {openNearby: 50}), 'ambiguous');
+});
+
+test('`high` is for clicks of the last ten minutes', (t) => {
+	t.is(verdict([click({age: 600})]), 'FINGERPRINT_EXACT high sale');
+	t.is(verdict([click({age: 601})]), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click({...british, age: 600})]), 'FINGERPRINT_SCORED high sale');
+	t.is(verdict([click({...british, age: 601})]), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click({...french, age: 601})]), 'FINGERPRINT_SCORED medium sale');
+	const strict = {rules: {probabilisticMatching: true, minimumConfidence: 'high'}} as const;
+	t.is(verdict([click({...strict, age: 601})]), 'below_minimum');
+});
+
+test('a newer click on another link that nothing speaks against keeps a guess from `high`', (t) => {
+	const untimed = {linkId: 'other', signals: {timezone: null}};
+	t.is(verdict([click(), click({...untimed, age: 60})]), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click(), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click(british), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click(french), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click(), click({...untimed, age: 120})]), 'FINGERPRINT_EXACT high sale');
+	t.is(verdict([click(), click({...untimed, age: 180})]), 'FINGERPRINT_EXACT high sale');
+	t.is(verdict([click(), click({...untimed, linkId: 'sale', age: 60})]), 'FINGERPRINT_EXACT high sale');
+});
+
+test('a newer click that a signal speaks against, or that cannot win, leaves `high` as it is', (t) => {
+	const beside = (other: Parameters<typeof click>[0]) =>
+		verdict([click(), click({linkId: 'other', age: 60, ...other})]);
+	t.is(beside(french), 'FINGERPRINT_EXACT high sale');
+	t.is(beside({signals: {timezone: 'Asia/Tokyo'}}), 'FINGERPRINT_EXACT high sale');
+	t.is(beside({signals: {platform: 'android'}}), 'FINGERPRINT_EXACT high sale');
+	t.is(beside({...silent, isConsumed: true}), 'FINGERPRINT_EXACT high sale');
+	t.is(beside({...silent, isLive: false}), 'FINGERPRINT_EXACT high sale');
+	t.is(beside({...silent, nearness: 'network'}), 'FINGERPRINT_EXACT high sale');
+	const off = {probabilisticMatching: false, minimumConfidence: 'low'} as const;
+	t.is(beside({...silent, rules: off}), 'FINGERPRINT_EXACT medium sale');
+});
+
+test('in company of more than eight open clicks `high` asks for 80 points', (t) => {
+	// 78 points, as a Safari that freezes its version has them.
+	const vague = {signals: {osVersion: {major: 17, minor: null, patch: null, precision: 'major'} as const}};
+	const among = (count: number, winner: Candidate, others: Parameters<typeof click>[0] = {}) =>
+		verdict([winner, ...Array.from({length: count - 1}, () => click({...french, age: 600, ...others}))]);
+	t.is(among(8, click(vague)), 'FINGERPRINT_EXACT high sale');
+	t.is(among(9, click(vague)), 'FINGERPRINT_EXACT medium sale');
+	t.is(among(9, click(british)), 'FINGERPRINT_SCORED medium sale');
+	t.is(among(40, click()), 'FINGERPRINT_EXACT high sale');
+	t.is(among(9, click(vague), {signals: {platform: 'android'}}), 'FINGERPRINT_EXACT medium sale');
+	t.is(among(9, click(vague), {age: HOUR}), 'FINGERPRINT_EXACT medium sale');
+	t.is(among(9, click(vague), {age: HOUR + 1}), 'FINGERPRINT_EXACT high sale');
+	t.is(among(9, click(vague), {organizationId: 'globex'}), 'FINGERPRINT_EXACT high sale');
+	t.is(among(9, click(vague), {isConsumed: true}), 'FINGERPRINT_EXACT high sale');
+	t.is(among(9, click(vague), {nearness: 'network'}), 'FINGERPRINT_EXACT high sale');
 });
 
 test('the network is enough for a score, and never for an exact fingerprint or the address', (t) => {
