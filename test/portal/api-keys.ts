@@ -1,5 +1,7 @@
 import test from 'ava';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {anonymous, withKey} from '../helpers/callers.ts';
+import {type Member, member, ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {missing, refused, tooLow} from './_refused.ts';
 
 let portal: Portal;
 test.before(async () => {
@@ -7,8 +9,132 @@ test.before(async () => {
 });
 test.after.always(() => portal?.stop());
 
-test('a member without a role sees both keys', async (t) => {
-	const {caller} = await member(portal, {role: null});
-	const answer = await caller.get('/portal/api-keys');
-	t.is(answer.status, 200, answer.text);
+const keys = '/portal/api-keys';
+const locked = {sdkKey: null, serverKey: null, locked: true};
+
+/** As if nobody had looked at the keys yet: the builder of an organization does. */
+const forgetKeys = ({organization: {id}}: Member) =>
+	portal.services.db('api_keys').where({organization_id: id}).delete();
+const countKeys = async ({organization: {id}}: Member) =>
+	(await portal.services.db('api_keys').where({organization_id: id})).length;
+
+test('the first read makes both keys and shows them to a member of any role, or of none', async (t) => {
+	const somebody = await member(portal, {role: null});
+	await forgetKeys(somebody);
+	const {status, body} = await somebody.caller.get(keys);
+	t.is(status, 200);
+	const createdAt = portal.clock.now().toISOString();
+	const card = (tier: string, {id, displayKey}: {id: string; displayKey: string}) => ({
+		id,
+		tier,
+		prefix: displayKey.slice(0, 16),
+		displayKey,
+		createdAt,
+		expiresAt: null,
+		lastUsedAt: null,
+	});
+	t.deepEqual(body, {
+		sdkKey: card('CLIENT', body.sdkKey),
+		serverKey: card('SERVER', body.serverKey),
+		locked: false,
+	});
+	t.regex(body.sdkKey.displayKey, /^opl_sdk_[A-Za-z0-9_-]{43}$/);
+	t.regex(body.serverKey.displayKey, /^opl_api_[A-Za-z0-9_-]{43}$/);
+	t.is((await withKey(portal, body.serverKey.displayKey).get('/links')).status, 200);
+	const viewer = await member(portal, {organization: somebody.organization});
+	t.deepEqual((await viewer.caller.get(keys)).body.sdkKey, body.sdkKey);
+	t.is(await countKeys(somebody), 2);
+});
+
+test('ten first reads at once make one key per tier', async (t) => {
+	const somebody = await member(portal);
+	await forgetKeys(somebody);
+	const answers = await Promise.all(Array.from({length: 10}, () => somebody.caller.get(keys)));
+	t.deepEqual(new Set(answers.map(({status}) => status)), new Set([200]));
+	t.is(new Set(answers.map(({body}) => body.serverKey.id)).size, 1);
+	t.is(await countKeys(somebody), 2);
+});
+
+for (const plan of ['STARTER', 'SOLO', null]) {
+	test(`on the plan ${plan} keys are locked, and none is made`, async (t) => {
+		const somebody = await member(portal, {plan, role: 'owner'});
+		await forgetKeys(somebody);
+		const {status, body} = await somebody.caller.get(keys);
+		t.deepEqual({status, body}, {status: 200, body: locked});
+		const answer = await somebody.caller.post(`${keys}/SERVER/regenerate`);
+		if (plan === null) {
+			refused(t, answer, {status: 402, message: 'Select a plan first.', code: 'PLAN_NOT_SELECTED'});
+		} else {
+			refused(t, answer, {
+				status: 403,
+				message: 'Your plan does not include the feature api_access.',
+				code: 'FEATURE_NOT_AVAILABLE',
+			});
+			t.is(answer.body.feature, 'api_access');
+		}
+
+		t.is(await countKeys(somebody), 0);
+	});
+}
+
+test('keys that were made before a downgrade are locked, and the same after it is undone', async (t) => {
+	const {organization: acme, caller} = await member(portal);
+	const before = (await caller.get(keys)).body;
+	const plan = `/portal/admin/billing/organizations/${acme.id}/plan`;
+	const {caller: operator} = ops(portal);
+	await operator.post(plan, {plan: 'SOLO'});
+	t.deepEqual((await caller.get(keys)).body, locked);
+	await operator.post(plan, {plan: 'ENTERPRISE'});
+	t.deepEqual((await caller.get(keys)).body, before);
+});
+
+test('a developer regenerates the SERVER key: the old one ends at once', async (t) => {
+	const {organization: acme, caller, user} = await member(portal, {role: 'developer'});
+	const {status, body} = await caller.post(`${keys}/SERVER/regenerate`);
+	t.is(status, 200);
+	const {rawKey, ...card} = body;
+	t.is(rawKey, card.displayKey);
+	t.regex(rawKey, /^opl_api_[A-Za-z0-9_-]{43}$/);
+	t.deepEqual((await caller.get(keys)).body.serverKey, card);
+	refused(t, await acme.server.get('/links'), {status: 401, message: 'Invalid API key'});
+	t.is((await withKey(portal, rawKey).get('/links')).status, 200);
+
+	const {caller: auditor} = await member(portal, {organization: acme, role: 'admin'});
+	const {data} = (await auditor.get('/portal/audit-log')).body;
+	const record = data.find(({action}: {action: string}) => action === 'REGENERATE');
+	t.like(record, {entityType: 'ApiKey', entityId: card.id, organizationId: acme.id});
+	t.deepEqual(record.actor, {type: 'USER', id: user.id, name: user.name});
+	t.false(JSON.stringify(record).includes(rawKey));
+});
+
+test('a regenerated CLIENT key lets the old one live for 24 hours', async (t) => {
+	const own = await startPortal();
+	t.teardown(() => own.stop());
+	const {organization: acme, caller} = await member(own, {role: 'developer'});
+	const {body} = await caller.post(`${keys}/CLIENT/regenerate`);
+	t.is((await caller.get(keys)).body.sdkKey.displayKey, body.rawKey);
+	const start = () => acme.client.post('/sdk/session', {deviceId: 'device-0001'});
+	own.clock.advance(24 * 3600 - 1);
+	t.is((await start()).status, 200);
+	own.clock.advance(1);
+	refused(t, await start(), {status: 401, message: 'Invalid API key'});
+	t.is((await withKey(own, body.rawKey).post('/sdk/session', {deviceId: 'device-0001'})).status, 200);
+});
+
+test('below developer nobody regenerates, and without a session nobody reads', async (t) => {
+	for (const role of ['viewer', 'analyst'] as const) {
+		const {organization: acme, caller} = await member(portal, {role});
+		refused(t, await caller.post(`${keys}/SERVER/regenerate`), tooLow);
+		t.is((await acme.server.get('/links')).status, 200);
+	}
+
+	refused(t, await anonymous(portal).get(keys), missing);
+});
+
+test('a legacy row shows no key until it is regenerated', async (t) => {
+	const {organization: acme, caller} = await member(portal, {role: 'developer'});
+	await portal.services.db('api_keys').where({organization_id: acme.id, tier: 'SERVER'}).update({display_key: null});
+	t.is((await caller.get(keys)).body.serverKey.displayKey, null);
+	const {rawKey} = (await caller.post(`${keys}/SERVER/regenerate`)).body;
+	t.is((await caller.get(keys)).body.serverKey.displayKey, rawKey);
 });
