@@ -19,15 +19,6 @@ export type Visit = {
 	runsScript: boolean;
 };
 
-/** Read once: everybody in one place has the same, and reading makes a formatter. */
-const zonesRead = new Map<string, string | null>();
-const zoneRead = (zone: string): string | null => {
-	const known = zonesRead.get(zone);
-	const read = known === undefined ? readTimezone(zone) : known;
-	zonesRead.set(zone, read);
-	return read;
-};
-
 export const chooseBrowser = (random: Random, {platform}: Phone): Browser =>
 	random.pick(platform === 'ios' ? sight.iosBrowsers.value : sight.androidBrowsers.value);
 
@@ -46,7 +37,7 @@ const withSignals = (
 		osVersion: (hasHints ? androidVersion('', `${phone.osVersion}.0.0`) : null) ?? told.osVersion,
 		deviceModel: (hasHints ? phone.model.code : null) ?? told.deviceModel,
 		language: readLanguage(language) ?? told.language,
-		timezone: zoneRead(zone) ?? told.timezone,
+		timezone: readTimezone(zone) ?? told.timezone,
 	};
 };
 
@@ -72,7 +63,7 @@ export const visitOnDesktop = ({language, metro}: Person): Visit => {
 	const visitor = readVisitor({userAgent: DESKTOP, acceptLanguage: language});
 	return {
 		browser: 'desktop',
-		told: {...visitor, timezone: zoneRead(metro.v8Zone)},
+		told: {...visitor, timezone: readTimezone(metro.v8Zone)},
 		userAgent: DESKTOP,
 		screen: {width: 1920, height: 1080},
 		takesCookie: true,

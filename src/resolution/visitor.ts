@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import Negotiator from 'negotiator';
+import {canonicalTimezone} from '../match/normalise-timezone.ts';
 import {
 	androidModel,
 	androidVersion,
@@ -65,17 +66,7 @@ const unquoted = (value: string | undefined): string | null => {
 /** The zone where it is one that exists, else null. Offsets such as `+05:30` are no names of zones. */
 export const readTimezone = (value: string | undefined): string | null => {
 	const zone = unquoted(value);
-	if (zone === null || !/^[A-Za-z][\w+/-]*$/.test(zone)) {
-		return null;
-	}
-
-	try {
-		new Intl.DateTimeFormat('en', {timeZone: zone});
-		return zone;
-	} catch {
-		// The only way to ask whether the engine knows a zone.
-		return null;
-	}
+	return zone === null || canonicalTimezone(zone) === null ? null : zone;
 };
 
 /** A language tag in its canonical form without extensions (`zh_hans_cn` → `zh-Hans-CN`), or null where it is none. */
