@@ -1,0 +1,122 @@
+/** Something that happened at a gateway. */
+export type GatewayEvent = {
+	/** The same at every delivery of the event. */
+	id: string;
+	type: string;
+	/** The exact text that is sent. */
+	body: string;
+	/** The receiver that the gateway was told for this event; null: the one of its settings. */
+	receiver: string | null;
+};
+
+/** How one delivery is signed: with another secret it is a forgery; `at` is the time it claims (gateway A only). */
+export type SignOptions = {secret?: string; at?: Date};
+
+/** What a signature adds to a request. */
+export type Signature = {headers?: Record<string, string>; query?: Record<string, string>};
+
+export type Delivery<Event extends GatewayEvent> = {event: Event; status: number; body: unknown};
+
+/** Where deliveries go: a service by its base URL, or the receiver's own address. */
+export type Destination = string | {url: string};
+
+export type WebhookQueue<Event extends GatewayEvent> = {
+	/** What happened and was not delivered yet, oldest first. */
+	events: Event[];
+	/** Everything that happened, oldest first. */
+	history: Event[];
+	sign(event: Event, options?: SignOptions): Signature;
+	/** Sends one event once, whether it was sent before or not. Throws where nobody answers. */
+	send(destination: Destination, event: Event, options?: SignOptions): Promise<Delivery<Event>>;
+	/** Sends these events one after another, in this order; none given: all that wait, and what joins them. */
+	deliver(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
+	/** Sends these events all at once; none given: all that wait. */
+	deliverTogether(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
+	/** Told of each event after it happened, instead of collecting it; null: collect again. */
+	onEvent(listener: ((event: Event) => void) | null): void;
+	/** An event happened. */
+	add(event: Event): void;
+};
+
+const parsed = (text: string): unknown => {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+};
+
+const receiverOf = (destination: Destination, path: string, {query = {}}: Signature): URL => {
+	const url = new URL(typeof destination === 'string' ? destination : destination.url);
+	const receiver = url.pathname === '/' ? new URL(path, url) : url;
+	for (const [name, value] of Object.entries(query)) {
+		receiver.searchParams.set(name, value);
+	}
+
+	return receiver;
+};
+
+/**
+ * Events and their signed deliveries. Nothing is delivered by itself: a test sends what it wants, in its order, as often
+ * and as late as it wants.
+ * @param path the receiver below a service's base URL.
+ */
+export const createWebhookQueue = <Event extends GatewayEvent>({
+	path,
+	sign,
+}: {
+	path: string;
+	sign(event: Event, options?: SignOptions): Signature;
+}): WebhookQueue<Event> => {
+	const events: Event[] = [];
+	const history: Event[] = [];
+	let listener: ((event: Event) => void) | null = null;
+
+	const send: WebhookQueue<Event>['send'] = async (destination, event, options) => {
+		const index = events.indexOf(event);
+		if (index >= 0) {
+			events.splice(index, 1);
+		}
+
+		const signature = sign(event, options);
+		const response = await fetch(receiverOf(destination, path, signature), {
+			method: 'POST',
+			headers: {'content-type': 'application/json', ...signature.headers},
+			body: event.body,
+		});
+		return {event, status: response.status, body: parsed(await response.text())};
+	};
+
+	return {
+		events,
+		history,
+		sign,
+		send,
+		deliver: async (destination, ...given) => {
+			const deliveries: Array<Delivery<Event>> = [];
+			const queue = given.length === 0 ? events : [...given];
+			for (let event = queue[0]; event !== undefined; event = queue[0]) {
+				if (queue !== events) {
+					queue.shift();
+				}
+
+				deliveries.push(await send(destination, event));
+			}
+
+			return deliveries;
+		},
+		deliverTogether: (destination, ...given) =>
+			Promise.all((given.length === 0 ? [...events] : given).map((event) => send(destination, event))),
+		onEvent: (given) => {
+			listener = given;
+		},
+		add: (event) => {
+			history.push(event);
+			if (listener === null) {
+				events.push(event);
+			} else {
+				listener(event);
+			}
+		},
+	};
+};

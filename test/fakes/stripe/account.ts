@@ -1,0 +1,156 @@
+import {randomBytes} from 'node:crypto';
+import type Stripe from 'stripe';
+import type {Clock} from '../../../src/clock.ts';
+
+export const API_VERSION = '2026-10-28.endive';
+
+/** The references of stored objects are ids; `expand` puts the objects there in an answer. */
+export type Customer = Stripe.Customer;
+export type Session = Stripe.Checkout.Session & {customer: string; subscription: string | null; invoice: string | null};
+export type Subscription = Stripe.Subscription & {
+	customer: string;
+	latest_invoice: string | null;
+	schedule: string | null;
+};
+export type Invoice = Stripe.Invoice & {customer: string; billing_reason: string};
+export type Schedule = Stripe.SubscriptionSchedule & {customer: string; subscription: string | null};
+export type InvoicePayment = Stripe.InvoicePayment & {payment: {payment_intent: string}};
+export type Refund = Stripe.Refund & {payment_intent: string; charge: string};
+
+/** What becomes of the next payment with a customer's card. */
+export type CardBehavior = 'works' | 'declines' | 'requires_action';
+
+/** Money that was taken, and whose it is by the metadata that the service set. */
+export type Charge = {
+	id: string;
+	paymentIntent: string;
+	invoice: string;
+	subscription: string;
+	customer: string;
+	/** Minor units. */
+	amount: number;
+	currency: string;
+	reason: string;
+	organizationId: string | null;
+	/** Of the checkout that the subscription came from. */
+	attemptId: string | null;
+	/** Idempotency key of the request that took it; null where the hosted pages or the time did. */
+	idempotencyKey: string | null;
+	refunded: number;
+	at: Date;
+};
+
+/** What a checkout session will make when it is paid. */
+export type Order = {price: string; quantity: number; metadata: Stripe.Metadata};
+
+/** What events say of the request that made them. */
+export type RequestSource = {id: string | null; idempotency_key: string | null};
+
+export type Settings = {
+	/** How the hosted portal says that a subscription shall end: flexible billing sets `cancel_at` alone. */
+	portalCancelsBy: 'cancel_at' | 'cancel_at_period_end';
+	/** Whether a portal configuration was saved in the dashboard. */
+	hasPortalConfiguration: boolean;
+	/** Seconds that a renewal's invoice stays a draft before it is charged; the real one waits about an hour. */
+	draftSeconds: number;
+	/** Days from one failed renewal payment to the next try. */
+	retryDays: number[];
+	/** What becomes of a subscription when its retries are used up. */
+	whenExhausted: 'canceled' | 'unpaid';
+};
+
+export const defaultSettings: Settings = {
+	portalCancelsBy: 'cancel_at',
+	hasPortalConfiguration: true,
+	draftSeconds: 0,
+	retryDays: [3, 5, 7],
+	whenExhausted: 'canceled',
+};
+
+/** All that the fake knows. Maps keep the order of creation. */
+export type Account = {
+	/** Of this server; hosted pages lie below. */
+	url: string;
+	/** Unix seconds. */
+	now(): number;
+	/** Lets `work` happen at a time that has passed since: what was due, in its order. */
+	at<T>(seconds: number, work: () => T): T;
+	settings: Settings;
+	prices: Map<string, Stripe.Price>;
+	customers: Map<string, Customer>;
+	sessions: Map<string, Session>;
+	orders: Map<string, Order>;
+	subscriptions: Map<string, Subscription>;
+	schedules: Map<string, Schedule>;
+	invoices: Map<string, Invoice>;
+	payments: Map<string, InvoicePayment>;
+	portals: Map<string, Stripe.BillingPortal.Session>;
+	refunds: Map<string, Refund>;
+	/** By customer; a card that is not named works. */
+	cards: Map<string, CardBehavior>;
+	charges: Charge[];
+	/** Prorations that the next invoice of a subscription takes along. */
+	pendingLines: Map<string, Stripe.InvoiceLineItem[]>;
+	/** Of the request that is being answered. */
+	request: RequestSource;
+	/** Something happened to an object, which had these values before. */
+	emit(type: string, object: {id: string}, previous?: object): void;
+};
+
+export const NO_REQUEST: RequestSource = {id: null, idempotency_key: null};
+
+/** An id that looks like the real one: `sub_1f…`. */
+export const newId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('hex')}`;
+
+/** The one that a reference of our own making points to. @throws where there is none: a fault of the fake. */
+export const known = <T>(map: Map<string, T>, id: string | null): T => {
+	const found = id === null ? undefined : map.get(id);
+	if (found === undefined) {
+		throw new Error(`The fake knows no ${id}`);
+	}
+
+	return found;
+};
+
+/** The account before anything happened. */
+export const createAccount = ({
+	clock,
+	settings,
+	emit,
+}: {
+	clock: Clock;
+	settings: Settings;
+	emit(account: Account, type: string, object: {id: string}, previous?: object): void;
+}): Account => {
+	let past: number | null = null;
+	const account: Account = {
+		url: '',
+		now: () => past ?? Math.floor(clock.now().getTime() / 1000),
+		at: (seconds, work) => {
+			const before = past;
+			past = seconds;
+			try {
+				return work();
+			} finally {
+				past = before;
+			}
+		},
+		settings,
+		prices: new Map(),
+		customers: new Map(),
+		sessions: new Map(),
+		orders: new Map(),
+		subscriptions: new Map(),
+		schedules: new Map(),
+		invoices: new Map(),
+		payments: new Map(),
+		portals: new Map(),
+		refunds: new Map(),
+		cards: new Map(),
+		charges: [],
+		pendingLines: new Map(),
+		request: NO_REQUEST,
+		emit: (type, object, previous) => emit(account, type, object, previous),
+	};
+	return account;
+};

@@ -1,0 +1,63 @@
+import {createHmac} from 'node:crypto';
+import type {Clock} from '../../../src/clock.ts';
+import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
+import {API_VERSION, newId, type RequestSource} from './account.ts';
+
+export type StripeEvent = GatewayEvent & {
+	/** The object as it was when it happened. */
+	object: {id: string};
+};
+
+/** What the endpoint is told of (facts/providers.md 3.5); the fake makes more, as the real one does. */
+export const ENABLED_EVENTS = [
+	'checkout.session.completed',
+	'checkout.session.expired',
+	'checkout.session.async_payment_succeeded',
+	'checkout.session.async_payment_failed',
+	'customer.subscription.created',
+	'customer.subscription.updated',
+	'customer.subscription.deleted',
+	'invoice.paid',
+	'invoice.payment_failed',
+	'invoice.payment_action_required',
+];
+
+/** The header over `${t}.${body}` (facts/providers.md 3.4). The key is the whole secret, `whsec_` included. */
+export const signatureHeader = (body: string, secret: string, at: Date): string => {
+	const t = Math.floor(at.getTime() / 1000);
+	return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+};
+
+/** An event about an object as it is now. */
+export const newEvent = (
+	type: string,
+	object: {id: string},
+	{created, request, previous}: {created: number; request: RequestSource; previous?: object | undefined},
+): StripeEvent => {
+	const id = newId('evt');
+	const snapshot = structuredClone(object);
+	const body = JSON.stringify({
+		id,
+		object: 'event',
+		api_version: API_VERSION,
+		created,
+		data: {object: snapshot, ...(previous === undefined ? {} : {previous_attributes: previous})},
+		livemode: false,
+		pending_webhooks: 1,
+		request,
+		type,
+	});
+	return {id, type, body, object: snapshot, receiver: null};
+};
+
+/** The endpoint's queue of events. */
+export const createEvents = (clock: Clock, secret: string): WebhookQueue<StripeEvent> =>
+	createWebhookQueue<StripeEvent>({
+		path: '/webhook/gateway-a',
+		sign: ({body}, options = {}) => ({
+			headers: {
+				'stripe-signature': signatureHeader(body, options.secret ?? secret, options.at ?? clock.now()),
+				'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+			},
+		}),
+	});

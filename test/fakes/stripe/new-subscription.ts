@@ -1,0 +1,153 @@
+import type Stripe from 'stripe';
+import {type Account, known, newId, type Order, type Subscription} from './account.ts';
+import {planOf} from './new-price.ts';
+import {periodEndAfter} from './periods.ts';
+
+export const noTax = {disabled_reason: null, enabled: false, liability: null, provider: null, status: null};
+
+const newItem = (
+	account: Account,
+	subscription: string,
+	{price: priceId, quantity}: Order,
+	anchor: number,
+): Stripe.SubscriptionItem => {
+	const price = known(account.prices, priceId);
+	return {
+		id: newId('si'),
+		object: 'subscription_item',
+		billing_thresholds: null,
+		created: anchor,
+		current_period_end: periodEndAfter(anchor, anchor, price),
+		current_period_start: anchor,
+		current_trial: null,
+		discounts: [],
+		metadata: {},
+		plan: planOf(account, priceId),
+		price,
+		quantity,
+		subscription,
+		tax_rates: [],
+	};
+};
+
+/** The one item that subscriptions of this fake have. */
+export const itemOf = ({items}: Subscription): Stripe.SubscriptionItem => {
+	const [item] = items.data;
+	if (item === undefined) {
+		throw new Error('A subscription without an item');
+	}
+
+	return item;
+};
+
+/** The item on another price. */
+export const repriced = (
+	account: Account,
+	item: Stripe.SubscriptionItem,
+	price: string,
+	quantity?: number,
+): Stripe.SubscriptionItem => ({
+	...item,
+	price: known(account.prices, price),
+	plan: planOf(account, price),
+	quantity: quantity ?? item.quantity ?? 1,
+});
+
+/** A subscription whose first period starts now. It is stored, and nobody is told yet. */
+export const newSubscription = (account: Account, customer: string, order: Order): Subscription => {
+	const id = newId('sub');
+	const now = account.now();
+	const subscription: Subscription = {
+		id,
+		object: 'subscription',
+		application: null,
+		application_fee_percent: null,
+		automatic_tax: {disabled_reason: null, enabled: false, liability: null},
+		billing_cycle_anchor: now,
+		billing_cycle_anchor_config: null,
+		billing_mode: {flexible: {proration_discounts: 'included'}, type: 'flexible', updated_at: now},
+		billing_schedules: [],
+		billing_thresholds: null,
+		cancel_at: null,
+		cancel_at_period_end: false,
+		canceled_at: null,
+		cancellation_details: {comment: null, feedback: null, feedback_option: null, reason: null},
+		collection_method: 'charge_automatically',
+		created: now,
+		currency: known(account.prices, order.price).currency,
+		customer,
+		customer_account: null,
+		days_until_due: null,
+		default_payment_method: newId('pm'),
+		default_source: null,
+		default_tax_rates: [],
+		description: null,
+		discounts: [],
+		ended_at: null,
+		invoice_settings: {
+			account_tax_ids: null,
+			custom_fields: null,
+			description: null,
+			footer: null,
+			issuer: {type: 'self'},
+		},
+		items: {
+			object: 'list',
+			data: [newItem(account, id, order, now)],
+			has_more: false,
+			url: `/v1/subscription_items?subscription=${id}`,
+		},
+		latest_invoice: null,
+		livemode: false,
+		managed_payments: {enabled: false},
+		metadata: {...order.metadata},
+		next_pending_invoice_item_invoice: null,
+		on_behalf_of: null,
+		pause_collection: null,
+		payment_settings: {
+			payment_method_options: null,
+			payment_method_types: null,
+			save_default_payment_method: 'off',
+		},
+		pending_invoice_item_interval: null,
+		pending_setup_intent: null,
+		pending_update: null,
+		schedule: null,
+		start_date: now,
+		status: 'active',
+		test_clock: null,
+		transfer_data: null,
+		trial_end: null,
+		trial_settings: {end_behavior: {billing_cycle_anchor: null, missing_payment_method: 'create_invoice'}},
+		trial_start: null,
+	};
+	account.subscriptions.set(id, subscription);
+	return subscription;
+};
+
+/**
+ * Changes a subscription and tells of it with what the changed members were.
+ * Nothing is told where nothing changes.
+ */
+export const changeSubscription = (
+	account: Account,
+	subscription: Subscription,
+	changes: Partial<Subscription>,
+): void => {
+	const changed = Object.entries(changes).filter(
+		([name, value]) => JSON.stringify(value) !== JSON.stringify(Reflect.get(subscription, name)),
+	);
+	if (changed.length === 0) {
+		return;
+	}
+
+	const previous = Object.fromEntries(changed.map(([name]) => [name, Reflect.get(subscription, name)]));
+	Object.assign(subscription, structuredClone(Object.fromEntries(changed)));
+	account.emit('customer.subscription.updated', subscription, previous);
+};
+
+/** The items of a subscription with another one instead of its item. */
+export const withItem = (
+	{items}: Subscription,
+	item: Stripe.SubscriptionItem,
+): Stripe.ApiList<Stripe.SubscriptionItem> => ({...items, data: [item]});
