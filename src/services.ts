@@ -1,8 +1,12 @@
 import {Redis} from 'ioredis';
 import type {Logger} from 'pino';
+import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
 import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
+import type {Gateways} from './billing/gateways.ts';
+import {createStripe} from './billing/stripe/stripe-client.ts';
+import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
@@ -11,6 +15,7 @@ import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
+import {createTurns, type Turns} from './identity/turns.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
@@ -29,6 +34,11 @@ export type Services = Readonly<{
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
 	provider: ProviderClient;
+	/** Writes of the mirror of users, organizations and memberships, see `inMirror`. */
+	mirrorTurns: Turns;
+	/** Gateway A's library; null where the gateway is off. */
+	stripe: Stripe | null;
+	gateways: Gateways;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
@@ -48,6 +58,8 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
+	const stripe = config.stripe === null ? null : createStripe(config.stripe);
+	const returnUrl = config.billingReturnUrl ?? addresses.publicUrl;
 
 	return Object.freeze({
 		config,
@@ -62,6 +74,12 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
+		mirrorTurns: createTurns(),
+		stripe,
+		gateways: {
+			GATEWAY_A: stripe === null ? null : createStripeGateway({stripe, plans: config.plans, returnUrl}),
+			GATEWAY_B: null,
+		},
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions: createClickPartitions(db),

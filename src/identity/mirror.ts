@@ -19,14 +19,17 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * Runs `work` in a transaction that is the only one to write the mirror: deliveries for the same user and organization
  * come at once and in any order, and each touches rows of several tables, so that anything finer could deadlock.
+ * Those of this process wait in turn, without a connection; the lock is for other processes.
  * Call the provider before or after, never inside. @throws 503 where it is not its turn within 8 s.
  */
 export const inMirror = <T>(services: Services, by: Caller, work: (mirror: Mirror) => Promise<T>): Promise<T> =>
-	inTransaction(services.db, async (trx) => {
-		await trx.raw('SELECT set_config(?, ?, true)', ['lock_timeout', LOCK_TIMEOUT]);
-		await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIRROR_LOCK]);
-		const now = services.clock.now();
-		return work({trx, now, record: (entry) => recordAudit(trx, now, by, entry)});
-	}).catch((error: unknown) => {
-		throw (error as {code?: unknown} | null)?.code === LOCK_NOT_AVAILABLE ? databaseUnavailable() : error;
-	});
+	services.mirrorTurns(() =>
+		inTransaction(services.db, async (trx) => {
+			await trx.raw('SELECT set_config(?, ?, true)', ['lock_timeout', LOCK_TIMEOUT]);
+			await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIRROR_LOCK]);
+			const now = services.clock.now();
+			return work({trx, now, record: (entry) => recordAudit(trx, now, by, entry)});
+		}).catch((error: unknown) => {
+			throw (error as {code?: unknown} | null)?.code === LOCK_NOT_AVAILABLE ? databaseUnavailable() : error;
+		}),
+	);
