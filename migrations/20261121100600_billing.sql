@@ -111,16 +111,7 @@ CREATE INDEX gateway_events_organization_id_idx ON gateway_events (organization_
 CREATE INDEX gateway_events_attempt_id_idx ON gateway_events (attempt_id);
 CREATE INDEX gateway_events_unmatched_idx ON gateway_events (gateway, reference) WHERE outcome = 'UNMATCHED';
 
--- one billing operation per organization at a time, without holding a connection while a gateway is asked
-CREATE TABLE billing_leases (
-	organization_id uuid CONSTRAINT billing_leases_pkey PRIMARY KEY
-		CONSTRAINT billing_leases_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
-	holder uuid NOT NULL,
-	expires_at timestamptz NOT NULL
-);
-
 -- migrate:down
-DROP TABLE billing_leases;
 DROP TABLE gateway_events;
 DROP TABLE payment_methods;
 DROP TABLE billing_invoices;

@@ -5,7 +5,10 @@ import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
 import {appConfigRoutes} from './app-config/admin-routes.ts';
 import {portalAppConfigRoutes} from './app-config/portal-routes.ts';
 import {portalAuditRoutes} from './audit/portal-routes.ts';
+import {billingEventRoutes} from './billing/admin-routes.ts';
 import {opsBillingRoutes} from './billing/ops-routes.ts';
+import {portalBillingRoutes} from './billing/portal-routes.ts';
+import {gatewayWebhookRoutes} from './billing/webhook-routes.ts';
 import {channelRoutes} from './channels/admin-routes.ts';
 import {portalChannelRoutes} from './channels/portal-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
@@ -29,13 +32,16 @@ import {linkRoutes} from './links/routes.ts';
 import {matchAttemptRoutes} from './match/admin-routes.ts';
 import {portalMatchRoutes} from './match/portal-routes.ts';
 import {matchRoutes} from './match/routes.ts';
+import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
+import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
 import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
+import {portalTeamRoutes} from './team/portal-routes.ts';
 import {templateRoutes} from './templates/admin-routes.ts';
 import {portalTemplateRoutes} from './templates/portal-routes.ts';
 import {portalUsageRoutes} from './usage/portal-routes.ts';
@@ -45,6 +51,7 @@ const surfaces: Route[] = [
 	...healthRoutes,
 	...associationRoutes,
 	...identityWebhookRoutes,
+	...gatewayWebhookRoutes,
 	...matchRoutes,
 	...linkRoutes,
 	...sdkRoutes,
@@ -58,7 +65,12 @@ const surfaces: Route[] = [
 	...adminLinkRoutes,
 	...statsRoutes,
 	...matchAttemptRoutes,
+	...billingEventRoutes,
 	...statusRoutes,
+	...portalOnboardingRoutes,
+	...portalOrganizationRoutes,
+	...portalTeamRoutes,
+	...portalBillingRoutes,
 	...portalApiKeyRoutes,
 	...portalAppConfigRoutes,
 	...portalDomainRoutes,

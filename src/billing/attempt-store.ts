@@ -135,6 +135,15 @@ export const createAttemptStore = (db: Db) => {
 		/** By what a gateway's event names: no tenant is known yet. Locked until the transaction ends. */
 		lockById: (gateway: GatewayName, id: string) => first({gateway, id}, {lock: true}),
 		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
+		/** The organization's newest upgrade that is not settled, locked. */
+		lockOpenUpgrade: async (organizationId: string, gateway: GatewayName): Promise<BillingAttempt | null> => {
+			const [row] = (await db('billing_attempts')
+				.where({organization_id: organizationId, gateway, purpose: 'UPGRADE', status: 'OPEN'})
+				.orderBy('created_at', 'desc')
+				.limit(1)
+				.forUpdate()) as Row[];
+			return row === undefined ? null : toAttempt(row);
+		},
 		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
 
 		update: async (organizationId: string, id: string, changes: AttemptChanges, now: Date): Promise<void> => {

@@ -44,3 +44,9 @@ export type Gateway = {
 	/** Ends the subscription now, without an invoice. One that has ended already is left alone. */
 	cancelNow(subscription: {gatewaySubscriptionId: string | null}): Promise<void>;
 };
+
+/** Gateway A has a hosted page on which customers manage their cards. */
+export type CardGateway = Gateway & {
+	/** The page's address; it is good for a short time and for this customer. */
+	openPortal(customerId: string): Promise<string>;
+};

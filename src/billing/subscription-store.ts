@@ -55,6 +55,12 @@ const columns: {[Field in keyof SubscriptionState]: string} = {
 	anchorAt: 'anchor_at',
 };
 
+/** What may change of a row, as it is. */
+export const stateOf = (subscription: Subscription): SubscriptionState => {
+	const {id, organizationId, createdAt, updatedAt, ...state} = subscription;
+	return state;
+};
+
 const toColumns = (state: Partial<SubscriptionState>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(state).map(([field, value]) => [columns[field as keyof SubscriptionState], value]));
 

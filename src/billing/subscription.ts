@@ -95,6 +95,21 @@ export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 	return [months, months + 1].map((count) => monthsFrom(anchor, count)).find((end) => end > after) ?? after;
 };
 
+/**
+ * The end of a subscription that ops set, which has no period of its own: one that is canceled at `canceledAt` ends a
+ * whole number of months after it began, one that is not has no end.
+ */
+export const manualPeriodEnd = (
+	{gateway, currentPeriodStart, createdAt}: Pick<Subscription, 'gateway' | 'currentPeriodStart' | 'createdAt'>,
+	canceledAt: Date | null,
+): {currentPeriodEnd?: Date | null} => {
+	if (gateway !== 'MANUAL') {
+		return {};
+	}
+
+	return {currentPeriodEnd: canceledAt === null ? null : nextPeriodEnd(currentPeriodStart ?? createdAt, canceledAt)};
+};
+
 /** The least that gateway B is asked for, in minor units. */
 const LEAST_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
 

@@ -1,0 +1,65 @@
+import type {Caller} from '../audit/audit-log.ts';
+import {withLease} from '../db/lease.ts';
+import {noBillingCustomer, nothingToResume} from '../errors.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {requireLive, writeFlags} from './change-plan.ts';
+import {billingLease} from './checkout.ts';
+import {gatewayOfSubscription, requireGateway} from './gateways.ts';
+import {manualPeriodEnd, type Subscription} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+type Target = {organization: Organization; by: Caller};
+
+/** Lets the subscription end with its period. A repetition changes nothing. @throws 409 without one, 502, 503. */
+export const cancelSubscription = (services: Services, {organization, by}: Target): Promise<Subscription> =>
+	withLease(services, billingLease(organization.id), async () => {
+		const subscription = await requireLive(services, organization.id);
+		if (subscription.cancelAtPeriodEnd && subscription.scheduledPlan === null) {
+			return subscription;
+		}
+
+		const gateway = gatewayOfSubscription(services, subscription);
+		if (gateway !== null) {
+			if (subscription.scheduledPlan !== null && !subscription.cancelAtPeriodEnd) {
+				await gateway.keepPlan(subscription);
+			}
+
+			await gateway.setCancelAtPeriodEnd(subscription, true);
+		}
+
+		return writeFlags(
+			services,
+			{organizationId: organization.id, by, action: 'CANCEL'},
+			{cancelAtPeriodEnd: true, scheduledPlan: null, ...manualPeriodEnd(subscription, services.clock.now())},
+		);
+	});
+
+/** Takes a cancellation back. @throws 409 where there is none, or its period is over; 502, 503. */
+export const resumeSubscription = (services: Services, {organization, by}: Target): Promise<Subscription> =>
+	withLease(services, billingLease(organization.id), async () => {
+		const subscription = await requireLive(services, organization.id);
+		const {currentPeriodEnd} = subscription;
+		const isOver = currentPeriodEnd !== null && currentPeriodEnd <= services.clock.now();
+		if (!subscription.cancelAtPeriodEnd || isOver) {
+			throw nothingToResume();
+		}
+
+		await gatewayOfSubscription(services, subscription)?.setCancelAtPeriodEnd(subscription, false);
+		return writeFlags(
+			services,
+			{organizationId: organization.id, by, action: 'RESUME'},
+			{cancelAtPeriodEnd: false, scheduledPlan: null, ...manualPeriodEnd(subscription, null)},
+		);
+	});
+
+/** A page of gateway A on which the customer manages cards. @throws 409 without a customer there, 502, 503. */
+export const openBillingPortal = async (services: Services, organization: Organization): Promise<{url: string}> => {
+	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
+	const customerId = subscription?.gatewayCustomerId ?? null;
+	if (customerId === null) {
+		throw noBillingCustomer();
+	}
+
+	return {url: await requireGateway(services, 'GATEWAY_A').openPortal(customerId)};
+};

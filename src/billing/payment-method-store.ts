@@ -1,0 +1,45 @@
+import {createHash, randomUUID} from 'node:crypto';
+import type {Db} from '../db/db.ts';
+
+/** A saved card of gateway B. `token` is sealed; it never leaves by an API. */
+export type PaymentMethod = {id: string; brand: string | null; last4: string | null; token: string; createdAt: Date};
+
+type Row = {id: string; brand: string | null; last4: string | null; token: string; created_at: Date};
+
+const ofOrganization = async (db: Db, organizationId: string): Promise<PaymentMethod[]> => {
+	const rows: Row[] = await db('payment_methods')
+		.where({organization_id: organizationId})
+		.orderByRaw('created_at DESC, id DESC');
+	return rows.map(({created_at: createdAt, id, brand, last4, token}) => ({id, brand, last4, token, createdAt}));
+};
+
+/** As the API shows them (decisions 9): a bare array, the newest first. */
+export const listPaymentMethods = async (db: Db, organizationId: string) =>
+	(await ofOrganization(db, organizationId)).map(({id, brand, last4, createdAt}) => ({id, brand, last4, createdAt}));
+
+/** The statements on saved cards, over a pool or a transaction. */
+export const createPaymentMethodStore = (db: Db) => ({
+	/** Saves a card; one that is known is only marked as the newest. @param sealed the token, encrypted. */
+	save: async (
+		organizationId: string,
+		card: {brand: string | null; last4: string | null; token: string; sealed: string},
+		now: Date,
+	): Promise<void> => {
+		await db('payment_methods')
+			.insert({
+				id: randomUUID(),
+				organization_id: organizationId,
+				brand: card.brand,
+				last4: card.last4,
+				token_hash: createHash('sha256').update(card.token).digest(),
+				token: card.sealed,
+				created_at: now,
+			})
+			.onConflict(['organization_id', 'token_hash'])
+			.merge({created_at: now});
+	},
+
+	/** The newest card; null without one. */
+	findNewest: async (organizationId: string): Promise<PaymentMethod | null> =>
+		(await ofOrganization(db, organizationId))[0] ?? null,
+});

@@ -1,0 +1,148 @@
+import Joi from 'joi';
+import {invoiceNotFound} from '../errors.ts';
+import {route} from '../http/route.ts';
+import {idParams, pageQuerySchema} from '../http/validate.ts';
+import {limits} from '../limits/limits.ts';
+import type {Currency} from '../plans/plans.ts';
+import {cancelSubscription, openBillingPortal, resumeSubscription} from './cancel-subscription.ts';
+import {changePlan} from './change-plan.ts';
+import {startCheckout} from './checkout.ts';
+import {createInvoiceStore} from './invoice-store.ts';
+import {listPaymentMethods} from './payment-method-store.ts';
+import {planPrices} from './plan-prices.ts';
+import {isEntitling, subscriptionJson} from './subscription.ts';
+import {createSubscriptionStore} from './subscription-store.ts';
+
+const currency = Joi.valid('USD', 'EGP');
+const plan = Joi.string().min(1).max(50).required();
+
+const pricingQuery = Joi.object<{currency: Currency}>({currency: currency.default('USD')});
+const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.required()});
+const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.default('USD')});
+const noBody = Joi.object({});
+
+export const portalBillingRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/billing/pricing',
+		credential: 'none',
+		limit: limits.portal,
+		query: pricingQuery,
+		handler: ({services, query}) => planPrices(services.config.plans, query.currency),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/checkout-session',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: checkoutBody,
+		handler: ({services, organization, by, body}) => startCheckout(services, {organization, by, ...body}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/change-plan',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: changeBody,
+		handler: ({services, organization, by, body}) => changePlan(services, {organization, by, ...body}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/cancel',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: noBody,
+		handler: async ({services, organization, by}) => ({
+			subscription: subscriptionJson(await cancelSubscription(services, {organization, by})),
+		}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/resume',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: noBody,
+		handler: async ({services, organization, by}) => ({
+			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
+		}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/billing/subscription/active',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		handler: async ({services, organization}) => {
+			const found = await createSubscriptionStore(services.db).findOf(organization.id);
+			const isActive = found !== null && isEntitling(found, services.clock.now());
+			return {subscription: isActive ? subscriptionJson(found) : null};
+		},
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/billing/subscription',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		handler: async ({services, organization}) => {
+			const found = await createSubscriptionStore(services.db).findOf(organization.id);
+			return {subscription: found === null ? null : subscriptionJson(found)};
+		},
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/billing/invoices',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => createInvoiceStore(services.db).list(organization.id, query),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/billing/invoices/:id',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		params: idParams,
+		handler: async ({services, organization, params}) => {
+			const invoice = await createInvoiceStore(services.db).find(organization.id, params.id);
+			if (invoice === null) {
+				throw invoiceNotFound();
+			}
+
+			return invoice;
+		},
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/billing/payment-methods',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		handler: ({services, organization}) => listPaymentMethods(services.db, organization.id),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/portal-session',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: noBody,
+		handler: ({services, organization}) => openBillingPortal(services, organization),
+	}),
+];

@@ -1,0 +1,73 @@
+import {createRequire} from 'node:module';
+import type Stripe from 'stripe';
+import type {StripeConfig} from '../../config-providers.ts';
+import {gatewayFailed} from '../../errors.ts';
+
+/** Longest that a call may take; the library repeats one whose connection failed, under the same idempotency key. */
+const TIMEOUT_MS = 10_000;
+const RETRIES = 2;
+
+const require = createRequire(import.meta.url);
+
+/** The official library, pointed elsewhere where it is configured so: host and port can be set on the client alone. */
+export const createStripe = ({secretKey, apiUrl}: StripeConfig): Stripe => {
+	const elsewhere = apiUrl === null ? null : new URL(apiUrl);
+	// Loaded where it is configured alone: it takes longer than the rest of a start together.
+	const Library = require('stripe') as typeof Stripe;
+	return new Library(secretKey, {
+		timeout: TIMEOUT_MS,
+		maxNetworkRetries: RETRIES,
+		telemetry: false,
+		...(elsewhere === null
+			? {}
+			: {
+					host: elsewhere.hostname,
+					protocol: elsewhere.protocol === 'http:' ? 'http' : 'https',
+					port: elsewhere.port === '' ? (elsewhere.protocol === 'http:' ? 80 : 443) : Number(elsewhere.port),
+				}),
+	});
+};
+
+/** Whether the gateway says that there is no such thing, or none in a state to be changed. */
+const isRefusal = (error: unknown): error is {code?: string} =>
+	error instanceof Error && (error as {type?: string}).type === 'StripeInvalidRequestError';
+
+/** Runs a call. @throws 502 where it fails: whatever the gateway refuses is ours to mend, not the caller's. */
+export const ask = async <T>(call: Promise<T>): Promise<T> => {
+	try {
+		return await call;
+	} catch (error) {
+		throw gatewayFailed(error);
+	}
+};
+
+/** Runs a call that undoes something; what is undone already is a refusal that means done. @throws 502. */
+export const askToUndo = async (call: Promise<unknown>): Promise<void> => {
+	try {
+		await call;
+	} catch (error) {
+		if (!isRefusal(error)) {
+			throw gatewayFailed(error);
+		}
+	}
+};
+
+/** What a call gives, or null where there is no such thing. @throws 502. */
+export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
+	try {
+		return await call;
+	} catch (error) {
+		if (isRefusal(error) && error.code === 'resource_missing') {
+			return null;
+		}
+
+		throw gatewayFailed(error);
+	}
+};
+
+/** The id of what may have come expanded. */
+export const idOf = (value: string | {id?: string} | null | undefined): string | null =>
+	typeof value === 'string' ? value : (value?.id ?? null);
+
+/** Unix seconds as a Date. */
+export const dateOf = (seconds: number): Date => new Date(seconds * 1000);
