@@ -85,6 +85,24 @@ export const quotaExceeded = (quota: string) =>
 export const appConfigRequired = () =>
 	new HttpError(428, 'Register an app configuration before the first link.', null, {code: 'APP_CONFIG_REQUIRED'});
 
+/** Where a plan that costs something is had (decisions 8). */
+const CHECKOUT = '/portal/billing/checkout-session';
+export const billingFlowRequired = (plan: string) =>
+	new HttpError(422, `The plan ${plan} is had through checkout.`, null, {
+		code: 'USE_BILLING_FLOW',
+		billingEndpoint: CHECKOUT,
+	});
+export const planAlreadySelected = () => conflict('The organization has a plan already. Change it through billing.');
+
+export const alreadyInOrganization = () => conflict('The user already belongs to an organization');
+export const memberNotFound = () => notFound('Member not found');
+export const lastOwner = () => conflict('The organization must keep an owner. Make somebody else an owner first.');
+export const alreadyMember = (email: string) => conflict(`${email} is already a member of the organization`);
+export const invitationNotFound = () => notFound('Invitation not found');
+export const alreadyInvited = (email: string) => conflict(`${email} has an open invitation already`);
+export const noProviderOrganization = () =>
+	conflict('The organization is not known to the identity provider, so nobody can be invited to it');
+
 export const organizationNotFound = () => notFound('Organization not found');
 export const organizationNameTaken = (name: string) => conflict(`An organization named '${name}' exists already`);
 export const organizationHasSubscription = () =>
@@ -97,9 +115,7 @@ export const planNotForSale = (plan: string) => badRequest(`The plan ${plan} can
 export const alreadySubscribed = () =>
 	conflict('The organization has a subscription already. Change its plan instead.');
 export const noSubscription = () =>
-	new HttpError(409, 'The organization has no active subscription.', null, {
-		billingEndpoint: '/portal/billing/checkout-session',
-	});
+	new HttpError(409, 'The organization has no active subscription.', null, {billingEndpoint: CHECKOUT});
 export const planUnchanged = (plan: string) => conflict(`The organization is on the plan ${plan} already`);
 export const nothingToResume = () => conflict('The subscription is not about to end');
 export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');

@@ -105,7 +105,8 @@ export const admit = async (
 			return {
 				subject: null,
 				grant: async () => {
-					const {actor, organization, user} = await requireAccess(services, session, {orgId});
+					const fetchBy = onboarding ? caller(actorOf('USER', session, null)) : null;
+					const {actor, organization, user} = await requireAccess(services, session, {orgId, fetchBy});
 					return {by: caller(actor), session, organization, user};
 				},
 			};

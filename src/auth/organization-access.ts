@@ -1,4 +1,4 @@
-import type {Actor} from '../audit/audit-log.ts';
+import type {Actor, Caller} from '../audit/audit-log.ts';
 import {
 	notAMember,
 	noValidOrganization,
@@ -7,6 +7,7 @@ import {
 	organizationNotFound,
 	validationFailed,
 } from '../errors.ts';
+import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
 import {createOrganizationStore, isUuid, type Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {createAccessStore, type User} from './access-store.ts';
@@ -64,12 +65,13 @@ const passThrough = async (services: Services, session: Session, orgId: string):
  * The organization that a session acts for, with its membership confirmed in the database on every call (interface
  * 5.2, 5.3).
  * @param orgId the `orgId` of the query; only ops sessions are heard with it.
+ * @param fetchBy who has the provider asked for what is not mirrored yet (interface 6.1); null: nobody does.
  * @throws 403; 400 and 404 for an ops session's `orgId`.
  */
 export const requireAccess = async (
 	services: Services,
 	session: Session,
-	{orgId}: {orgId: string | null},
+	{orgId, fetchBy}: {orgId: string | null; fetchBy: Caller | null},
 ): Promise<Access> => {
 	if (session.isOps && orgId !== null) {
 		return passThrough(services, session, orgId);
@@ -80,7 +82,15 @@ export const requireAccess = async (
 		throw noValidOrganization();
 	}
 
-	const mirrored = await createAccessStore(services.db).findMembership({organizationId, userId});
+	const named = {organizationId, userId};
+	const store = createAccessStore(services.db);
+	let mirrored = await store.findMembership(named);
+	// The ops organization is nobody's customer: nothing is made of it here.
+	if (mirrored?.member == null && fetchBy !== null && !session.isOps) {
+		await fetchOnDemand(services, {...named, by: fetchBy});
+		mirrored = await store.findMembership(named);
+	}
+
 	if (mirrored === null) {
 		throw noValidOrganization();
 	}

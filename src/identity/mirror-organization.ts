@@ -87,11 +87,12 @@ export const mirrorOrganization = async (
 	told: Told,
 	{requireOwnName = false} = {},
 ): Promise<Organization | null> => {
+	// Locked first: whoever deletes it holds the row, and discards it in the same transaction.
+	const known = await createOrganizationMirrorStore(mirror.trx).lock(organization.id);
 	if (await createTombstoneStore(mirror.trx).isOrganizationDiscarded(organization.id)) {
 		return null;
 	}
 
-	const known = await createOrganizationMirrorStore(mirror.trx).lock(organization.id);
 	if (known === null) {
 		return insert(mirror, organization, told, !requireOwnName);
 	}

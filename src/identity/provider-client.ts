@@ -59,6 +59,10 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
 			optional(call({method: 'GET', path: `/organizations/${segment(id)}`}), readOrganization),
 
+		/** @returns null where there is none. */
+		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
+			optional(call({method: 'PATCH', path: `/organizations/${segment(id)}`, body: {name}}), readOrganization),
+
 		/** One that is not there any more is fine. */
 		deleteOrganization: async (id: string): Promise<void> => {
 			await call({method: 'DELETE', path: `/organizations/${segment(id)}`});

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {listAudit} from '../audit/audit-log.ts';
 import {route} from '../http/route.ts';
 import {pageQuery, pageQuerySchema} from '../http/validate.ts';
+import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
 import {
 	createOrganization,
 	deleteOrganization,
@@ -12,16 +13,13 @@ import {
 import {createOrganizationStore, organizationJson} from './organization-store.ts';
 import {orgParams, requireOrganization} from './require-organization.ts';
 
-const name = Joi.string().trim().min(1).max(255);
-const contactEmail = Joi.string().email({tlds: false}).max(320).allow(null);
 const plan = Joi.string().max(50).allow(null);
 
 const newOrganization = Joi.object<{name: string; contactEmail?: string | null; plan?: string | null}>({
-	name: name.required(),
+	name: organizationName.required(),
 	contactEmail,
 	plan,
 });
-const organizationChanges = Joi.object<{name?: string; contactEmail?: string | null}>({name, contactEmail});
 const planChange = Joi.object<{plan: string | null}>({plan: plan.required()});
 const listQuery = Joi.object<{page: number; limit: number; q?: string}>({...pageQuery, q: Joi.string().max(255)});
 

@@ -3,7 +3,10 @@ import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan
 import {seedChannels} from '../channels/channel-store.ts';
 import {inTransaction} from '../db/db.ts';
 import {organizationHasSubscription, organizationNotFound} from '../errors.ts';
+import {createTombstoneStore} from '../identity/tombstone-store.ts';
 import type {Services} from '../services.ts';
+import {deleteAtProvider, renameAtProvider} from './at-provider.ts';
+import type {OrganizationFields} from './organization-fields.ts';
 import {
 	createOrganizationStore,
 	type Organization,
@@ -54,14 +57,26 @@ const change = (services: Services, {organization, by}: Target, action: string, 
 		return changed;
 	});
 
-/** Changes name or contact; nothing where nothing is named. @throws 409 where the name is in use. */
-export const updateOrganization = (
+/**
+ * Changes name or contact; nothing where nothing is named. The identity provider is told of a new name, whether or not
+ * it can be. @throws 409 where the name is in use.
+ */
+export const updateOrganization = async (
 	services: Services,
-	target: Target & {changes: {name?: string; contactEmail?: string | null}},
-): Promise<Organization> =>
-	Object.keys(target.changes).length === 0
-		? Promise.resolve(target.organization)
-		: change(services, target, 'UPDATE', target.changes);
+	target: Target & {changes: OrganizationFields},
+): Promise<Organization> => {
+	const {organization, changes} = target;
+	if (Object.keys(changes).length === 0) {
+		return organization;
+	}
+
+	const changed = await change(services, target, 'UPDATE', changes);
+	if (changed.name !== organization.name) {
+		services.background.run('tell the identity provider of a new name', renameAtProvider(services, changed));
+	}
+
+	return changed;
+};
 
 /** Suspends or activates. A repetition changes nothing and is no error. */
 export const setOrganizationStatus = (
@@ -85,29 +100,39 @@ export const setOrganizationPlan = (
 };
 
 /**
- * Removes the organization with all that is its own, clicks included; only its audit records stay.
- * @throws 409 with an active subscription.
+ * Removes the organization at the identity provider, and here with all that is its own, clicks included; only its audit
+ * records stay. No event that comes later brings it back.
+ * @throws 409 with an active subscription; 502 where the provider does not delete it, which changes nothing here.
  */
 export const deleteOrganization = (services: Services, {organization, by}: Target) =>
 	inTransaction(services.db, async (trx) => {
+		const {id, clerkOrgId} = organization;
+		const store = createOrganizationStore(trx);
 		// The lock keeps an activation that arrives meanwhile from paying for what is gone.
-		await trx('organizations').where({id: organization.id}).forUpdate().select('id');
-		if (await hasLiveSubscription(trx, organization.id)) {
+		await store.lock(id);
+		if (await hasLiveSubscription(trx, id)) {
 			throw organizationHasSubscription();
 		}
 
-		await trx('links').where({organization_id: organization.id}).delete();
-		await trx('clicks').where({organization_id: organization.id}).delete();
-		if (!(await createOrganizationStore(trx).remove(organization.id))) {
+		if (clerkOrgId !== null) {
+			await deleteAtProvider(services, clerkOrgId);
+			await createTombstoneStore(trx).addDiscarded(clerkOrgId, services.clock.now());
+		}
+
+		// Only now, because visitors of its links wait for this lock, and must not wait for the provider.
+		await trx('organizations').where({id}).forUpdate().select('id');
+		await trx('links').where({organization_id: id}).delete();
+		await trx('clicks').where({organization_id: id}).delete();
+		if (!(await store.remove(id))) {
 			throw organizationNotFound();
 		}
 
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'DELETE',
 			entityType: 'Organization',
-			entityId: organization.id,
-			organizationId: organization.id,
+			entityId: id,
+			organizationId: id,
 			details: {name: organization.name, orgKey: organization.orgKey},
 		});
-		return {id: organization.id, deleted: true};
+		return {id, deleted: true};
 	});

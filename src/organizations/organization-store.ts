@@ -155,6 +155,14 @@ export const createOrganizationStore = (db: Db) => {
 			return row === undefined ? null : toOrganization(row);
 		},
 
+		/** Keeps what an organization is called at the provider since our own call, so that its event is no news. */
+		noteProviderName: async (id: string, {name, updatedAt}: {name: string; updatedAt: Date}): Promise<void> => {
+			await db('organizations')
+				.where({id})
+				.where((known) => known.whereNull('provider_updated_at').orWhere('provider_updated_at', '<=', updatedAt))
+				.update({provider_name: name, provider_updated_at: updatedAt});
+		},
+
 		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
 		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
 

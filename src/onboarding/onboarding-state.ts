@@ -1,0 +1,64 @@
+import {findAppConfig} from '../app-config/app-config-store.ts';
+import type {Caller} from '../audit/audit-log.ts';
+import {requireAccess} from '../auth/organization-access.ts';
+import type {Session} from '../auth/session.ts';
+import {organizationNotActive} from '../errors.ts';
+import {countLinks} from '../links/link-store.ts';
+import {type Organization, organizationJson} from '../organizations/organization-store.ts';
+import {planOf} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+import {findOwnOrganization} from './own-organization-store.ts';
+
+/** Whoever signed in, and as whom audit records name them. */
+export type SignedIn = {session: Session; by: Caller};
+
+type Steps = {planSelected: boolean; appConfigured: boolean; hasLinks: boolean};
+
+/**
+ * The organization to go on with: the session's active one, fetched from the provider where its events are not here
+ * yet; of a session without one, the one that the user is a member of here. @throws 403.
+ */
+const organizationOf = async (services: Services, {session, by}: SignedIn): Promise<Organization | null> => {
+	if (session.organizationId !== null) {
+		return (await requireAccess(services, session, {orgId: null, fetchBy: by})).organization;
+	}
+
+	const own = await findOwnOrganization(services.db, session.userId);
+	if (own !== null && own.status !== 'ACTIVE') {
+		throw organizationNotActive();
+	}
+
+	return own;
+};
+
+const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
+	if (!planSelected) {
+		return 'select-plan';
+	}
+
+	if (!appConfigured) {
+		return 'configure-app';
+	}
+
+	return hasLinks ? 'done' : 'create-link';
+};
+
+/** How far somebody who signed in has come (decisions 8). @throws 403, so that the frontend asks again. */
+export const readOnboardingState = async (services: Services, signedIn: SignedIn) => {
+	const organization = await organizationOf(services, signedIn);
+	if (organization === null) {
+		const none: Steps = {planSelected: false, appConfigured: false, hasLinks: false};
+		return {organization, ...none, nextStep: 'create-organization'};
+	}
+
+	const [appConfig, links] = await Promise.all([
+		findAppConfig(services.db, organization.id),
+		countLinks(services.db, organization.id),
+	]);
+	const steps: Steps = {
+		planSelected: planOf(services, organization) !== null,
+		appConfigured: appConfig !== null,
+		hasLinks: links > 0,
+	};
+	return {organization: organizationJson(organization), ...steps, nextStep: nextStep(steps)};
+};

@@ -1,0 +1,44 @@
+import Joi from 'joi';
+import {route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
+import {organizationName} from '../organizations/organization-fields.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import {createOwnOrganization} from './create-own-organization.ts';
+import {readOnboardingState} from './onboarding-state.ts';
+import {selectPlan} from './select-plan.ts';
+
+const newOrganization = Joi.object<{name: string}>({name: organizationName.required()});
+const planChoice = Joi.object<{plan: string}>({plan: Joi.string().max(50).required()});
+
+export const portalOnboardingRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/onboarding/state',
+		credential: 'user',
+		limit: limits.portal,
+		handler: ({services, session, by}) => readOnboardingState(services, {session, by}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/onboarding/create-organization',
+		credential: 'user',
+		limit: limits.portal,
+		body: newOrganization,
+		status: 201,
+		handler: async ({services, session, by, body: {name}}) =>
+			organizationJson(await createOwnOrganization(services, {session, by, name})),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/onboarding/select-plan',
+		credential: 'session',
+		role: 'owner',
+		onboarding: true,
+		limit: limits.portal,
+		body: planChoice,
+		handler: async ({services, organization, by, body: {plan}}) =>
+			organizationJson(await selectPlan(services, {organization, by, plan})),
+	}),
+];

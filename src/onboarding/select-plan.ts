@@ -1,0 +1,46 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {requirePlanName} from '../billing/set-plan.ts';
+import {inTransaction} from '../db/db.ts';
+import {billingFlowRequired, organizationNotFound, planAlreadySelected} from '../errors.ts';
+import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
+import {planOf} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+
+/** The plan that costs nothing, so that choosing it is having it (interface 4.6). */
+const FREE_PLAN = 'STARTER';
+
+/**
+ * Takes the free plan for an organization that has none.
+ * @throws 400 for an unknown plan, 409 where a plan is selected, 422 USE_BILLING_FLOW for a plan that costs something.
+ */
+export const selectPlan = (
+	services: Services,
+	{organization: {id}, by, plan: name}: {organization: {id: string}; by: Caller; plan: string},
+): Promise<Organization> => {
+	const plan = requirePlanName(services.config.plans, name);
+	return inTransaction(services.db, async (trx) => {
+		const now = services.clock.now();
+		const store = createOrganizationStore(trx);
+		const organization = await store.lock(id);
+		if (organization === null) {
+			throw organizationNotFound();
+		}
+
+		if (planOf(services, organization) !== null) {
+			throw planAlreadySelected();
+		}
+
+		if (plan !== FREE_PLAN) {
+			throw billingFlowRequired(plan ?? name);
+		}
+
+		await recordAudit(trx, now, by, {
+			action: 'SELECT_PLAN',
+			entityType: 'Organization',
+			entityId: id,
+			organizationId: id,
+			details: {plan},
+		});
+		return (await store.update(id, {plan}, now)) ?? organization;
+	});
+};

@@ -1,0 +1,129 @@
+import {recordAudit} from '../audit/audit-log.ts';
+import {storedRoleOf} from '../auth/roles.ts';
+import {inTransaction} from '../db/db.ts';
+import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound} from '../errors.ts';
+import type {PageQuery} from '../http/validate.ts';
+import type {ProviderInvitation} from '../identity/provider-client.ts';
+import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
+import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
+import {requirePlan, requireQuota} from '../plans/entitlements.ts';
+import type {Services} from '../services.ts';
+import {invitationJson, type NewInvitation} from './invitation.ts';
+import {createMemberStore} from './member-store.ts';
+import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
+
+/** The provider's largest page; no plan that has a limit has room for more. */
+const ALL = 500;
+
+const openInvitations = ({provider}: Services, organizationId: string, page: PageQuery = {page: 1, limit: ALL}) =>
+	provider.listInvitations(organizationId, {statuses: ['pending'], ...page});
+
+/** The open invitations, newest first. */
+export const listInvitations = async (
+	services: Services,
+	{organization: {clerkOrgId}, query}: {organization: Organization; query: PageQuery},
+) => {
+	const {data, total} = clerkOrgId === null ? {data: [], total: 0} : await openInvitations(services, clerkOrgId, query);
+	return {data: data.map(invitationJson), total, ...query};
+};
+
+const recordInvitation = (
+	services: Services,
+	{organization, by}: TeamChange,
+	action: string,
+	{id, email, role}: Pick<ProviderInvitation, 'id' | 'role'> & {email: string | null},
+) =>
+	inTransaction(services.db, (trx) =>
+		recordAudit(trx, services.clock.now(), by, {
+			action,
+			entityType: 'Invitation',
+			entityId: id,
+			organizationId: organization.id,
+			details: {email, role: storedRoleOf(role)},
+		}),
+	);
+
+/** Takes back invitations to an address that did not come about. What fails is logged alone. */
+const withdraw = async (services: Services, organizationId: string, email: string): Promise<void> => {
+	try {
+		const open = await services.provider.listInvitations(organizationId, {statuses: ['pending'], email});
+		for (const {id} of open.data) {
+			await services.provider.revokeInvitation(organizationId, id);
+		}
+	} catch (error) {
+		services.log.warn({err: error}, 'could not take an invitation back at the identity provider');
+	}
+};
+
+/**
+ * Whether one more may come in, and this one. Open invitations count as members (decisions 8).
+ * @throws 402 without a plan or over its quota, 409 for a member or where an invitation is open.
+ */
+const requireSeat = async (services: Services, {organization: {id}}: TeamChange, email: string): Promise<string> => {
+	// As it is now: the plan may have changed while this waited for its turn.
+	const organization = await createOrganizationStore(services.db).findById(id);
+	if (organization === null) {
+		throw organizationNotFound();
+	}
+
+	const plan = requirePlan(services, organization);
+	const organizationId = requireProviderId(organization);
+	const members = createMemberStore(services.db, id);
+	const open = await openInvitations(services, organizationId);
+	requireQuota(plan, 'members', (await members.count()) + open.total);
+	if (await members.hasEmail(email)) {
+		throw alreadyMember(email);
+	}
+
+	if (open.data.some((invitation) => invitation.email === email)) {
+		throw alreadyInvited(email);
+	}
+
+	return organizationId;
+};
+
+/**
+ * Invites somebody; the provider sends the e-mail. Nobody is invited where it does not come about.
+ * @throws 402 without a plan or over its quota, 403 to be an owner where the caller is none, or the provider's refusal,
+ * 409 for a member or where an invitation is open, 502.
+ */
+export const inviteMember = (
+	services: Services,
+	{fields, ...change}: TeamChange & {fields: NewInvitation},
+): Promise<ReturnType<typeof invitationJson>> =>
+	inTeam(services, change, async () => {
+		const {email, role} = fields;
+		if (role === 'owner') {
+			requireOwner(change.session);
+		}
+
+		const organizationId = await requireSeat(services, change, email);
+		// Nobody had invited that address before, so whatever is open then was made here.
+		const undo = () => withdraw(services, organizationId, email);
+		const made = await undoIfUnanswered(services.provider.createInvitation(organizationId, fields), undo);
+		const invitation = {...made, role};
+		await recordInvitation(services, change, 'CREATE', invitation).catch(async (error: unknown) => {
+			await undo();
+			throw error;
+		});
+		return invitationJson(invitation);
+	});
+
+/** Takes an open invitation back. @throws 404, 502. */
+export const revokeInvitation = async (services: Services, {id, ...change}: TeamChange & {id: string}) => {
+	const organizationId = requireProviderId(change.organization);
+	const revoked = await services.provider.revokeInvitation(organizationId, id).catch(async (error: unknown) => {
+		const open = isUnanswered(error) ? await openInvitations(services, organizationId).catch(() => null) : null;
+		if (open === null || open.data.some((invitation) => invitation.id === id)) {
+			throw error;
+		}
+
+		return {id, email: null, role: null};
+	});
+	if (revoked === null) {
+		throw invitationNotFound();
+	}
+
+	await recordInvitation(services, change, 'DELETE', revoked);
+	return {id, deleted: true};
+};

@@ -1,0 +1,25 @@
+import Joi from 'joi';
+import {type Role, storedRoleOf} from '../auth/roles.ts';
+import type {ProviderInvitation} from '../identity/provider-client.ts';
+import {roleField} from './member.ts';
+
+export type NewInvitation = {email: string; role: Role};
+
+const email = Joi.string()
+	.email({tlds: false})
+	.max(320)
+	.custom((address: string) => address.toLowerCase());
+export const newInvitation = Joi.object<NewInvitation>({email: email.required(), role: roleField});
+
+/**
+ * As the API shows it (decisions 8): the role in upper case as a member's, the one that accepting it gives; the status
+ * as the provider spells it.
+ */
+export const invitationJson = ({id, email: address, role, status, createdAt, expiresAt}: ProviderInvitation) => ({
+	id,
+	email: address,
+	role: storedRoleOf(role),
+	status,
+	createdAt,
+	expiresAt,
+});

@@ -1,0 +1,126 @@
+import {type Role, roleOf} from '../auth/roles.ts';
+import {lastOwner, memberNotFound, noProviderOrganization} from '../errors.ts';
+import type {PageQuery} from '../http/validate.ts';
+import {createMembershipStore} from '../identity/membership-store.ts';
+import {inMirror} from '../identity/mirror.ts';
+import {endMember, updateMember} from '../identity/mirror-member.ts';
+import type {ProviderMembership} from '../identity/provider-client.ts';
+import {takeAway, undoIfUnanswered} from '../identity/unanswered.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {type Member, memberJson} from './member.ts';
+import {createMemberStore} from './member-store.ts';
+import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
+
+type MemberChange = TeamChange & {userId: string};
+/** Who is meant, by the provider's ids. */
+type Named = {organizationId: string; userId: string};
+
+export const listMembers = async (
+	{db}: Services,
+	{organization, query}: {organization: Organization; query: PageQuery},
+) => {
+	const found = await createMemberStore(db, organization.id).list(query);
+	return {...found, data: found.data.map(memberJson)};
+};
+
+/** The member that a change is about. @throws 404; 403 and 409 where it would take an owner away and must not. */
+const requireChangeable = async (
+	{db}: Services,
+	{organization, session, userId}: MemberChange,
+	{staysOwner}: {staysOwner: boolean},
+): Promise<{member: Member; named: Named}> => {
+	const store = createMemberStore(db, organization.id);
+	const member = await store.find(userId);
+	if (member === null) {
+		throw memberNotFound();
+	}
+
+	if (member.role === 'OWNER') {
+		requireOwner(session);
+		if (!staysOwner && (await store.countOwners()) === 1) {
+			throw lastOwner();
+		}
+	}
+
+	const organizationId = requireProviderId(organization);
+	if (member.clerkUserId === null) {
+		throw noProviderOrganization();
+	}
+
+	return {member, named: {organizationId, userId: member.clerkUserId}};
+};
+
+/** Gives a member back the role from before a change that did not come about. What fails is logged alone. */
+const putBack = async (
+	{provider, log}: Services,
+	{organizationId, userId}: Named,
+	{to, from}: {to: Role; from: Role},
+) => {
+	try {
+		const current = await provider.findMembership(organizationId, userId);
+		if (current?.role === from) {
+			await provider.stampRole(organizationId, userId, to);
+		}
+	} catch (error) {
+		log.warn({err: error}, 'could not give a member the former role back at the identity provider');
+	}
+};
+
+/** Writes a role to the mirror as the provider has it since our own call, which nothing older may undo. */
+const mirrorRole = (services: Services, {organization, by, userId}: MemberChange, stamped: ProviderMembership) =>
+	inMirror(services, by, async (mirror) => {
+		const known = await createMembershipStore(mirror.trx).find(organization.id, userId);
+		const before = known?.providerUpdatedAt ?? stamped.updatedAt;
+		await updateMember(mirror, {...stamped, updatedAt: before > stamped.updatedAt ? before : stamped.updatedAt});
+	});
+
+/**
+ * Changes a member's role: at the provider, whence the next session token takes it, and here. Both have the old one
+ * where it does not come about.
+ * @throws 403 where it makes or takes away an owner and the caller is none, 404, 409 for the last owner, 502.
+ */
+export const changeMemberRole = (services: Services, {role, ...change}: MemberChange & {role: Role}) =>
+	inTeam(services, change, async () => {
+		if (role === 'owner') {
+			requireOwner(change.session);
+		}
+
+		const {member, named} = await requireChangeable(services, change, {staysOwner: role === 'owner'});
+		const former = roleOf(member.role.toLowerCase()) ?? 'viewer';
+		const undo = () => putBack(services, named, {to: former, from: role});
+		const stamped = await undoIfUnanswered(services.provider.stampRole(named.organizationId, named.userId, role), undo);
+		await mirrorRole(services, change, {...stamped, role}).catch(async (error: unknown) => {
+			await undo();
+			throw error;
+		});
+		const changed = await createMemberStore(services.db, change.organization.id).find(change.userId);
+		if (changed === null) {
+			throw memberNotFound();
+		}
+
+		return memberJson(changed);
+	});
+
+/**
+ * Removes a member at the provider and here, for good: no late event brings the membership back. It may be the caller.
+ * @throws 403 for an owner where the caller is none, 404, 409 for the last owner, 502.
+ */
+export const removeMember = (services: Services, change: MemberChange) =>
+	inTeam(services, change, async () => {
+		const {provider} = services;
+		const {member, named} = await requireChangeable(services, change, {staysOwner: false});
+		const {organizationId, userId} = named;
+		await takeAway(
+			provider.removeMember(organizationId, userId),
+			async () => (await provider.findMembership(organizationId, userId)) === null,
+		);
+		await inMirror(services, change.by, (mirror) =>
+			endMember(mirror, {
+				...named,
+				id: member.clerkMembershipId ?? `${organizationId}/${userId}`,
+				createdAt: member.providerCreatedAt,
+			}),
+		);
+		return {userId: change.userId, deleted: true};
+	});

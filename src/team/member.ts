@@ -1,0 +1,27 @@
+import Joi from 'joi';
+import {type Role, roleOf, roles, type StoredRole} from '../auth/roles.ts';
+
+/** A member of an organization, with what the provider knows of the membership. */
+export type Member = {
+	userId: string;
+	email: string | null;
+	name: string;
+	role: StoredRole;
+	joinedAt: Date;
+	/** The provider's ids; null where it told of none. */
+	clerkUserId: string | null;
+	clerkMembershipId: string | null;
+	providerCreatedAt: Date | null;
+};
+
+/** As the API shows it (decisions 8); the role as memberships have it, in upper case (interface 2). */
+export const memberJson = ({userId, email, name, role, joinedAt}: Member) => ({userId, email, name, role, joinedAt});
+
+/** A role in a body, in upper case as answers have it or in lower case as claims do; read as claims spell it. */
+export const roleField = Joi.any()
+	.required()
+	.custom((value: unknown, helpers) => {
+		const role = typeof value === 'string' ? roleOf(value.toLowerCase()) : null;
+		const names = roles.map((one) => one.toUpperCase()).join(', ');
+		return role ?? helpers.message({custom: `{{#label}} must be one of ${names}`});
+	}) as Joi.Schema<Role>;

@@ -1,0 +1,87 @@
+import Joi from 'joi';
+import type {Role} from '../auth/roles.ts';
+import {route} from '../http/route.ts';
+import {pageQuerySchema, uuidParam} from '../http/validate.ts';
+import {limits} from '../limits/limits.ts';
+import {newInvitation} from './invitation.ts';
+import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
+import {roleField} from './member.ts';
+import {changeMemberRole, listMembers, removeMember} from './member-operations.ts';
+
+const memberParams = Joi.object<{userId: string}>({userId: uuidParam});
+/** The provider's id of an invitation. */
+const invitationParams = Joi.object<{id: string}>({
+	id: Joi.string()
+		.pattern(/^[A-Za-z0-9_-]{1,255}$/)
+		.required()
+		.messages({'string.pattern.base': '{{#label}} must be the id of an invitation'}),
+});
+const memberChanges = Joi.object<{role: Role}>({role: roleField});
+
+export const portalTeamRoutes = [
+	route({
+		method: 'GET',
+		path: '/portal/team',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listMembers(services, {organization, query}),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/portal/team/invitations',
+		credential: 'session',
+		role: 'viewer',
+		limit: limits.portal,
+		query: pageQuerySchema,
+		handler: ({services, organization, query}) => listInvitations(services, {organization, query}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/team/invitations',
+		credential: 'session',
+		role: 'admin',
+		limit: limits.portal,
+		body: newInvitation,
+		status: 201,
+		handler: ({services, organization, by, session, body}) =>
+			inviteMember(services, {organization, by, session, fields: body}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/portal/team/invitations/:id',
+		credential: 'session',
+		role: 'admin',
+		limit: limits.portal,
+		params: invitationParams,
+		handler: ({services, organization, by, session, params: {id}}) =>
+			revokeInvitation(services, {organization, by, session, id}),
+	}),
+
+	route({
+		method: 'PATCH',
+		path: '/portal/team/:userId',
+		credential: 'session',
+		role: 'admin',
+		limit: limits.portal,
+		params: memberParams,
+		body: memberChanges,
+		handler: ({services, organization, by, session, params: {userId}, body: {role}}) =>
+			changeMemberRole(services, {organization, by, session, userId, role}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/portal/team/:userId',
+		credential: 'session',
+		role: 'admin',
+		limit: limits.portal,
+		params: memberParams,
+		handler: ({services, organization, by, session, params: {userId}}) =>
+			removeMember(services, {organization, by, session, userId}),
+	}),
+];

@@ -1,0 +1,32 @@
+import type {Caller} from '../audit/audit-log.ts';
+import type {Session} from '../auth/session.ts';
+import {withLease} from '../db/lease.ts';
+import {insufficientRole, noProviderOrganization} from '../errors.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+
+/** A change of an organization's team: in which, by whom, and with what session. */
+export type TeamChange = {organization: Organization; by: Caller; session: Session};
+
+/**
+ * Runs a change of the team while no other one of the organization runs: the provider holds invitations and roles, so
+ * that no constraint of ours keeps the number of members in the quota, or the last owner.
+ */
+export const inTeam = <T>(services: Services, {organization}: TeamChange, work: () => Promise<T>): Promise<T> =>
+	withLease(services, `team:${organization.id}`, work);
+
+/** Only an owner makes or removes an owner (decisions 8). Ops sessions pass (interface 5.4). @throws 403. */
+export const requireOwner = ({isOps, role}: Session): void => {
+	if (!isOps && role !== 'owner') {
+		throw insufficientRole();
+	}
+};
+
+/** The provider's id of an organization. @throws 409 for one that an operator made, which has none. */
+export const requireProviderId = ({clerkOrgId}: Organization): string => {
+	if (clerkOrgId === null) {
+		throw noProviderOrganization();
+	}
+
+	return clerkOrgId;
+};

@@ -1,0 +1,165 @@
+import test from 'ava';
+import type {FaultInput} from '../fakes/identity-provider/faults.ts';
+import {type Portal, startPortal} from '../helpers/portal.ts';
+import {createOrganization, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
+
+let portal: Portal;
+test.before(async () => {
+	portal = await startPortal();
+});
+test.after.always(() => portal?.stop());
+
+const path = '/portal/onboarding/create-organization';
+const nowhere = {there: [], here: []};
+
+type Faulty = 'make' | 'stamp' | 'list' | 'user';
+
+/** Makes the provider's calls for one user or name fail. */
+const fail = (what: Faulty, {userId, name}: {userId: string; name: string}, fault: FaultInput) => {
+	const calls: Record<Faulty, FaultInput> = {
+		make: {
+			method: 'POST',
+			path: '/organizations',
+			when: ({body}) => typeof body === 'string' && body.includes(JSON.stringify(name)),
+		},
+		stamp: {method: 'PATCH', path: `/organizations/:id/memberships/${userId}/metadata`},
+		list: {method: 'GET', path: `/users/${userId}/organization_memberships`},
+		user: {method: 'GET', path: `/users/${userId}`},
+	};
+	return portal.provider.fail({...calls[what], ...fault});
+};
+
+const refusesAndLeavesNothing = test.macro({
+	exec: async (t, what: Faulty, fault: FaultInput) => {
+		const mona = newcomer(portal);
+		const name = uniqueName();
+		const fails = fail(what, {userId: mona.user.id, name}, fault);
+		const {status, body} = await mona.caller.post(path, {name});
+		t.is(status, 502);
+		t.is(body.message, 'Identity provider unavailable');
+		t.deepEqual(await organizationsNamed(portal, name), nowhere);
+		fails.lift();
+
+		// What it tells of all this leaves nothing here either, and nothing stands in the way of another attempt.
+		await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
+		const again = await mona.caller.post(path, {name});
+		t.is(again.status, 201);
+		const {there, here} = await organizationsNamed(portal, name);
+		t.deepEqual([there.length, here.length], [1, 1]);
+	},
+	title: (title) => `${title} is 502, and nothing stays on either side`,
+});
+
+test('a provider that fails to make it', refusesAndLeavesNothing, 'make', {status: 500});
+test('a provider that makes it and then fails', refusesAndLeavesNothing, 'make', {status: 503, afterwards: true});
+test('a provider that makes it and hangs up', refusesAndLeavesNothing, 'make', {drop: true, afterwards: true});
+test('a provider that makes it and never answers', refusesAndLeavesNothing, 'make', {hang: true, afterwards: true});
+test('a provider that answers with a page', refusesAndLeavesNothing, 'make', {rawBody: '<html>', afterwards: true});
+test('a provider that does not write the role', refusesAndLeavesNothing, 'stamp', {status: 500});
+test('a provider that writes the role and hangs up', refusesAndLeavesNothing, 'stamp', {drop: true, afterwards: true});
+test('a provider that does not say what the user has', refusesAndLeavesNothing, 'list', {status: 500, times: 3});
+test('a provider that does not say who the user is', refusesAndLeavesNothing, 'user', {status: 500, times: 3});
+
+test('a limit of the provider is 403 with its words', async (t) => {
+	const mona = newcomer(portal);
+	const name = uniqueName();
+	const message = 'You have reached your limit of organizations.';
+	fail('make', {userId: mona.user.id, name}, {status: 403, code: 'organization_quota_exceeded', message});
+	const {status, body} = await mona.caller.post(path, {name});
+	t.is(status, 403);
+	t.is(body.message, message);
+	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+});
+
+test('a database that fails leaves nothing at the provider', async (t) => {
+	const {db} = portal.services;
+	await db.raw(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`);
+	await db.raw(`CREATE TRIGGER refuse BEFORE INSERT ON organizations
+		FOR EACH ROW WHEN (NEW.name LIKE 'Unstorable%') EXECUTE FUNCTION refuse()`);
+	const mona = newcomer(portal);
+	const name = `Unstorable ${uniqueName()}`;
+	const {status} = await mona.caller.post(path, {name});
+	t.is(status, 500);
+	t.deepEqual(await organizationsNamed(portal, name), nowhere);
+	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
+});
+
+/** The provider makes the organization, and then nobody hears from it until the fault is lifted. */
+const makeUnheard = async (name: string) => {
+	const mona = newcomer(portal);
+	const {id: userId} = mona.user;
+	fail('make', {userId, name}, {drop: true, afterwards: true});
+	let asked = 0;
+	const away = portal.provider.fail({
+		path: `/users/${userId}/organization_memberships`,
+		times: Infinity,
+		status: 500,
+		when: () => {
+			asked += 1;
+			return asked > 1;
+		},
+	});
+	const {status} = await mona.caller.post(path, {name});
+	away.lift();
+	return {mona, status};
+};
+
+test('an attempt that the provider heard alone is finished by the next one of that name', async (t) => {
+	const name = uniqueName();
+	const {mona, status} = await makeUnheard(name);
+	t.is(status, 502);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	const again = await mona.caller.post(path, {name});
+	t.is(again.status, 201);
+	const {there, here} = await organizationsNamed(portal, name);
+	t.like({there, here}, {there: [{created_by: mona.user.id}], here: [{id: again.body.id, clerk_org_id: there[0]?.id}]});
+	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {name: uniqueName()})).status, 200);
+});
+
+test('an attempt that the provider heard alone is the organization of whoever tries another name', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	const {status} = await mona.caller.post(path, {name: uniqueName()});
+	t.is(status, 409);
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}, nextStep: 'select-plan'});
+});
+
+test('an attempt that the provider heard alone is finished by its events', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}, nextStep: 'select-plan'});
+	const {there} = await organizationsNamed(portal, name);
+	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {contactEmail: null})).status, 200);
+});
+
+test('what a refused attempt could not delete is deleted by the next one', async (t) => {
+	const name = uniqueName();
+	await createOrganization(portal, newcomer(portal), name);
+	const lisa = newcomer(portal);
+	const isHers = ({path: called}: {path: string}) => {
+		const [, , , id = ''] = called.split('/');
+		return portal.provider.directory.organizations.get(id)?.created_by === lisa.user.id;
+	};
+	const away = portal.provider.fail({method: 'DELETE', times: Infinity, status: 500, when: isHers});
+	const refused = await lisa.caller.post(path, {name});
+	t.is(refused.status, 409);
+	t.is((await organizationsNamed(portal, name)).there.length, 2);
+	away.lift();
+
+	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(lisa.user));
+	t.is((await lisa.caller.get('/portal/onboarding/state')).body.organization, null);
+	t.is((await lisa.caller.post(path, {name: uniqueName()})).status, 201);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+});
+
+test('a process that was killed in the middle blocks nobody for longer than its lease', async (t) => {
+	const mona = newcomer(portal);
+	const now = portal.clock.now();
+	await portal.services.db('leases').insert({
+		name: `create-organization:${mona.user.id}`,
+		holder: '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11',
+		expires_at: now,
+	});
+	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
+});
