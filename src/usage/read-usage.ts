@@ -1,22 +1,17 @@
 import {countMonthClicks} from '../clicks/record-click.ts';
-import type {Db} from '../db/db.ts';
 import {createDomainStore} from '../domains/domain-store.ts';
 import {countLinks} from '../links/link-store.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {planOf} from '../plans/entitlements.ts';
 import type {QuotaName} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
+import {countSeats} from '../team/seats.ts';
 
 /** `limit` null: unlimited. Clicks are those of the calendar month (UTC). */
 export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
 
-const countMembers = async (db: Db, organizationId: string): Promise<number> => {
-	const [counted] = await db('org_members').where({organization_id: organizationId}).count({total: '*'});
-	return Number(counted?.total ?? 0);
-};
-
 /**
- * What an organization uses of each quota. Without a plan every limit is 0, because whatever a quota gates is refused
+ * What an organization uses of each quota; open invitations count as members. Without a plan every limit is 0, because whatever a quota gates is refused
  * then (402 PLAN_NOT_SELECTED).
  */
 export const readUsage = async (services: Services, organization: Organization): Promise<Usage> => {
@@ -25,7 +20,7 @@ export const readUsage = async (services: Services, organization: Organization):
 	const [links, clicks, members, domains] = await Promise.all([
 		countLinks(db, id),
 		countMonthClicks(db, id, clock.now()),
-		countMembers(db, id),
+		countSeats(services, organization),
 		createDomainStore(db, id).count(),
 	]);
 	const plan = planOf(services, organization);

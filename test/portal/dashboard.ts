@@ -80,8 +80,11 @@ test('a bad query is 400, and without a role nobody sees figures', async (t) => 
 });
 
 test('the usage tells per quota what is used and how much there is', async (t) => {
-	const {organization: acme, caller} = await member(portal);
+	const {organization: acme, clerkOrgId, caller} = await member(portal);
 	await member(portal, {organization: acme, role: 'owner'});
+	const invite = (email: string) => portal.provider.invitation({organization: clerkOrgId, email});
+	invite('open@acme.test');
+	portal.provider.revoke(invite('revoked@acme.test'));
 	await story(acme, caller);
 	await admin(portal).post(`/admin/organizations/${acme.id}/domains`, {hostname: 'usage.acme.test'});
 	const {status, body} = await caller.get('/portal/usage');
@@ -89,9 +92,21 @@ test('the usage tells per quota what is used and how much there is', async (t) =
 	t.deepEqual(body, {
 		links: {used: 2, limit: 10_000},
 		clicks: {used: 3, limit: 250_000},
-		members: {used: 2, limit: 10},
+		members: {used: 3, limit: 10},
 		domains: {used: 1, limit: 1},
 	});
+});
+
+test('where the provider does not answer the members alone are counted', async (t) => {
+	const own = await startPortal();
+	t.teardown(() => own.stop());
+	const {clerkOrgId, caller} = await member(own);
+	own.provider.invitation({organization: clerkOrgId, email: 'open@acme.test'});
+	t.is((await caller.get('/portal/usage')).body.members.used, 2);
+	own.provider.fail({path: '/organizations/:id/invitations', status: 500, times: Number.POSITIVE_INFINITY});
+	const {status, body} = await caller.get('/portal/usage');
+	t.is(status, 200);
+	t.is(body.members.used, 1);
 });
 
 test('the clicks of the usage are those of the calendar month', async (t) => {
