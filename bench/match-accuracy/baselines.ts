@@ -13,7 +13,7 @@ const createBaseline = ({near, seconds, choose}: Rule, {tokens, key}: Mode): Mat
 		for (const {method, hash} of tokens ? open.tokens : []) {
 			const proven = store.findByToken(tokenKey(hash));
 			if (proven !== null && store.claim(proven, open.at)) {
-				return {click: proven.click, method, confidence: 'exact', score: null, surroundings: null};
+				return {click: proven.click, method, confidence: 'exact', score: null};
 			}
 		}
 
@@ -25,7 +25,7 @@ const createBaseline = ({near, seconds, choose}: Rule, {tokens, key}: Mode): Mat
 			return {click: null, reason: 'no match'};
 		}
 
-		return {click: chosen.click, method: 'IP_FUZZY', confidence: null, score: null, surroundings: null};
+		return {click: chosen.click, method: 'IP_FUZZY', confidence: null, score: null};
 	};
 	return {record: store.record, match};
 };

@@ -2,14 +2,6 @@ import type {Confidence} from '../../src/app-config/app-config.ts';
 import type {MatchMethod} from '../../src/match/match-policy.ts';
 import type {Click, Open} from './events.ts';
 
-/** How sure a guess can be, beside its likeness. */
-export type Surroundings = {
-	/** Open clicks of the address within the time of the policy's `crowd`, of all tenants, the winner included. */
-	openNearby: number;
-	/** A later click there, on another link, that nothing speaks against. */
-	hasNewerRival: boolean;
-};
-
 export type Answer =
 	| {
 			click: Click;
@@ -17,8 +9,6 @@ export type Answer =
 			/** Null where the product knows no confidences. */
 			confidence: Confidence | null;
 			score: number | null;
-			/** What it was like at the address; null for proof and for other products. */
-			surroundings: Surroundings | null;
 	  }
 	| {click: null; reason: string};
 

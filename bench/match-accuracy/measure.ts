@@ -12,14 +12,27 @@ export type Row = {name: string; tally: Tally};
 
 const HOUR = 3600;
 
-/** The other products, by their published rules. */
-export const baselines: ReadonlyArray<{name: string; create: (mode: Mode) => Matcher}> = [
-	{name: 'newest click of the address, 24 h', create: (mode) => createNewestOfAddress(24 * HOUR, mode)},
-	{name: 'newest click of the address, 6 h', create: (mode) => createNewestOfAddress(6 * HOUR, mode)},
-	{name: 'newest click of the address, 1 h', create: (mode) => createNewestOfAddress(HOUR, mode)},
-	{name: 'newest click of the address, 30 min', create: (mode) => createNewestOfAddress(HOUR / 2, mode)},
-	{name: 'newest click of the address, 5 min', create: (mode) => createNewestOfAddress(300, mode)},
-	{name: 'weighted signals from 70, 168 h', create: createWeighted},
+type Baseline = {
+	name: string;
+	/** Whether somebody publishes that he does so; otherwise the window is ours, to compare with. */
+	isPublished: boolean;
+	create: (mode: Mode) => Matcher;
+};
+
+const newest = (name: string, seconds: number, isPublished: boolean): Baseline => ({
+	name: `newest click of the address, ${name}${isPublished ? '' : ' (ours, for comparison)'}`,
+	isPublished,
+	create: (mode) => createNewestOfAddress(seconds, mode),
+});
+
+/** The rules of other products. */
+export const baselines: readonly Baseline[] = [
+	newest('5 min', 300, true),
+	newest('30 min', HOUR / 2, true),
+	{name: 'weighted signals from 70, 168 h', isPublished: true, create: createWeighted},
+	newest('1 h', HOUR, false),
+	newest('6 h', 6 * HOUR, false),
+	newest('24 h', 24 * HOUR, false),
 ];
 
 const METHODS: readonly MatchMethod[] = [
@@ -34,8 +47,12 @@ const CONFIDENCES: readonly Confidence[] = ['exact', 'high', 'medium', 'low'];
 export const playOplink = ({events, measuredFrom}: Story, mode: Mode, policy: MatchPolicy = matchPolicy): Result[] =>
 	replay(events, measuredFrom, createOplink(policy, mode));
 
-export const playBaselines = ({events, measuredFrom}: Story, mode: Mode): Row[] =>
-	baselines.map(({name, create}) => ({name, tally: tally(replay(events, measuredFrom, create(mode)))}));
+export const playBaselines = ({events, measuredFrom}: Story, mode: Mode): Array<Row & Pick<Baseline, 'isPublished'>> =>
+	baselines.map(({name, isPublished, create}) => ({
+		name,
+		isPublished,
+		tally: tally(replay(events, measuredFrom, create(mode))),
+	}));
 
 export const ofConfidence =
 	(wanted: Confidence) =>
@@ -69,35 +86,3 @@ export const scoredByPlace = (results: Result[]): Row[] =>
 			),
 		})),
 	);
-
-export type Narrowing = {withinMinutes: number; openNearby: number; withoutNewerRival: boolean};
-
-/** What of the `high` answers narrower rules would keep; recall stays of all deferred installs. */
-export const narrowHigh = (results: Result[], {withinMinutes, openNearby, withoutNewerRival}: Narrowing): Tally =>
-	tally(
-		results,
-		({open, answer: {click, confidence, surroundings}}) =>
-			confidence === 'high' &&
-			surroundings !== null &&
-			open.at.getTime() - click.at.getTime() <= withinMinutes * 60_000 &&
-			surroundings.openNearby <= openNearby &&
-			!(withoutNewerRival && surroundings.hasNewerRival),
-	);
-
-const anything: Narrowing = {withinMinutes: Infinity, openNearby: Infinity, withoutNewerRival: false};
-
-/** All that `narrowHigh` knows to ask for. */
-export const narrowest: Narrowing = {withinMinutes: 10, openNearby: 8, withoutNewerRival: true};
-
-/** What `narrowHigh` is asked, from nothing to all of it. */
-export const narrowings: ReadonlyArray<{name: string; narrowing: Narrowing}> = [
-	{name: 'as it is', narrowing: anything},
-	{name: 'click at most 1 h old', narrowing: {...anything, withinMinutes: 60}},
-	{name: 'click at most 15 min old', narrowing: {...anything, withinMinutes: 15}},
-	{name: 'click at most 10 min old', narrowing: {...anything, withinMinutes: 10}},
-	{name: 'at most 8 open clicks nearby', narrowing: {...anything, openNearby: 8}},
-	{name: 'no newer rival', narrowing: {...anything, withoutNewerRival: true}},
-	{name: '10 min, 20 open clicks, no newer rival', narrowing: {...narrowest, openNearby: 20}},
-	{name: '15 min, 8 open clicks, no newer rival', narrowing: {...narrowest, withinMinutes: 15}},
-	{name: '10 min, 8 open clicks, no newer rival', narrowing: narrowest},
-];

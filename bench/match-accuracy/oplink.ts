@@ -1,4 +1,5 @@
-import {type Candidate, guessClick} from '../../src/match/guess.ts';
+import type {Candidate} from '../../src/match/candidate.ts';
+import {guessClick} from '../../src/match/guess.ts';
 import type {MatchPolicy} from '../../src/match/match-policy.ts';
 import type {Nearness} from '../../src/match/match-score.ts';
 import {createClickStore, type StoredClick} from './click-store.ts';
@@ -29,7 +30,7 @@ export const createOplink = (policy: MatchPolicy, {tokens, key}: Mode): Matcher 
 		for (const {method, hash} of open.tokens) {
 			const stored = store.findByToken(tokenKey(hash));
 			if (stored !== null && store.claim(stored, open.at)) {
-				return {click: stored.click, method, confidence: 'exact', score: null, surroundings: null};
+				return {click: stored.click, method, confidence: 'exact', score: null};
 			}
 		}
 
@@ -67,14 +68,7 @@ export const createOplink = (policy: MatchPolicy, {tokens, key}: Mode): Matcher 
 		}
 
 		const {method, confidence, score} = guess;
-		const hasNewerRival = weighing.weighed.some(
-			({candidate, ruledOut}) =>
-				ruledOut === null &&
-				candidate.nearness === 'ip' &&
-				candidate.linkId !== winner.click.linkId &&
-				candidate.clickedAt > winner.clickedAt,
-		);
-		return {click: winner.click, method, confidence, score, surroundings: {openNearby, hasNewerRival}};
+		return {click: winner.click, method, confidence, score};
 	};
 
 	return {

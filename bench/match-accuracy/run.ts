@@ -2,20 +2,11 @@ import {parseArgs} from 'node:util';
 import {matchPolicy} from '../../src/match/match-policy.ts';
 import {missCauses, wrongCauses} from './causes.ts';
 import {changePolicy} from './change-policy.ts';
-import {
-	breakDown,
-	narrowHigh,
-	narrowings,
-	ofConfidence,
-	playBaselines,
-	playOplink,
-	type Story,
-	scoredByPlace,
-} from './measure.ts';
+import {breakDown, ofConfidence, playBaselines, playOplink, type Story, scoredByPlace} from './measure.ts';
 import {causeTable, tallyTable} from './report.ts';
 import {sensitivity} from './sensitivity.ts';
 import {tellStory} from './story.ts';
-import {isMatch, type Result} from './tally.ts';
+import {isMatch} from './tally.ts';
 
 const {values} = parseArgs({
 	options: {
@@ -47,12 +38,6 @@ const describe = ({events, measuredFrom}: Story): string => {
 	].join(' ');
 };
 
-const narrowed = (name: string, results: Result[]): string =>
-	tallyTable(
-		name,
-		narrowings.map(({name: rule, narrowing}) => ({name: rule, tally: narrowHigh(results, narrowing)})),
-	);
-
 const started = performance.now();
 const story = tellStory({people, seed, crowding: 1});
 print('# Match accuracy', describe(story));
@@ -64,9 +49,6 @@ for (const key of [true, false]) {
 		tallyTable('guesses alone', breakDown(guesses)),
 		tallyTable('other rules, without tokens', playBaselines(story, {tokens: false, key})),
 		tallyTable('whole system', breakDown(whole)),
-		'### What narrower rules would leave of `high`',
-		narrowed('guesses alone', guesses),
-		narrowed('whole system', whole),
 		'### What drives the errors',
 		tallyTable('scored, guesses alone', scoredByPlace(guesses)),
 		tallyTable('scored, whole system', scoredByPlace(whole)),

@@ -1,5 +1,5 @@
 import type {MatchPolicy} from '../../src/match/match-policy.ts';
-import {baselines, narrowest, narrowHigh, ofConfidence, playBaselines, playOplink} from './measure.ts';
+import {baselines, ofConfidence, playBaselines, playOplink} from './measure.ts';
 import {percent, range, table} from './report.ts';
 import {tellStory} from './story.ts';
 import {type Tally, tally} from './tally.ts';
@@ -14,7 +14,6 @@ export const sensitivity = (people: number, seeds: number[], policy: MatchPolicy
 			const results = playOplink(story, KEYED_GUESSES, policy);
 			return {
 				high: tally(results, ofConfidence('high')),
-				narrow: narrowHigh(results, narrowest),
 				rows: [{name: 'Oplink', tally: tally(results)}, ...playBaselines(story, KEYED_GUESSES)],
 			};
 		});
@@ -29,19 +28,9 @@ export const sensitivity = (people: number, seeds: number[], policy: MatchPolicy
 			];
 		};
 		const ofRow = (index: number) => cells(weeks.flatMap(({rows}) => rows[index]?.tally ?? []));
-		return [
-			cells(weeks.map(({high}) => high)),
-			cells(weeks.map(({narrow}) => narrow)),
-			ofRow(0),
-			...baselines.map((_, index) => ofRow(index + 1)),
-		];
+		return [cells(weeks.map(({high}) => high)), ofRow(0), ...baselines.map((_, index) => ofRow(index + 1))];
 	});
-	const names = [
-		'Oplink, high',
-		'Oplink, high under the narrowest rules',
-		'Oplink, all',
-		...baselines.map(({name}) => name),
-	];
+	const names = ['Oplink, high', 'Oplink, all', ...baselines.map(({name}) => name)];
 	return table(
 		['all weeks (lowest to highest)', 'precision', 'recall', 'precision, crowded', 'recall, crowded'],
 		names.map((name, index) => [name, ...runs.flatMap((run) => run[index] ?? [])]),
