@@ -34,11 +34,13 @@ const OWN_LIMITS = new Set([402, 403, 429]);
 type ProviderAnswer = {status: number; retryAfterSeconds: number | null; body: unknown};
 
 const urlOf = (apiUrl: string, {path, query = {}}: ProviderCall): string => {
-	const search = new URLSearchParams(
-		Object.entries(query).flatMap(([name, value]) =>
-			(Array.isArray(value) ? value : [value]).map((one) => [name, String(one)]),
-		),
-	);
+	const search = new URLSearchParams();
+	for (const [name, value] of Object.entries(query)) {
+		for (const one of Array.isArray(value) ? value : [value]) {
+			search.append(name, String(one));
+		}
+	}
+
 	return `${apiUrl}${path}${search.size === 0 ? '' : `?${search}`}`;
 };
 

@@ -112,23 +112,29 @@ const stories: Array<{name: string; tell: () => Story; end: object}> = [
 ];
 
 for (const {name, tell, end} of stories) {
-	test.serial(`${name}: each of the 120 orders of its five events ends in the same rows`, async (t) => {
-		const permutations = orders([0, 1, 2, 3, 4]);
-		t.is(permutations.length, 120);
-		// All stories are told first: the clock stands still while they are delivered.
-		const told = permutations.map((order) => ({order, ...tell()}));
-		const outcomes = await Promise.all(
-			told.map(async ({order, events, read}) => {
-				t.is(events.length, 5);
-				const shuffled = order.flatMap((index) => events[index] ?? []);
-				taken(t, await portal.provider.deliver(portal, ...shuffled));
-				return {order, end: await read()};
-			}),
+	// By what comes first, so that no test takes long: 5 times 24 orders.
+	for (const first of [0, 1, 2, 3, 4]) {
+		test.serial(
+			`${name}: each order of its five events that begins with number ${first + 1} ends in the same rows`,
+			async (t) => {
+				const permutations = orders([0, 1, 2, 3, 4]).filter((order) => order[0] === first);
+				t.is(permutations.length, 24);
+				// All are told first: the clock stands still while they are delivered.
+				const told = permutations.map((order) => ({order, ...tell()}));
+				const outcomes = await Promise.all(
+					told.map(async ({order, events, read}) => {
+						t.is(events.length, 5);
+						const shuffled = order.flatMap((index) => events[index] ?? []);
+						taken(t, await portal.provider.deliver(portal, ...shuffled));
+						return {order, end: await read()};
+					}),
+				);
+				for (const outcome of outcomes) {
+					t.deepEqual(outcome.end, end, `in the order ${outcome.order}`);
+				}
+			},
 		);
-		for (const outcome of outcomes) {
-			t.deepEqual(outcome.end, end, `in the order ${outcome.order}`);
-		}
-	});
+	}
 
 	test.serial(`${name}: its events, twice each and all at once, end in the same rows`, async (t) => {
 		for (let round = 0; round < 8; round += 1) {
