@@ -33,17 +33,14 @@ import {matchAttemptRoutes} from './match/admin-routes.ts';
 import {portalMatchRoutes} from './match/portal-routes.ts';
 import {matchRoutes} from './match/routes.ts';
 import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
-import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
-import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
 import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
-import {portalTeamRoutes} from './team/portal-routes.ts';
 import {portalTeamRoutes} from './team/portal-routes.ts';
 import {templateRoutes} from './templates/admin-routes.ts';
 import {portalTemplateRoutes} from './templates/portal-routes.ts';
@@ -74,9 +71,6 @@ const surfaces: Route[] = [
 	...portalOrganizationRoutes,
 	...portalTeamRoutes,
 	...portalBillingRoutes,
-	...portalOnboardingRoutes,
-	...portalOrganizationRoutes,
-	...portalTeamRoutes,
 	...portalApiKeyRoutes,
 	...portalAppConfigRoutes,
 	...portalDomainRoutes,
