@@ -127,6 +127,24 @@ test('no event of a deleted organization brings it back', async (t) => {
 	t.deepEqual(await portal.services.db('organizations').where({clerk_org_id: clerkOrgId}), []);
 });
 
+test('an event that comes while an organization is deleted does not bring it back', async (t) => {
+	const {caller, clerkOrgId} = await member(portal, {role: 'owner', plan: 'STARTER'});
+	let delivered: Promise<Array<{status: number}>> = Promise.resolve([]);
+	portal.provider.fail({
+		method: 'DELETE',
+		path: `/organizations/${clerkOrgId}`,
+		delay: 300,
+		when: () => {
+			portal.provider.updateOrganization(clerkOrgId, {name: `Newer ${clerkOrgId}`});
+			delivered = portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(clerkOrgId));
+			return true;
+		},
+	});
+	t.is((await caller.delete(path)).status, 200);
+	t.true((await delivered).every(({status}) => status === 200));
+	t.deepEqual(await portal.services.db('organizations').where({clerk_org_id: clerkOrgId}), []);
+});
+
 test('an organization that pays is not deleted, here or at the provider', async (t) => {
 	const {caller, organization, clerkOrgId} = await member(portal, {role: 'owner', plan: 'SCALE'});
 	const {status} = await caller.delete(path);
