@@ -29,7 +29,10 @@ export const startStripe = async (
 };
 
 /** A customer with an open checkout. */
-export const openCheckout = async ({stripe}: Given, price = GROWTH): Promise<Stripe.Checkout.Session> => {
+export const openCheckout = async (
+	{stripe}: Pick<Given, 'stripe'>,
+	price = GROWTH,
+): Promise<Stripe.Checkout.Session> => {
 	const customer = await stripe.customers.create({email: 'owner@acme.test', name: 'Acme', metadata: {orgId: 'o-1'}});
 	const metadata = {orgId: 'o-1', attemptId: 'a-1'};
 	return stripe.checkout.sessions.create({

@@ -223,3 +223,27 @@ test('An intention dies of age', async (t) => {
 	t.throws(() => fake.pay('att_1'), {message: /expired/});
 	t.is(fake.charges.length, 0);
 });
+
+test('A person pays on the hosted page, and returns with the fields and their signature', async (t) => {
+	const given = await startPaymob(t);
+	const {fake} = given;
+	const {body} = await createIntention(given, {redirection_url: 'https://portal.example.com/return'});
+	const url = new URL(fake.env['PAYMOB_CHECKOUT_URL'] ?? '');
+	url.searchParams.set('publicKey', fake.env['PAYMOB_PUBLIC_KEY'] ?? '');
+	url.searchParams.set('clientSecret', String(body['client_secret']));
+	const post = (fields: Record<string, string>) =>
+		fetch(url, {method: 'POST', redirect: 'manual', body: new URLSearchParams(fields)});
+
+	t.regex(await (await fetch(url)).text(), /3800\.00 EGP/);
+	t.regex(await (await post({action: 'decline'})).text(), /declined/);
+	const paid = await post({action: 'pay', save_card: 'true'});
+
+	t.is(paid.status, 303);
+	const back = new URL(paid.headers.get('location') ?? '');
+	const [, event] = fake.events;
+	const hmac = event === undefined ? '' : expectedHmac(event, fake.env['PAYMOB_HMAC_SECRET'] ?? '');
+	t.is(back.searchParams.get('hmac'), hmac);
+	t.is(back.searchParams.get('order'), String(body['intention_order_id']));
+	t.is(fake.merchant.savedCards.size, 1);
+	t.regex(await (await fetch(url)).text(), /It is paid/);
+});

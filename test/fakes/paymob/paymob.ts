@@ -1,5 +1,5 @@
 import type {Clock} from '../../../src/clock.ts';
-import {startGatewayServer} from '../gateway/http-server.ts';
+import {type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
 import {answerApi, failureReply} from './api.ts';
@@ -37,6 +37,8 @@ export type FakePaymobOptions = {
 	/** Whether charges of saved cards are enabled for the account: then `env` names the integration. */
 	hasMoto?: boolean;
 	settings?: Partial<Settings>;
+	/** More paths, as the development server has; null: none of them. */
+	more?: (call: Call) => Reply | null;
 };
 
 /** An order by its id, reference, intention or client secret. */
@@ -136,6 +138,7 @@ export const startFakePaymob = async ({
 	keys: givenKeys = {},
 	hasMoto = true,
 	settings = {},
+	more = () => null,
 }: FakePaymobOptions): Promise<FakePaymob> => {
 	const keys: Keys = {
 		secretKey: randomToken('egy_sk_test_'),
@@ -158,7 +161,8 @@ export const startFakePaymob = async ({
 	const faults = createFaults();
 	const calls: Call[] = [];
 	const server = await startGatewayServer({
-		answer: (call) => (/^\/(?:v1|api)\//.test(call.path) ? answerApi(merchant, call) : answerPage(merchant, call)),
+		answer: (call) =>
+			/^\/(?:v1|api)\//.test(call.path) ? answerApi(merchant, call) : (more(call) ?? answerPage(merchant, call)),
 		failure: (_, fault) => failureReply(fault),
 		faults,
 		calls,

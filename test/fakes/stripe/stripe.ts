@@ -5,7 +5,7 @@ import type Stripe from 'stripe';
 import type {Clock} from '../../../src/clock.ts';
 import {packageRoot} from '../../../src/package-root.ts';
 import {readPlans} from '../../../src/plans/plans.ts';
-import {startGatewayServer} from '../gateway/http-server.ts';
+import {type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {page} from '../gateway/page.ts';
 import type {WebhookQueue} from '../gateway/webhook-queue.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
@@ -41,6 +41,8 @@ export type FakeStripeOptions = {
 	settings?: Partial<Settings>;
 	/** Types of events that are collected; all that the endpoint needs unless given. */
 	enabledEvents?: string[];
+	/** More paths, as the development server has; null: none of them. */
+	more?: (call: Call) => Reply | null;
 };
 
 export type FakeStripe = Pick<
@@ -74,7 +76,10 @@ export type FakeStripe = Pick<
 	event(type: string, object: {id: string}, previous?: object): StripeEvent;
 	/** The collected events that name any of these ids, oldest first. */
 	eventsAbout(...ids: string[]): StripeEvent[];
-	/** Makes next calls fail. The official library retries a call twice by itself. */
+	/**
+	 * Makes next calls fail. The official library repeats a call by itself: as often as its settings say, twice by
+	 * default, and once in any case where the connection breaks.
+	 */
 	fail(fault: FaultInput): Fault;
 	clearFaults(): void;
 	/** Every request so far, oldest first; form-encoded bodies as nested parameters. */
@@ -108,6 +113,7 @@ export const startFakeStripe = async ({
 	prices = shippedPrices(),
 	settings = {},
 	enabledEvents = ENABLED_EVENTS,
+	more = () => null,
 }: FakeStripeOptions): Promise<FakeStripe> => {
 	const queue = createEvents(clock, webhookSecret);
 	const account = createAccount({
@@ -135,7 +141,7 @@ export const startFakeStripe = async ({
 	const faults = createFaults();
 	const calls: Call[] = [];
 	const server = await startGatewayServer({
-		answer: (call) => (call.path.startsWith('/v1/') ? api.answer(call) : answerPerson(call)),
+		answer: (call) => (call.path.startsWith('/v1/') ? api.answer(call) : (more(call) ?? answerPerson(call))),
 		failure: api.failure,
 		faults,
 		calls,

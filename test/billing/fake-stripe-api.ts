@@ -1,0 +1,176 @@
+import test from 'ava';
+import Stripe from 'stripe';
+import {GROWTH, openCheckout, startStripe, subscribe} from './_official-stripe.ts';
+
+const {errors} = Stripe;
+
+test('The same key and parameters get the same answer for a day, other parameters a refusal', async (t) => {
+	const {fake, stripe, clock} = await startStripe(t);
+	const create = (email: string) => stripe.customers.create({email}, {idempotencyKey: 'cus:o-1'});
+
+	const first = await create('a@acme.test');
+	const second = await create('a@acme.test');
+
+	t.is(second.id, first.id);
+	t.not(second.lastResponse.requestId, first.lastResponse.requestId);
+	t.is(second.lastResponse.headers['idempotent-replayed'], 'true');
+	await t.throwsAsync(() => create('b@acme.test'), {instanceOf: errors.StripeIdempotencyError});
+	t.is(fake.account.customers.size, 1);
+	clock.advance(86_400);
+	t.not((await create('b@acme.test')).id, first.id);
+});
+
+test('A refusal is not kept for its key, so that the corrected request goes through', async (t) => {
+	const {stripe, fake} = await startStripe(t);
+	const create = (price: string, customer: string) =>
+		stripe.checkout.sessions.create(
+			{
+				mode: 'subscription',
+				customer,
+				line_items: [{price, quantity: 1}],
+				success_url: 'https://portal.example.com/',
+			},
+			{idempotencyKey: 'cs:a-1'},
+		);
+	const {id} = await stripe.customers.create({});
+
+	const error = await t.throwsAsync(() => create('price_nobody', id), {
+		instanceOf: errors.StripeInvalidRequestError,
+	});
+	t.like(error, {statusCode: 400, code: 'resource_missing', param: 'line_items[0][price]'});
+	fake.setPrice('price_nobody', {amount: 500});
+
+	t.is((await create('price_nobody', id)).amount_total, 500);
+});
+
+test('What the real one refuses is refused in its words', async (t) => {
+	const {fake, stripe} = await startStripe(t);
+	const {hostname: host, port} = new URL(fake.url);
+	const at = {host, port, protocol: 'http' as const, maxNetworkRetries: 0};
+	t.like(await t.throwsAsync(() => stripe.customers.retrieve('cus_none')), {
+		statusCode: 404,
+		message: "No such customer: 'cus_none'",
+	});
+	await t.throwsAsync(() => new Stripe('sk_test_wrong', at).customers.list(), {
+		instanceOf: errors.StripeAuthenticationError,
+	});
+	const misspelled = {emial: 'a@acme.test'} as Stripe.CustomerCreateParams;
+	t.like(await t.throwsAsync(() => stripe.customers.create(misspelled)), {code: 'parameter_unknown', param: 'emial'});
+	t.like(await t.throwsAsync(() => stripe.billingPortal.sessions.create({customer: 'cus_none'})), {
+		statusCode: 400,
+		code: 'resource_missing',
+		param: 'customer',
+	});
+	const plain = (path: string, init: RequestInit = {}) =>
+		fetch(new URL(path, fake.url), {
+			...init,
+			headers: {authorization: `Bearer ${fake.env.STRIPE_SECRET_KEY}`, ...init.headers},
+		});
+	const json = {'content-type': 'application/json'};
+	t.is((await plain('/v1/customers', {method: 'POST', headers: json, body: '{}'})).status, 400);
+	t.is((await plain('/v1/customers', {headers: {'stripe-version': '2020-08-27'}})).status, 400);
+	t.is((await plain('/v1/nothing')).status, 404);
+});
+
+test('Calls fail as they are told to, before or after they took effect', async (t) => {
+	const {fake, stripe} = await startStripe(t);
+	const create = (idempotencyKey: string) => stripe.customers.create({name: 'Acme'}, {idempotencyKey});
+
+	fake.fail({path: '/v1/customers', status: 503});
+	t.like(await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeAPIError}), {statusCode: 503});
+	// The library repeats a call once where the connection breaks, whatever it is told of retries.
+	fake.fail({drop: true, times: 2});
+	await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeConnectionError});
+	t.is(fake.account.customers.size, 0);
+
+	fake.fail({drop: true, afterwards: true, times: 2});
+	await t.throwsAsync(() => create('two'), {instanceOf: errors.StripeConnectionError});
+	fake.fail({status: 500, afterwards: true});
+	await t.throwsAsync(() => create('three'), {instanceOf: errors.StripeAPIError});
+	t.is(fake.account.customers.size, 2);
+	await create('two');
+	await create('three');
+	t.is(fake.account.customers.size, 2);
+
+	fake.fail({status: 429, code: 'rate_limit', times: 2});
+	await t.throwsAsync(() => create('four'), {instanceOf: errors.StripeRateLimitError});
+	await t.throwsAsync(() => create('four'), {instanceOf: errors.StripeRateLimitError});
+	fake.fail({hang: true});
+	const impatient = stripe.customers.create({}, {timeout: 50});
+	await t.throwsAsync(() => impatient, {instanceOf: errors.StripeConnectionError});
+	fake.fail({delay: 10});
+	t.is((await create('four')).object, 'customer');
+	t.like(fake.calls.at(-1), {method: 'POST', path: '/v1/customers', body: {name: 'Acme'}, status: 200});
+});
+
+test('Paid invoices are listed page by page, and a payment is given back once', async (t) => {
+	const given = await startStripe(t);
+	const {fake, stripe, clock} = given;
+	const {customer} = await subscribe(given);
+	clock.set(new Date('2026-06-01T00:00:00Z'));
+	const query = {customer: String(customer), status: 'paid' as const, limit: 2};
+
+	const first = await stripe.invoices.list(query);
+	const rest = await stripe.invoices.list({...query, starting_after: first.data.at(-1)?.id ?? ''});
+
+	t.deepEqual(
+		[first, rest].map(({data, has_more: more}) => [data.length, more]),
+		[
+			[2, true],
+			[1, false],
+		],
+	);
+	t.is(rest.data[0]?.billing_reason, 'subscription_create');
+	const invoice = await stripe.invoices.retrieve(rest.data[0]?.id ?? '', {expand: ['payments']});
+	const intent = invoice.payments?.data[0]?.payment.payment_intent;
+	t.is(intent, fake.charges[0]?.paymentIntent);
+	t.like(await stripe.refunds.create({payment_intent: String(intent)}), {amount: 7900, status: 'succeeded'});
+	t.like(await t.throwsAsync(() => stripe.refunds.create({payment_intent: String(intent)})), {
+		code: 'charge_already_refunded',
+	});
+	t.deepEqual(
+		fake.charges.map(({amount, refunded}) => amount - refunded),
+		[0, 7900, 7900],
+	);
+});
+
+test('The portal needs a configuration, and lets its customer cancel and take that back', async (t) => {
+	const given = await startStripe(t);
+	const {fake, stripe} = given;
+	const {id, customer} = await subscribe(given);
+	const open = () => stripe.billingPortal.sessions.create({customer: String(customer), return_url: 'https://p.test/'});
+
+	fake.account.settings.hasPortalConfiguration = false;
+	await t.throwsAsync(open, {message: /No configuration provided/});
+	fake.account.settings.hasPortalConfiguration = true;
+	const {url} = await open();
+	const post = (fields: Record<string, string>) => fetch(url, {method: 'POST', body: new URLSearchParams(fields)});
+
+	t.regex(await (await fetch(url)).text(), /price_oplink_growth, active, renews/);
+	t.regex(await (await post({action: 'cancel', subscription: id})).text(), /active, ends/);
+	t.like(await stripe.subscriptions.retrieve(id), {cancel_at_period_end: false, cancel_at: 1_775_822_400});
+	t.regex(await (await post({action: 'resume', subscription: id})).text(), /active, renews/);
+});
+
+test('A person pays on the hosted page, a script by the same form or by JSON', async (t) => {
+	const given = await startStripe(t);
+	const {fake, stripe} = given;
+	const [first, second] = [await openCheckout(given), await openCheckout(given, GROWTH)];
+	const post = (url: string | null, init: RequestInit) =>
+		fetch(url ?? '', {method: 'POST', redirect: 'manual', ...init});
+
+	t.regex(await (await fetch(first.url ?? '')).text(), /79\.00 USD a month/);
+	const declined = await post(first.url, {body: new URLSearchParams({action: 'decline'})});
+	t.regex(await declined.text(), /Your card was declined/);
+	const paid = await post(first.url, {body: new URLSearchParams({action: 'pay'})});
+	t.is(paid.status, 303);
+	t.is(paid.headers.get('location'), `https://portal.example.com/done?session_id=${first.id}`);
+	const scripted = await post(second.url, {
+		headers: {'content-type': 'application/json'},
+		body: JSON.stringify({action: 'pay'}),
+	});
+	t.like(await scripted.json(), {status: 'complete'});
+
+	t.is((await stripe.checkout.sessions.retrieve(second.id)).payment_status, 'paid');
+	t.is(fake.charges.length, 2);
+});
