@@ -120,7 +120,7 @@ export const changePrice = (account: Account, subscription: Subscription, change
 		return;
 	}
 
-	if (change.payment === 'error_if_incomplete' && account.cards.get(subscription.customer) !== undefined) {
+	if (change.payment === 'error_if_incomplete' && (account.cards.get(subscription.customer) ?? 'works') !== 'works') {
 		throw cardDeclined();
 	}
 
