@@ -1,25 +1,26 @@
 import {type FileHandle, open} from 'node:fs/promises';
-import type {ImportRow} from './import-formats/import-row.ts';
-import type {ImportFormat} from './import-formats/read-rows.ts';
+import {type ImportRow, plainLines} from './import-formats/import-row.ts';
 
 /** The file that failed rows are written to, as they were, so that it can be mended and imported again. */
 export type FailedRows = {add: (row: ImportRow) => Promise<void>; close: () => Promise<void>};
 
-/** Opens `file` with the first failed row: without one, no file comes to be. */
-export const createFailedRows = (file: string, {failed}: ImportFormat): FailedRows => {
+/** Opens `file` with the first failed row, whose wrapping all of them share: without one, no file comes to be. */
+export const createFailedRows = (file: string): FailedRows => {
 	let handle: FileHandle | null = null;
+	let wrapping = plainLines;
 	return {
-		add: async ({header, raw}) => {
+		add: async (row) => {
 			if (handle) {
-				await handle.writeFile(failed.between + raw);
+				await handle.writeFile(wrapping.between + row.raw);
 				return;
 			}
 
+			({wrapping} = row);
 			handle = await open(file, 'w');
-			await handle.writeFile(failed.open(header) + raw);
+			await handle.writeFile(wrapping.open + row.raw);
 		},
 		close: async () => {
-			await handle?.writeFile(failed.close);
+			await handle?.writeFile(wrapping.close);
 			await handle?.close();
 		},
 	};

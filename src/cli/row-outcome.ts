@@ -3,8 +3,14 @@ import type {ImportRow} from './import-formats/import-row.ts';
 
 export type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
 
-/** What became of a row; a failed one says why. */
-export type RowOutcome = {row: ImportRow; status: RowStatus; message?: string; details?: OplinkFieldFault[]};
+/** What became of a row; a failed one says why. `url` is the link's, where the answer told it. */
+export type RowOutcome = {
+	row: ImportRow;
+	status: RowStatus;
+	message?: string;
+	details?: OplinkFieldFault[];
+	url?: string;
+};
 
 /** What an import does with a row whose short code or external id exists. */
 export type OnConflict = 'skip' | 'update' | 'fail';
@@ -34,6 +40,17 @@ export const refused = (row: ImportRow, error: unknown): RowOutcome => {
 	};
 };
 
-/** Why a row failed, in one line: the bad fields where they are known, else the message. */
-export const reasonOf = ({message = '', details}: Pick<RowOutcome, 'message' | 'details'>): string =>
-	details?.map((detail) => detail.message).join('; ') || message;
+/**
+ * Why a row failed, in one line: the bad fields where they are known, else the message. `names` are those that the
+ * fields have in the file, where it has others.
+ */
+export const reasonOf = (
+	{message = '', details = []}: Pick<RowOutcome, 'message' | 'details'>,
+	names: Record<string, string> | null = null,
+): string =>
+	details
+		.map((detail) => {
+			const name = names?.[detail.field ?? ''];
+			return name === undefined ? detail.message : `${detail.message} (${name})`;
+		})
+		.join('; ') || message;

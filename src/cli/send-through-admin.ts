@@ -3,7 +3,7 @@ import type {ImportRow} from './import-formats/import-row.ts';
 import type {LinkSurface} from './link-surface.ts';
 import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} from './row-outcome.ts';
 
-type ResultLine = {line: number; status: RowStatus; error?: unknown};
+type ResultLine = {line: number; status: RowStatus; url?: string; error?: unknown};
 
 /**
  * Streams rows to the import of the admin API and yields what becomes of each as the server says it. The server counts
@@ -43,7 +43,9 @@ export async function* sendThroughAdmin(
 		}
 
 		underWay.delete(result.line);
-		yield result.status === 'failed' ? refused(row, result.error) : {row, status: result.status};
+		yield result.status === 'failed'
+			? refused(row, result.error)
+			: {row, status: result.status, ...(result.url === undefined ? {} : {url: result.url})};
 	}
 
 	yield* unsent.splice(0);

@@ -2,6 +2,7 @@ import {createHash, randomUUID} from 'node:crypto';
 import {OplinkApiError} from '../client/errors.ts';
 import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../client/oplink.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
+import {inParallel} from './in-parallel.ts';
 import {readOnlyFields} from './link-fields.ts';
 import type {LinkSurface} from './link-surface.ts';
 import {eachPage} from './list-pages.ts';
@@ -13,35 +14,6 @@ type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void
 const PARALLEL_REQUESTS = 8;
 /** How often an import waits for its own first request. */
 const MEETINGS = 3;
-
-/** Runs `work` for up to `limit` items at once; yields results as they come. */
-async function* inParallel<T, R>(
-	items: AsyncIterable<T>,
-	limit: number,
-	work: (item: T) => Promise<R>,
-): AsyncGenerator<R> {
-	const underWay = new Map<number, Promise<[number, R]>>();
-	const next = async (): Promise<R> => {
-		const [key, result] = await Promise.race(underWay.values());
-		underWay.delete(key);
-		return result;
-	};
-	let key = 0;
-	for await (const item of items) {
-		const own = key++;
-		const promise = work(item).then((result): [number, R] => [own, result]);
-		// The first failure ends the import; those of its neighbours must not end the process.
-		promise.catch(() => {});
-		underWay.set(own, promise);
-		if (underWay.size >= limit) {
-			yield await next();
-		}
-	}
-
-	while (underWay.size > 0) {
-		yield await next();
-	}
-}
 
 /** A repeat that came while the first request was under way. */
 const isUnderWay = (error: OplinkApiError): boolean =>
@@ -132,6 +104,7 @@ export async function* sendThroughKey(
 	{onConflict, sleep}: Options,
 ): AsyncGenerator<RowOutcome> {
 	const run = randomUUID();
+	let number = 0;
 
 	const onTaken = async (row: ImportRow, body: Body, error: OplinkApiError): Promise<RowOutcome> => {
 		if (onConflict === 'skip') {
@@ -153,7 +126,8 @@ export async function* sendThroughKey(
 		}
 
 		const body = named(createBody(row.row));
-		const idempotencyKey = `import-${run}-${row.line}`;
+		number += 1;
+		const idempotencyKey = `import-${run}-${number}`;
 		try {
 			await patiently(() => links.create(body as NewLink, {idempotencyKey}), sleep);
 			return {row, status: 'created'};

@@ -51,7 +51,7 @@ test('a partial import ends with 1, names lines of the file, and leaves the fail
 	t.is(exitCode, 1);
 	t.is(stdout, '2 created, 0 updated, 0 skipped, 2 failed\n');
 	t.regex(stderr, /^line 4: Unknown channel 'fax'$/m);
-	t.regex(stderr, /^line 6: has 1 cells where the heading has 3$/m);
+	t.regex(stderr, /^line 6: has 1 cell where 3 are expected$/m);
 	t.regex(stderr, /The failed rows are in links\.csv\.failed/);
 	const failed = await readFile(file('links.csv.failed'), 'utf8');
 	t.deepEqual(failed.split('\n').sort(), ['', '/b,"two', '/c', 'lines",fax', 'path,title,channel'].sort());
@@ -211,7 +211,10 @@ test('a column that is no field ends with 2; a missing file with 1; its own name
 	t.is(missing.exitCode, 1);
 	t.regex(missing.stderr, /Cannot read missing\.csv: ENOENT/);
 	t.is((await imports(['links.csv', '--failed', './links.csv'])).exitCode, 2);
-	t.is((await imports(['links.txt'])).exitCode, 2);
+	await writeFile(file('links.txt'), 'what is this?\n');
+	const untold = await imports(['links.txt']);
+	t.is(untold.exitCode, 2);
+	t.regex(untold.stderr, /'links\.txt' does not tell its format\nNext: Add --format csv\|json\|ndjson\|firebase/);
 });
 
 test('off a terminal progress is a line now and then', async (t) => {

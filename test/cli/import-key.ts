@@ -64,7 +64,7 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 	);
 	const {exitCode, stdout} = await imports([{path: '/never', shortCode: 'n'}]);
 	t.is(exitCode, 1);
-	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, message: 'Internal server error'}]);
+	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: 'Internal server error'}]);
 	t.deepEqual(waits, [0.5, 1, 2]);
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
 });
@@ -88,7 +88,7 @@ test('a short code in use is skipped, or fails where that is asked for', async (
 	t.is(JSON.parse((await imports([{path: '/a', shortCode: 'a'}])).stdout).skipped, 1);
 	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}], ['--on-conflict', 'fail']);
 	t.is(exitCode, 1);
-	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, message: "Short code 'a' is already in use"}]);
+	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message: "Short code 'a' is already in use"}]);
 });
 
 test('--on-conflict update changes the link that the external id or the short code belongs to', async (t) => {
@@ -114,7 +114,7 @@ test('--on-conflict update changes the link that the external id or the short co
 	const {exitCode, stdout, stderr} = await imports(rows, ['--on-conflict', 'update']);
 	t.is(exitCode, 1);
 	t.is(JSON.parse(stdout).updated, 1);
-	t.is(stderr, 'line 2: title is bad\n');
+	t.is(stderr, 'line 1 (item 2): title is bad\n');
 	t.deepEqual(requests.find(({method, url}) => method === 'PATCH' && url === '/links/by-code')?.body, rows[0]);
 });
 
@@ -134,7 +134,10 @@ test('a bad row and an exhausted quota fail their rows with the reason', async (
 	);
 	const {exitCode, stderr} = await imports([{path: '/quota'}, {title: 'x'}]);
 	t.is(exitCode, 1);
-	t.deepEqual(stderr.trim().split('\n'), ["line 1: You've reached your links limit.", 'line 2: path is required']);
+	t.deepEqual(stderr.trim().split('\n'), [
+		"line 1 (item 1): You've reached your links limit.",
+		'line 1 (item 2): path is required',
+	]);
 });
 
 test('a dry run with a SERVER key is a usage error', async (t) => {

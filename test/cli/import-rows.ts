@@ -7,7 +7,6 @@ import {csvRows} from '../../src/cli/import-formats/csv.ts';
 import type {ImportRow} from '../../src/cli/import-formats/import-row.ts';
 import {jsonRows} from '../../src/cli/import-formats/json.ts';
 import {ndjsonRows} from '../../src/cli/import-formats/ndjson.ts';
-import {formatOfFile} from '../../src/cli/import-formats/read-rows.ts';
 
 /** A source that gives its bytes a few at a time, so that characters, quotes and line ends are cut in two. */
 const inPieces = (text: string, size = 3): Readable => {
@@ -82,7 +81,7 @@ for (const [name, end] of [
 			],
 		);
 		t.is(rows[0]?.raw, `/a,"two${end}lines ""q"""`);
-		t.is(rows[0]?.header, 'path,title');
+		t.is(rows[0]?.wrapping.open, 'path,title\n');
 	});
 }
 
@@ -91,8 +90,8 @@ test('a CSV row with too few or too many cells fails alone', async (t) => {
 	t.deepEqual(
 		rows.map(({line, error}) => [line, error]),
 		[
-			[2, 'has 1 cells where the heading has 2'],
-			[3, 'has 3 cells where the heading has 2'],
+			[2, 'has 1 cell where 2 are expected'],
+			[3, 'has 3 cells where 2 are expected'],
 			[4, undefined],
 		],
 	);
@@ -145,7 +144,7 @@ test('a JSON array is read element by element, whatever its strings hold', async
 	]) {
 		const rows = await collect(jsonRows(inPieces(text, 1)));
 		t.deepEqual(
-			rows.map(({line, row}) => [line, row]),
+			rows.map(({item, row}) => [item, row]),
 			elements.map((element, index) => [index + 1, element]),
 		);
 	}
@@ -153,16 +152,75 @@ test('a JSON array is read element by element, whatever its strings hold', async
 	t.deepEqual(await collect(jsonRows(inPieces('[]'))), []);
 });
 
-test('an element that is no object fails alone; a file that is no array, or has no end, fails as a whole', async (t) => {
-	const rows = await collect(jsonRows(inPieces('[1,{"path":"/a"},nope]')));
+test('an element is told by the line where it begins, and its text is kept as it stands', async (t) => {
+	const text = '\uFEFF[\n{"path":"/a",\n "n": 12345678901234567890},\n\n  {"path":"/b"}\n]\n';
+	for (const size of [1, 5, 1000]) {
+		const rows = await collect(jsonRows(inPieces(text, size)));
+		t.deepEqual(
+			rows.map(({line, item, raw}) => [line, item, raw]),
+			[
+				[2, 1, '{"path":"/a",\n "n": 12345678901234567890}'],
+				[5, 2, '{"path":"/b"}'],
+			],
+		);
+	}
+});
+
+test('a list as APIs answer it is read, page after page, and failed rows are such a list again', async (t) => {
+	const page = (path: string) => `{"total": 2, "data": [{"path":"${path}","og":{"data":[1]}}], "page": 1}`;
+	const rows = await collect(jsonRows(inPieces(`${page('/a')}\n${page('/b')}`)));
 	t.deepEqual(
-		rows.map(({error}) => error?.slice(0, 10)),
-		['is no JSON', undefined, 'is no JSON'],
+		rows.map(({line, item, row}) => [line, item, row?.['path']]),
+		[
+			[1, 1, '/a'],
+			[2, 2, '/b'],
+		],
 	);
-	await t.throwsAsync(collect(jsonRows(inPieces('{"path":"/a"}'))), {message: /is no JSON array/});
-	await t.throwsAsync(collect(jsonRows(inPieces(''))), {message: /is no JSON array/});
-	await t.throwsAsync(collect(jsonRows(inPieces('[{"path":"/a"}'))), {message: /has no end/});
-	await t.throwsAsync(collect(jsonRows(inPieces('[] []'))), {message: /goes on after/});
+	t.deepEqual(rows[0]?.wrapping, {open: '{"data": [\n', between: ',\n', close: '\n]}\n'});
+});
+
+test('objects one after the other are read, over several lines too', async (t) => {
+	const rows = await collect(jsonRows(inPieces('{"path":"/a",\n"tags":["x"]}\n{"path":"/b"}{"path":"/c"}')));
+	t.deepEqual(
+		rows.map(({line, item, row}) => [line, item, row?.['path']]),
+		[
+			[1, undefined, '/a'],
+			[3, undefined, '/b'],
+			[3, undefined, '/c'],
+		],
+	);
+});
+
+test('an element that is broken in itself, or is no object, fails alone', async (t) => {
+	const rows = await collect(
+		jsonRows(inPieces('[1,{"path":"/a"},{"path" "/b"},{"path":"/c"}{"path":"/d"},[2],{"path":"/e"},]')),
+	);
+	t.deepEqual(
+		rows.map(({row, error}) => row?.['path'] ?? error?.slice(0, 10)),
+		['is no JSON', '/a', 'is no JSON', 'is no JSON', 'is no JSON', '/e'],
+	);
+});
+
+test('a file that goes on as no JSON, has no end, or holds nothing fails after the rows before', async (t) => {
+	const rows: ImportRow[] = [];
+	const reading = async () => {
+		for await (const row of jsonRows(inPieces('[{"path":"/a"},\n{"path":nope}]', 100))) {
+			rows.push(row);
+		}
+	};
+	await t.throwsAsync(reading, {message: 'The JSON file cannot be read beyond line 2: Unexpected "o"'});
+	t.deepEqual(
+		rows.map(({row}) => row),
+		[{path: '/a'}],
+	);
+	await t.throwsAsync(collect(jsonRows(inPieces(''))), {message: /holds no JSON/});
+	await t.throwsAsync(collect(jsonRows(inPieces('"text"'))), {message: /Line 1 .* neither an object nor an array/});
+	await t.throwsAsync(collect(jsonRows(inPieces('[{"path":"/a"}'))), {message: /array has no end/});
+	await t.throwsAsync(collect(jsonRows(inPieces('{"path":"/a"'))), {message: /object has no end/});
+	await t.throwsAsync(collect(jsonRows(inPieces('[]]'))), {message: /Line 1/});
+	await t.throwsAsync(collect(jsonRows(inPieces(`[{"path":"${'x'.repeat(2 ** 21)}"}]`, 2 ** 16))), {
+		message: /What begins in line 1 .* is longer than/,
+	});
 });
 
 test('any texts that a CSV writer writes are read back, from the line where they began', async (t) => {
@@ -186,12 +244,4 @@ test('any texts that a CSV writer writes are read back, from the line where they
 		},
 	);
 	await fc.assert(check, {numRuns: 200});
-});
-
-test('the format is told by the ending, of a file of failed rows too', (t) => {
-	t.is(formatOfFile('a/links.CSV'), 'csv');
-	t.is(formatOfFile('links.jsonl'), 'ndjson');
-	t.is(formatOfFile('links.json.failed.failed'), 'json');
-	t.throws(() => formatOfFile('links.txt'), {message: /does not tell its format/});
-	t.throws(() => formatOfFile('-'), {message: /Standard input has no name/});
 });

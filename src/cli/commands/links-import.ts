@@ -1,19 +1,22 @@
-import {createReadStream} from 'node:fs';
-import {stat} from 'node:fs/promises';
 import path from 'node:path';
-import {Option} from 'commander';
+import {InvalidArgumentError, Option} from 'commander';
 import {OplinkConnectionError} from '../../client/errors.ts';
-import {InterruptedError, inputError, usageError} from '../cli-errors.ts';
+import {InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {createFailedRows} from '../failed-rows.ts';
-import {formatOfFile, type ImportFormatName, importFormatNames, importFormats} from '../import-formats/read-rows.ts';
-import {createImportState, type ImportSummary, importLinks, rowsDone} from '../import-links.ts';
-import {figuresOf, startProgress} from '../import-progress.ts';
+import {fittedRows} from '../import-formats/fit-row.ts';
+import type {ImportFormatName} from '../import-formats/read-rows.ts';
+import {createSeenCodes} from '../import-formats/seen-codes.ts';
+import {formatOption, type ImportInput, openInput} from '../import-input.ts';
+import {createImportState, type ImportState, importLinks, rowsDone} from '../import-links.ts';
+import {startProgress} from '../import-progress.ts';
+import {failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
+import {type ImportTarget, readImportTarget, unknownTarget} from '../import-target.ts';
 import type {Io} from '../io.ts';
 import {type LinkSurface, linkSurface} from '../link-surface.ts';
-import {type OnConflict, reasonOf} from '../row-outcome.ts';
+import type {OnConflict} from '../row-outcome.ts';
 import {sendThroughAdmin} from '../send-through-admin.ts';
 import {sendThroughKey} from '../send-through-key.ts';
 
@@ -23,28 +26,12 @@ type Options = {
 	onConflict: OnConflict;
 	dryRun?: boolean;
 	failed?: string;
-};
-type Input = {name: string; file: string | null; size: number | null};
-
-const FAILURES_SHOWN = 20;
-const RESUME = 'The same command goes on from there: links that exist are skipped.';
-
-const inputOf = async (io: Io, name: string): Promise<Input> => {
-	if (name === '-') {
-		return {name: 'standard input', file: null, size: null};
-	}
-
-	const file = path.resolve(io.cwd, name);
-	try {
-		const {size} = await stat(file);
-		return {name, file, size};
-	} catch (error) {
-		throw inputError(`Cannot read ${name}: ${(error as Error).message}`);
-	}
+	anyApp?: boolean;
+	mapChannel?: Map<string, string>;
 };
 
 /** Where failed rows go: what is named, else beside the input; nowhere for a dry run, which leaves nothing behind. */
-const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: Input): string | null => {
+const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: ImportInput): string | null => {
 	if (failed === undefined) {
 		return file === null || dryRun ? null : `${file}.failed`;
 	}
@@ -71,57 +58,96 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	return surface;
 };
 
-const summaryText = ({created, updated, skipped, failed}: ImportSummary, dryRun: boolean): string =>
-	`${dryRun ? 'Would be: ' : ''}${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`;
+/** What rows of another service are held against. A SERVER key cannot read it, which is told. */
+const targetOf = async (
+	{show}: Context<Options>,
+	{format}: ImportInput,
+	surface: LinkSurface,
+): Promise<ImportTarget> => {
+	if (format.names === null) {
+		return unknownTarget;
+	}
 
-const failureLines = ({failures, failed}: ImportSummary): string[] => [
-	...failures.slice(0, FAILURES_SHOWN).map((failure) => `line ${failure.line}: ${reasonOf(failure)}`),
-	...(failed > FAILURES_SHOWN ? [`… and ${failed - FAILURES_SHOWN} more`] : []),
+	if (surface.credential === 'key') {
+		await show.note('With an API key neither the apps nor the domains that rows name are checked (--token does it)');
+		return unknownTarget;
+	}
+
+	return readImportTarget(surface);
+};
+
+const channelNames = (text: string, names: Map<string, string> = new Map()): Map<string, string> => {
+	const at = text.indexOf('=');
+	if (at < 1) {
+		throw new InvalidArgumentError('It is NAME=CHANNEL, or NAME= for none.');
+	}
+
+	return names.set(text.slice(0, at), text.slice(at + 1));
+};
+
+/** What happened, for the operator: failures by line, what can be done about them, and what was left behind. */
+const report = (io: Io, {summary, hints}: ImportState, {format}: ImportInput, failedFile: string | null): string[] => [
+	...notCarriedOverLines(summary),
+	...failureLines(summary, format.names),
+	...[...hints].map((hint) => `Next: ${hint}`),
+	...(summary.failed > 0 && failedFile !== null
+		? [`The failed rows are in ${path.relative(io.cwd, failedFile)}: mend them and import that file`]
+		: []),
 ];
 
 export const importCommand = command({
 	usage: 'import <file>',
-	summary: 'Create links from a CSV, JSON or NDJSON file, or - for standard input',
-	examples: ['import links.csv --org Ab12 --dry-run', 'import links.ndjson --on-conflict update --failed again.ndjson'],
+	summary: 'Create links from a file of ours or of another service, or - for standard input',
+	examples: ['import links.csv --org Ab12 --dry-run', 'import fdl.csv --format firebase --org Ab12 --failed again.csv'],
 	options: [
 		orgOption(),
-		new Option('--format <format>', "format of the file; the file's ending where absent").choices(importFormatNames),
+		formatOption(),
 		new Option('--on-conflict <what>', 'what to do where short code or external id exist')
 			.choices(['skip', 'update', 'fail'])
 			.default('skip'),
 		new Option('--dry-run', 'say what would happen, and do nothing'),
 		new Option('--failed <file>', 'where failed rows are written; FILE.failed where absent'),
+		new Option('--any-app', "import rows of other apps than the organization's, too"),
+		new Option('--map-channel <name=channel>', 'import rows of one channel as of another; once per channel').argParser(
+			channelNames,
+		),
 	],
 	run: async (context: Context<Options>, fileName: string) => {
 		const {io, options, show} = context;
-		const format = importFormats[options.format ?? formatOfFile(fileName)];
-		const input = await inputOf(io, fileName);
+		const {onConflict, dryRun = false, anyApp = false, mapChannel = new Map()} = options;
+		const input = await openInput(context, fileName, options.format);
 		const failedFile = failedFileOf(io, options, input);
 		const surface = await checkedSurface(context);
-		const dryRun = options.dryRun === true;
-		const rows = format.rows(input.file === null ? io.stdin : createReadStream(input.file));
+		const rows = fittedRows(input.rows, {
+			...(await targetOf(context, input, surface)),
+			anyApp,
+			channelNames: mapChannel,
+			seen: onConflict === 'skip' ? createSeenCodes() : null,
+		});
 		const outcomes =
 			surface.credential === 'admin'
-				? sendThroughAdmin(surface, rows, {dryRun, onConflict: options.onConflict})
-				: sendThroughKey(surface, rows, {onConflict: options.onConflict, sleep: io.sleep});
+				? sendThroughAdmin(surface, rows, {dryRun, onConflict})
+				: sendThroughKey(surface, rows, {onConflict, sleep: io.sleep});
 
 		const state = createImportState();
 		const {summary} = state;
-		const stop = await startProgress(io, () => figuresOf(state, input.size));
+		const stop = await startProgress(io, () => ({
+			rows: rowsDone(summary),
+			failed: summary.failed,
+			bytes: state.bytes,
+			size: input.size,
+		}));
 		try {
-			await importLinks(outcomes, {
-				state,
-				failedRows: failedFile === null ? null : createFailedRows(failedFile, format),
-			});
+			await importLinks(outcomes, {state, failedRows: failedFile === null ? null : createFailedRows(failedFile)});
 			// Heading and empty lines are no rows, so that the sum of the rows falls short of the file.
 			state.bytes = input.size ?? state.bytes;
 		} catch (error) {
-			const soFar = `${rowsDone(summary)} row(s) of ${input.name} are answered, and more may be done (${summaryText(summary, dryRun)}). ${RESUME}`;
+			const soFar = soFarText(state, input.name, dryRun);
 			if (io.interruption.aborted) {
 				throw new InterruptedError(soFar);
 			}
 
-			if (error instanceof OplinkConnectionError) {
+			if (rowsDone(summary) > 0 || error instanceof OplinkConnectionError) {
 				await show.note(soFar);
 			}
 
@@ -131,15 +157,11 @@ export const importCommand = command({
 		}
 
 		await show.answer(summary, () => summaryText(summary, dryRun));
-		if (summary.failed === 0) {
-			return exitCodes.ok;
+		const lines = report(io, state, input, failedFile);
+		if (lines.length > 0) {
+			await show.note(lines.join('\n'));
 		}
 
-		const kept =
-			failedFile === null
-				? []
-				: [`The failed rows are in ${path.relative(io.cwd, failedFile)}: mend them and import that file`];
-		await show.note([...failureLines(summary), ...kept].join('\n'));
-		return exitCodes.failed;
+		return summary.failed === 0 ? exitCodes.ok : exitCodes.failed;
 	},
 });

@@ -1,8 +1,9 @@
 import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
+import {parse as parseText} from 'csv-parse/sync';
 import {inputError, usageError} from '../cli-errors.ts';
 import {linkColumns, readOnlyFields} from '../link-fields.ts';
-import type {ImportRow} from './import-row.ts';
+import type {ImportRow, Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
 /** One record as csv-parse gives it: its cells, its own text, and where it stands in the file. */
@@ -44,6 +45,31 @@ export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 		input.destroy();
 	}
 }
+
+/** The cells of the first record of a text that may be cut off anywhere behind it; none where it is no CSV. */
+export const firstCsvRecord = (text: string): string[] => {
+	try {
+		const [record = []] = parseText(text, {bom: true, relax_quotes: true, skip_empty_lines: true, to: 1});
+		return record as string[];
+	} catch (error) {
+		if (error instanceof CsvError) {
+			return [];
+		}
+
+		throw error;
+	}
+};
+
+/** Failed rows below their heading again, with the byte order mark and the line ends that `head` of the file shows. */
+export const csvWrapping = (head: string, heading: string | null): Wrapping => {
+	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
+	const mark = head.startsWith('\uFEFF') ? '\uFEFF' : '';
+	return {open: mark + (heading === null ? '' : heading + end), between: end, close: end};
+};
+
+/** Why a record is none of the table's. */
+export const wrongLength = (has: number, columns: number): string =>
+	`has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`;
 
 /** A cell that an export protected from being taken for a formula has an apostrophe before it (OWASP, CSV injection). */
 const withoutFormulaEscape = (cell: string): string => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
@@ -112,29 +138,30 @@ const checkColumns = (columns: string[]): void => {
 };
 
 /**
- * The rows of a CSV file with our own columns, the first record being their names.
+ * The rows of a CSV file with our own columns, the first record being their names. `head` is how the file begins, as far
+ * as that is known.
  * @throws OperatorError for a column that is no field, or where the file is no CSV.
  */
-export async function* csvRows(source: Source): AsyncGenerator<ImportRow> {
+export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let columns: string[] | null = null;
-	let header = '';
+	let wrapping = csvWrapping(head, null);
 	for await (const {cells, raw, line} of csvRecords(source)) {
 		if (columns === null) {
 			columns = cells.map((cell) => cell.trim());
-			header = raw;
+			wrapping = csvWrapping(head, raw);
 			checkColumns(columns);
 			continue;
 		}
 
 		if (cells.length !== columns.length) {
-			yield {line, raw, header, error: `has ${cells.length} cells where the heading has ${columns.length}`};
+			yield {line, raw, wrapping, error: wrongLength(cells.length, columns.length)};
 			continue;
 		}
 
 		try {
-			yield {line, raw, header, row: bodyOf(columns, cells)};
+			yield {line, raw, wrapping, row: bodyOf(columns, cells)};
 		} catch {
-			yield {line, raw, header, error: 'params is no JSON object'};
+			yield {line, raw, wrapping, error: 'params is no JSON object'};
 		}
 	}
 }

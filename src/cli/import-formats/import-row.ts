@@ -1,22 +1,43 @@
-/**
- * A row of an import file: `line` is where it begins (from 1; in a JSON array the number of the element), `raw` its own
- * text, with which the file of failed rows is written, and `header` what has to stand above it there. A row that cannot
- * be read has an `error` in place of its `row`.
- */
-export type ImportRow = {line: number; raw: string; header?: string} & (
-	| {row: Record<string, unknown>; error?: never}
-	| {row?: never; error: string}
-);
+/** How the file of failed rows is put together, so that it can be imported again. */
+export type Wrapping = {open: string; between: string; close: string};
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+/** Rows one below the other, with nothing around them. */
+export const plainLines: Wrapping = {open: '', between: '\n', close: '\n'};
+
+/** Where a row stands: the line where it begins, from 1, and in a JSON array the number of the element, from 1. */
+export type Place = {line: number; item?: number};
+
+/** What a row of another service says of apps: each must be one of the organization's own. */
+export type AppClaims = {bundleIds: string[]; appStoreIds: string[]; packageNames: string[]; schemes: string[]};
+
+/** What a row of another service says that is no field of a link. */
+export type ForeignFacts = {
+	/** Host of the short URL that it had, with its port; null where the row names none. */
+	host: string | null;
+	apps: AppClaims;
+	/** Names of what the row has and a link here has no place for. */
+	left: string[];
+};
+
+/**
+ * A row of an import file. `raw` is its own text, with which the file of failed rows is written. A row that cannot be
+ * imported has an `error` in place of its `row`; `hint` is what the operator can do about all such rows.
+ */
+export type ImportRow = Place & {raw: string; wrapping: Wrapping; foreign?: ForeignFacts} & (
+		| {row: Record<string, unknown>; error?: never}
+		| {row?: never; error: string; hint?: string}
+	);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The row that a piece of JSON is. */
-export const jsonRow = (line: number, raw: string): ImportRow => {
+export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRow => {
 	try {
 		const row: unknown = JSON.parse(raw);
-		return isObject(row) ? {line, raw, row} : {line, raw, error: 'is no JSON object'};
+		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is no JSON object'};
 	} catch (error) {
-		return {line, raw, error: `is no JSON: ${error instanceof Error ? error.message : String(error)}`};
+		const reason = error instanceof Error ? error.message : String(error);
+		return {...place, raw, wrapping, error: `is no JSON: ${reason}`};
 	}
 };

@@ -1,4 +1,4 @@
-import {type ImportRow, jsonRow} from './import-row.ts';
+import {type ImportRow, jsonRow, plainLines} from './import-row.ts';
 import {linesOf, type Source} from './lines.ts';
 
 /** The rows of NDJSON: an object per line, empty lines are passed over. */
@@ -7,7 +7,7 @@ export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
 	for await (const text of linesOf(source)) {
 		line += 1;
 		if (text.trim() !== '') {
-			yield jsonRow(line, text);
+			yield jsonRow({line}, text, plainLines);
 		}
 	}
 }

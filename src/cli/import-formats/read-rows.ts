@@ -1,39 +1,36 @@
-import {usageError} from '../cli-errors.ts';
+import {bitlyLink, bitlyNames} from './bitly.ts';
+import {branchLink, branchNames} from './branch.ts';
 import {csvRows} from './csv.ts';
+import {dubLink, dubNames} from './dub.ts';
+import {firebaseNames, firebaseRows} from './firebase.ts';
+import {type LinkMapper, mappedRows} from './foreign-rows.ts';
+import {isLineJson} from './guess-format.ts';
 import type {ImportRow} from './import-row.ts';
 import {jsonRows} from './json.ts';
 import type {Source} from './lines.ts';
 import {ndjsonRows} from './ndjson.ts';
 
-/** How the file of failed rows of a format is put together, so that it can be imported again. */
-type Wrapping = {open: (header: string | undefined) => string; between: string; close: string};
 export type ImportFormat = {
-	rows: (source: Source) => AsyncIterable<ImportRow>;
-	failed: Wrapping;
+	/** `head` is how the file begins, as far as that is known. */
+	rows: (source: Source, head?: string) => AsyncIterable<ImportRow>;
+	/** Where the fields of a link come from, for a reader of the refusals; null for our own formats. */
+	names: Record<string, string> | null;
 };
 
-const lines: Wrapping = {open: (header) => (header === undefined ? '' : `${header}\n`), between: '\n', close: '\n'};
+const foreignJson = (mapper: LinkMapper<Record<string, unknown>>, names: Record<string, string>): ImportFormat => ({
+	rows: (source, head = '') => mappedRows(isLineJson(head) ? ndjsonRows(source) : jsonRows(source), mapper),
+	names,
+});
 
 export const importFormats = {
-	csv: {rows: csvRows, failed: lines},
-	json: {rows: jsonRows, failed: {open: () => '[\n', between: ',\n', close: '\n]\n'}},
-	ndjson: {rows: ndjsonRows, failed: lines},
+	csv: {rows: csvRows, names: null},
+	json: {rows: jsonRows, names: null},
+	ndjson: {rows: ndjsonRows, names: null},
+	firebase: {rows: firebaseRows, names: firebaseNames},
+	branch: foreignJson(branchLink, branchNames),
+	bitly: foreignJson(bitlyLink, bitlyNames),
+	dub: foreignJson(dubLink, dubNames),
 } as const satisfies Record<string, ImportFormat>;
 
 export type ImportFormatName = keyof typeof importFormats;
 export const importFormatNames = Object.keys(importFormats) as ImportFormatName[];
-
-/** The format of a file by its name, of one with failed rows (`links.csv.failed`) too. @throws OperatorError. */
-export const formatOfFile = (file: string): ImportFormatName => {
-	const extension = /\.([^.]+)$/.exec(file.replace(/(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
-	const name = extension === 'jsonl' ? 'ndjson' : extension;
-	const known = importFormatNames.find((one) => one === name);
-	if (!known) {
-		throw usageError(
-			file === '-' ? 'Standard input has no name to tell its format by' : `'${file}' does not tell its format`,
-			`Add --format ${importFormatNames.join('|')}`,
-		);
-	}
-
-	return known;
-};

@@ -1,0 +1,67 @@
+import {
+	appClaims,
+	deepLinkOf,
+	destinationOf,
+	type ForeignLink,
+	isoTime,
+	presentFields,
+	presentNames,
+	shortAddress,
+	storeClaims,
+	textIn,
+	webUrl,
+} from './foreign-fields.ts';
+import {isObject} from './import-row.ts';
+
+/** Where the fields of a link come from. */
+export const bitlyNames: Record<string, string> = {
+	path: 'long_url',
+	params: 'long_url',
+	fallbackUrl: 'long_url',
+	expiry: 'expiration_at',
+};
+
+const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
+
+/** The link that an object of Bitly's API v4 means. @throws UnusableRow. */
+export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
+	const [custom, ...furtherCustom] = strings(row['custom_bitlinks']);
+	const id = textIn(row['id']);
+	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
+	// A back-half of one's own is what is printed; of the two it is also the one whose domain can move here.
+	const address = custom ?? ownUrl;
+	const {shortCode, host} = shortAddress(
+		webUrl(address === undefined || address.includes('://') ? address : `https://${address}`, 'link'),
+	);
+	const longUrl = webUrl(textIn(row['long_url']), 'long_url');
+	const deepLinks = Array.isArray(row['deeplinks']) ? row['deeplinks'].filter(isObject) : [];
+	const [appPath, ...furtherPaths] = new Set(deepLinks.flatMap((one) => textIn(one['app_uri_path']) ?? []));
+	const app = appPath === undefined ? null : deepLinkOf(appPath);
+	const stores = deepLinks.flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []);
+	return {
+		link: presentFields({
+			...destinationOf(longUrl),
+			...app?.fields,
+			shortCode,
+			title: textIn(row['title']),
+			tags: strings(row['tags']),
+			fallbackUrl: longUrl.href,
+			expiry: isoTime(textIn(row['expiration_at'])),
+			isActive: row['archived'] === true || row['is_deleted'] === true ? false : undefined,
+		}),
+		facts: {
+			host,
+			apps: appClaims({
+				appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
+				packageNames: stores.flatMap(({packageNames = []}) => packageNames),
+				schemes: app?.schemes ?? [],
+			}),
+			left: presentNames({
+				'the code of link beside the custom one': custom !== undefined && ownUrl !== undefined,
+				'further custom_bitlinks': furtherCustom,
+				'further app_uri_path': furtherPaths,
+				campaign_ids: row['campaign_ids'],
+			}),
+		},
+	};
+};

@@ -1,0 +1,129 @@
+import {
+	appClaims,
+	deepLinkOf,
+	type ForeignLink,
+	presentFields,
+	presentNames,
+	shortAddress,
+	storeClaims,
+	textIn,
+	UnusableRow,
+	webUrl,
+} from './foreign-fields.ts';
+import {isObject} from './import-row.ts';
+
+/** Where the fields of a link come from. */
+export const branchNames: Record<string, string> = {
+	path: 'data.$deeplink_path',
+	params: 'data',
+	fallbackUrl: 'data.$desktop_url, $fallback_url or $canonical_url',
+	title: 'data.$marketing_title or $og_title',
+	'og.title': 'data.$og_title',
+	'og.description': 'data.$og_description',
+	'og.imageUrl': 'data.$og_image_url',
+	utmSource: 'channel',
+	utmMedium: 'feature',
+	utmCampaign: 'campaign',
+};
+
+/** Control parameters that have a field here; any other is told as left behind. */
+const CARRIED = new Set([
+	'$deeplink_path',
+	'$desktop_url',
+	'$fallback_url',
+	'$canonical_url',
+	'$ios_url',
+	'$android_url',
+	'$marketing_title',
+	'$og_title',
+	'$og_description',
+	'$og_image_url',
+	'$match_duration',
+]);
+
+/** The dictionary of a link, which the API also takes as JSON text. */
+const dataOf = (value: unknown): Record<string, unknown> => {
+	if (value === undefined || value === null || value === '') {
+		return {};
+	}
+
+	try {
+		const data: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+		if (isObject(data)) {
+			return data;
+		}
+	} catch {
+		// Told below, as any other value that is no dictionary.
+	}
+
+	throw new UnusableRow('data is no JSON object');
+};
+
+/** The link's own values for the app; one that is no text becomes JSON, because `params` hold texts. */
+const paramsOf = (data: Record<string, unknown>): Record<string, string> =>
+	Object.fromEntries(
+		Object.entries(data)
+			.filter(([name, value]) => !/^[$~+]/.test(name) && value !== null && name !== 'url')
+			.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+	);
+
+/** Seconds as whole hours that a link can have (decisions 4). */
+const windowHours = (seconds: string | undefined): number | undefined => {
+	const hours = Math.ceil(Number(seconds) / 3600);
+	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, 720);
+};
+
+const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
+
+/** The link that an object of Branch's deep linking API means. @throws UnusableRow. */
+export const branchLink = (row: Record<string, unknown>): ForeignLink => {
+	const data = dataOf(row['data']);
+	const control = (name: string) => textIn(data[`$${name}`]);
+	/** Analytics labels stand beside the dictionary, and in what the API reads also within it. */
+	const label = (name: string) => textIn(row[name]) ?? textIn(data[`~${name}`]);
+	const url = webUrl(textIn(row['url']) ?? textIn(data['+url']) ?? textIn(data['url']), 'url');
+	const alias = textIn(row['alias']);
+	const {shortCode, host} = shortAddress(
+		alias === undefined ? url : webUrl(`${url.origin}/${alias.replace(/^\/+/, '')}`, 'alias'),
+	);
+	const web = ['desktop_url', 'fallback_url', 'canonical_url'].flatMap((name) => control(name) ?? [])[0];
+	const stores = {ios_url: storeClaims(control('ios_url')), android_url: storeClaims(control('android_url'))};
+	const isElsewhere = (name: keyof typeof stores) =>
+		stores[name] === null && control(name) !== undefined && control(name) !== web;
+	const {fields, schemes} = deepLinkOf(control('deeplink_path') ?? '/');
+	const others = Object.fromEntries(
+		Object.entries(data).filter(([name]) => name.startsWith('$') && !CARRIED.has(name)),
+	);
+	return {
+		link: presentFields({
+			...fields,
+			params: {...(fields['params'] as object | undefined), ...paramsOf(data)},
+			shortCode,
+			title: control('marketing_title') ?? control('og_title'),
+			tags: strings(row['tags'] ?? data['~tags']),
+			channel: label('channel'),
+			utmSource: label('channel'),
+			utmMedium: label('feature'),
+			utmCampaign: label('campaign'),
+			fallbackUrl: web,
+			og: presentFields({
+				title: control('og_title'),
+				description: control('og_description'),
+				imageUrl: control('og_image_url'),
+			}),
+			matchWindowHours: windowHours(textIn(row['duration']) ?? control('match_duration')),
+		}),
+		facts: {
+			host,
+			apps: appClaims({...stores.ios_url, ...stores.android_url, schemes}),
+			left: presentNames({
+				'one-time use': row['type'] === 1 && data['$one_time_use'] !== true,
+				stage: label('stage'),
+				"the url's own code beside the alias": alias !== undefined && url.pathname !== `/${shortCode}`,
+				$ios_url: isElsewhere('ios_url'),
+				$android_url: isElsewhere('android_url'),
+				...others,
+			}),
+		},
+	};
+};

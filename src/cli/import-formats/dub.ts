@@ -1,0 +1,104 @@
+import {
+	appClaims,
+	destinationOf,
+	type ForeignLink,
+	isoTime,
+	presentFields,
+	presentNames,
+	shortAddress,
+	storeClaims,
+	textIn,
+	UnusableRow,
+	utmIn,
+	webUrl,
+} from './foreign-fields.ts';
+import {isObject} from './import-row.ts';
+
+/** Where the fields of a link come from. */
+export const dubNames: Record<string, string> = {
+	path: 'url',
+	params: 'url',
+	fallbackUrl: 'url',
+	'og.title': 'title',
+	'og.description': 'description',
+	'og.imageUrl': 'image',
+	expiry: 'expiresAt',
+	utmSource: 'utm_source',
+	utmMedium: 'utm_medium',
+	utmCampaign: 'utm_campaign',
+	utmTerm: 'utm_term',
+	utmContent: 'utm_content',
+};
+
+/** The key that Dub gives the page of a domain itself. */
+const ROOT_KEY = '_root';
+
+/** The short URL: whole, or from its domain and key. */
+const shortUrlOf = (row: Record<string, unknown>): URL => {
+	const key = textIn(row['key']);
+	const whole = textIn(row['shortLink']);
+	if (key === ROOT_KEY) {
+		throw new UnusableRow(`key '${ROOT_KEY}' is the page of the domain itself, which is no link here`);
+	}
+
+	if (key === undefined && whole === undefined) {
+		throw new UnusableRow('has no key');
+	}
+
+	// A domain that is missing is no reason to refuse a key.
+	return key === undefined
+		? webUrl(whole, 'shortLink')
+		: webUrl(`https://${textIn(row['domain']) ?? 'domain.invalid'}/${key}`, 'short link');
+};
+
+const tagsOf = (value: unknown): string[] =>
+	Array.isArray(value) ? value.flatMap((tag) => textIn(isObject(tag) ? tag['name'] : tag) ?? []) : [];
+
+const isOff = (row: Record<string, unknown>): boolean =>
+	row['archived'] === true || textIn(row['disabledAt']) !== undefined;
+
+/** The link that an object of Dub's API means. @throws UnusableRow. */
+export const dubLink = (row: Record<string, unknown>): ForeignLink => {
+	const {shortCode, host} = shortAddress(shortUrlOf(row));
+	if (textIn(row['password']) !== undefined) {
+		throw new UnusableRow(
+			'is protected by a password, which a link here cannot have; without one it would be open to all',
+		);
+	}
+
+	const url = webUrl(textIn(row['url']), 'url');
+	const ios = textIn(row['ios']);
+	const android = textIn(row['android']);
+	const [iosStore, androidStore] = [storeClaims(ios), storeClaims(android)];
+	return {
+		link: presentFields({
+			...destinationOf(url),
+			...utmIn(row),
+			shortCode,
+			externalId: textIn(row['externalId']),
+			title: textIn(row['title']),
+			tags: tagsOf(row['tags']),
+			fallbackUrl: url.href,
+			og: presentFields({
+				title: textIn(row['title']),
+				description: textIn(row['description']),
+				imageUrl: textIn(row['image']),
+			}),
+			expiry: isoTime(textIn(row['expiresAt'])),
+			isActive: isOff(row) ? false : undefined,
+		}),
+		facts: {
+			host: textIn(row['domain']) === undefined && textIn(row['shortLink']) === undefined ? null : host,
+			apps: appClaims({...iosStore, ...androidStore}),
+			left: presentNames({
+				ios: iosStore === null && ios !== url.href ? ios : undefined,
+				android: androidStore === null && android !== url.href ? android : undefined,
+				expiredUrl: row['expiredUrl'],
+				geo: row['geo'],
+				rewrite: row['rewrite'],
+				comments: row['comments'],
+				testVariants: row['testVariants'],
+			}),
+		},
+	};
+};

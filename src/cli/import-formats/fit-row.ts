@@ -1,0 +1,111 @@
+import {foreignApps, type OwnApps} from './app-claims.ts';
+import type {ForeignFacts, ImportRow} from './import-row.ts';
+import type {SeenCodes} from './seen-codes.ts';
+
+/** What rows of another service are held against. */
+export type Fitting = {
+	/** The organization's apps; null where they are not known, so that nothing is checked. */
+	apps: OwnApps | null;
+	/** Ids of its verified domains by hostname. */
+	domains: ReadonlyMap<string, string>;
+	/** Names of its channels; null where they are not known. */
+	channels: ReadonlySet<string> | null;
+	/** Channels to import under another name; an empty name means none. */
+	channelNames: ReadonlyMap<string, string>;
+	/** Whether rows of other apps are imported, too. */
+	anyApp: boolean;
+	/** The codes of the rows so far; null where a later row may well replace an earlier one. */
+	seen: SeenCodes | null;
+};
+
+type Refusal = {error: string; hint?: string};
+type Link = Record<string, unknown>;
+
+const refused = ({row: _, ...given}: ImportRow & {row: Link}, refusal: Refusal): ImportRow => ({...given, ...refusal});
+
+/** The link with its channel under the name that was asked for. */
+const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
+	const name = typeof link['channel'] === 'string' ? names.get(link['channel']) : undefined;
+	if (name === undefined) {
+		return link;
+	}
+
+	const {channel: _, ...others} = link;
+	return name === '' ? others : {...others, channel: name};
+};
+
+/** The link with its channel as the organization spells it. */
+const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | Refusal => {
+	const {channel} = link;
+	if (channels === null || typeof channel !== 'string' || channels.has(channel)) {
+		return link;
+	}
+
+	const spelled = [...channels].find((name) => name.toLowerCase() === channel.toLowerCase());
+	return spelled === undefined
+		? {
+				error: `Unknown channel '${channel}'`,
+				hint: '--map-channel NAME=CHANNEL imports rows of an unknown channel NAME as CHANNEL, NAME= without one',
+			}
+		: {...link, channel: spelled};
+};
+
+const appRefusal = (others: ReturnType<typeof foreignApps>): Refusal => ({
+	error: others
+		.map(({what, value, own}) => `${what} ${value} is not the organization's (${own.join(', ') || 'it has none'})`)
+		.join('; '),
+	hint: 'oplink app-config set registers apps; --any-app imports rows of other apps too',
+});
+
+const withLeft = (facts: ForeignFacts, more: string[]): ForeignFacts =>
+	more.length === 0 ? facts : {...facts, left: [...facts.left, ...more]};
+
+/**
+ * A row made to fit the organization, or refused with the reason: its channel by name, and of another service its apps,
+ * its domain, and whether an earlier row has its code.
+ */
+export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
+	if (given.row === undefined) {
+		return given;
+	}
+
+	const renamed = renamedChannel(given.row, fitting.channelNames);
+	if (given.foreign === undefined) {
+		return {...given, row: renamed};
+	}
+
+	const link = knownChannel(renamed, fitting.channels);
+	if ('error' in link) {
+		return refused(given, link as Refusal);
+	}
+
+	const {apps, host} = given.foreign;
+	const others = fitting.apps === null ? [] : foreignApps(apps, fitting.apps);
+	if (others.length > 0 && !fitting.anyApp) {
+		return refused(given, appRefusal(others));
+	}
+
+	const {shortCode} = link;
+	const earlier =
+		typeof shortCode === 'string' ? fitting.seen?.conflict(shortCode, JSON.stringify(link), given.line) : null;
+	if (earlier != null) {
+		return refused(given, {error: `short code '${shortCode}' is that of line ${earlier}, which is another link`});
+	}
+
+	const domainId = host === null ? undefined : fitting.domains.get(host.toLowerCase());
+	return {
+		...given,
+		row: domainId === undefined ? link : {...link, domainId},
+		foreign: withLeft(given.foreign, [
+			...others.map(({what, value}) => `${what} ${value}`),
+			...(host === null || domainId !== undefined ? [] : [`the domain ${host}`]),
+		]),
+	};
+};
+
+/** Fits rows as they come. */
+export async function* fittedRows(rows: AsyncIterable<ImportRow>, fitting: Fitting): AsyncGenerator<ImportRow> {
+	for await (const row of rows) {
+		yield fitRow(row, fitting);
+	}
+}

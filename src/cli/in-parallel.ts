@@ -1,0 +1,28 @@
+/** Runs `work` for up to `limit` items at once; yields results as they come. */
+export async function* inParallel<T, R>(
+	items: AsyncIterable<T>,
+	limit: number,
+	work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+	const underWay = new Map<number, Promise<[number, R]>>();
+	const next = async (): Promise<R> => {
+		const [key, result] = await Promise.race(underWay.values());
+		underWay.delete(key);
+		return result;
+	};
+	let key = 0;
+	for await (const item of items) {
+		const own = key++;
+		const promise = work(item).then((result): [number, R] => [own, result]);
+		// The first failure ends the import; those of its neighbours must not end the process.
+		promise.catch(() => {});
+		underWay.set(own, promise);
+		if (underWay.size >= limit) {
+			yield await next();
+		}
+	}
+
+	while (underWay.size > 0) {
+		yield await next();
+	}
+}
