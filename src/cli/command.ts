@@ -38,6 +38,8 @@ export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	/** Lines as one would type them, without the leading `oplink`. */
 	examples: string[];
 	options?: Option[];
+	/** Commands below this one, which run in its place where their name follows. */
+	subcommands?: AnyCommand[];
 	/** @returns the exit code where it is not 0; anything that is no number counts as 0. */
 	run: (context: Context<Options>, ...args: Args) => Promise<unknown>;
 };

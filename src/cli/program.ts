@@ -47,6 +47,9 @@ const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
 6 quota or plan, 7 server unreachable, 78 configuration, 130 interrupted.`;
 
+/** What calls a command, from `oplink` on. */
+const wordsOf = (command: Command): string[] => [...(command.parent ? wordsOf(command.parent) : []), command.name()];
+
 const declare = (
 	parent: Command,
 	spec: AnyCommand,
@@ -57,21 +60,25 @@ const declare = (
 		command.addOption(option);
 	}
 
-	const path = parent.parent ? `oplink ${parent.name()}` : 'oplink';
+	const path = wordsOf(parent).join(' ');
 	command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  $ ${path} ${example}`).join('\n')}`);
 	command.action(() => act(spec, command));
+	for (const inner of spec.subcommands ?? []) {
+		declare(command, inner, act);
+	}
 };
 
 /** The tree of commands over `io`; `finish` takes the exit code of the one that ran. */
 const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
-	const program = new Command('oplink')
+	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
 		.version(packageVersion())
 		.option('--json', 'print what the API answered')
 		.option('--url <url>', 'address of the server (OPLINK_URL)')
 		.option('--token <token>', 'admin token (OPLINK_ADMIN_TOKEN)')
 		.option('--api-key <key>', 'SERVER key, for links and qr (OPLINK_API_KEY)')
-		.configureHelp({showGlobalOptions: true})
+		// A command below another one takes that one's options too, but they are none of its own.
+		.configureHelp({showGlobalOptions: true, visibleGlobalOptions: () => [...program.options]})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
 			writeErr: (text) => io.stderr.write(text),

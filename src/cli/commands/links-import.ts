@@ -19,6 +19,7 @@ import {type LinkSurface, linkSurface} from '../link-surface.ts';
 import type {OnConflict} from '../row-outcome.ts';
 import {sendThroughAdmin} from '../send-through-admin.ts';
 import {sendThroughKey} from '../send-through-key.ts';
+import {verifyCommand} from './links-import-verify.ts';
 
 type Options = {
 	org?: string;
@@ -112,6 +113,7 @@ export const importCommand = command({
 			channelNames,
 		),
 	],
+	subcommands: [verifyCommand],
 	run: async (context: Context<Options>, fileName: string) => {
 		const {io, options, show} = context;
 		const {onConflict, dryRun = false, anyApp = false, mapChannel = new Map()} = options;

@@ -1,0 +1,60 @@
+import {type Context, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
+import {exitCodes} from '../exit-codes.ts';
+import type {ImportFormatName} from '../import-formats/read-rows.ts';
+import {formatOption, openInput} from '../import-input.ts';
+import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import-links.ts';
+import {startProgress} from '../import-progress.ts';
+import {failureLines} from '../import-report.ts';
+import {linkSurface} from '../link-surface.ts';
+import {verifyLinks} from '../verify-links.ts';
+
+type Options = {org?: string; format?: ImportFormatName};
+
+/** What was found: links that resolve, that are gone as their rows say, and rows whose link is not as it should be. */
+type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
+
+const findingsText = ({resolved, gone, failed}: Findings): string =>
+	`${resolved} resolve, ${gone} gone as the file says, ${failed} failed`;
+
+export const verifyCommand = command({
+	usage: 'verify <file>',
+	summary: 'Ask the short URL of every link of an imported file; counts no clicks',
+	examples: ['verify links.csv --org Ab12', 'verify fdl.csv --format firebase --json'],
+	options: [orgOption(), formatOption()],
+	run: async (context: Context<Options>, fileName: string) => {
+		const {io, options, show} = context;
+		const input = await openInput(context, fileName, options.format);
+		const surface = await linkSurface(context);
+		const findings: Findings = {resolved: 0, gone: 0, failed: 0, failures: []};
+		let bytes = 0;
+		const stop = await startProgress(io, () => ({
+			rows: findings.resolved + findings.gone + findings.failed,
+			failed: findings.failed,
+			bytes,
+			size: input.size,
+		}));
+		try {
+			for await (const verified of verifyLinks(surface, input.rows, io)) {
+				findings[verified.status] += 1;
+				bytes += bytesOf(verified.row);
+				if (verified.status === 'failed') {
+					keepFailure(findings.failures, verified);
+				}
+			}
+
+			bytes = input.size ?? bytes;
+		} finally {
+			stop();
+		}
+
+		findings.failures.sort(inFileOrder);
+		await show.answer(findings, findingsText);
+		if (findings.failed === 0) {
+			return exitCodes.ok;
+		}
+
+		await show.note(failureLines(findings, input.format.names).join('\n'));
+		return exitCodes.failed;
+	},
+});
