@@ -88,7 +88,7 @@ export const appConfigRequired = () =>
 /** Where a plan that costs something is had (decisions 8). */
 const CHECKOUT = '/portal/billing/checkout-session';
 export const billingFlowRequired = (plan: string) =>
-	new HttpError(422, `The plan ${plan} is had through checkout.`, null, {
+	new HttpError(422, `The plan ${plan} has to be bought through checkout.`, null, {
 		code: 'USE_BILLING_FLOW',
 		billingEndpoint: CHECKOUT,
 	});
@@ -108,7 +108,6 @@ export const organizationNameTaken = (name: string) => conflict(`An organization
 export const organizationHasSubscription = () =>
 	conflict('The organization has an active subscription. Cancel it before deleting the organization.');
 export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
-export const billingBusy = () => conflict('Another billing operation is under way. Try again in a moment.');
 export const gatewayOff = () => new HttpError(503, 'Payment gateway not configured');
 export const gatewayFailed = (cause?: unknown) => new HttpError(502, 'Payment gateway unavailable', null, null, cause);
 export const planNotForSale = (plan: string) => badRequest(`The plan ${plan} cannot be bought by checkout`);
@@ -118,6 +117,7 @@ export const noSubscription = () =>
 	new HttpError(409, 'The organization has no active subscription.', null, {billingEndpoint: CHECKOUT});
 export const planUnchanged = (plan: string) => conflict(`The organization is on the plan ${plan} already`);
 export const nothingToResume = () => conflict('The subscription is not about to end');
+export const nothingToRenew = () => conflict('The subscription has no renewal that is to be paid');
 export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');
 export const invoiceNotFound = () => notFound('Invoice not found');
 export const gatewayEventNotFound = () => notFound('Event not found');

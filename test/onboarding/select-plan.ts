@@ -26,7 +26,7 @@ for (const plan of ['STARTER', 'starter']) {
 }
 
 for (const plan of ['SOLO', 'growth', 'ENTERPRISE']) {
-	test(`${plan} is had through checkout`, async (t) => {
+	test(`${plan} has to be bought through checkout`, async (t) => {
 		const {caller} = await owner();
 		const {status, body} = await caller.post(path, {plan});
 		t.is(status, 422);
