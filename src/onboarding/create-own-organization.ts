@@ -1,81 +1,22 @@
 import {withLease} from '../db/lease.ts';
 import {alreadyInOrganization, providerUnavailable} from '../errors.ts';
-import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
 import {inMirror} from '../identity/mirror.ts';
 import {mirrorMember} from '../identity/mirror-member.ts';
-import {discardOrganization, mirrorOrganization} from '../identity/mirror-organization.ts';
+import {mirrorOrganization} from '../identity/mirror-organization.ts';
 import {mirrorUser} from '../identity/mirror-user.ts';
 import type {ProviderMembership, ProviderOrganization, ProviderUser} from '../identity/provider-client.ts';
-import {createTombstoneStore} from '../identity/tombstone-store.ts';
 import {isUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import type {SignedIn} from './onboarding-state.ts';
 import {findOwnOrganization} from './own-organization-store.ts';
-
-type Founding = SignedIn & {name: string};
-
-const isNamed = (organization: ProviderOrganization, name: string): boolean =>
-	organization.name.toLowerCase() === name.toLowerCase();
-
-/**
- * Takes an organization back that did not come about. It is discarded first: then its events leave nothing here, and
- * where the provider fails now, the user's next attempt takes it away there. What fails is logged alone.
- */
-const giveUp = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
-	const {log, provider} = services;
-	await discardOrganization(services, by, organizationId).catch((error: unknown) => {
-		log.error({err: error, organizationId}, 'could not note that an organization was given up');
-	});
-	await provider.deleteOrganization(organizationId).catch((error: unknown) => {
-		log.error({err: error, organizationId}, 'could not delete an organization that was given up');
-	});
-};
-
-/** What the user has at the provider, without what was given up before, which goes now. @throws 502. */
-const readMemberships = async (services: Services, userId: string): Promise<ProviderMembership[]> => {
-	const {provider, db} = services;
-	const kept: ProviderMembership[] = [];
-	for (const membership of await provider.listMembershipsOfUser(userId)) {
-		const {organizationId} = membership;
-		if (await createTombstoneStore(db).isOrganizationDiscarded(organizationId)) {
-			await provider.deleteOrganization(organizationId);
-		} else {
-			kept.push(membership);
-		}
-	}
-
-	return kept;
-};
-
-/**
- * An organization of this name that the user made at the provider and of which nothing came here: what is left where
- * the process ended, or the provider did not answer, in the middle of an attempt like this one.
- * @throws 409 where the user belongs to another one, which is mirrored then.
- */
-const findUnfinished = async (
-	services: Services,
-	{session: {userId}, by, name}: Founding,
-): Promise<ProviderOrganization | null> => {
-	const memberships = await readMemberships(services, userId);
-	for (const {organization, organizationId} of memberships) {
-		const isUnfinished = memberships.length === 1 && organization?.createdBy === userId && isNamed(organization, name);
-		if (isUnfinished) {
-			return organization;
-		}
-
-		// The ops organization is nobody's customer: nothing is made of it here.
-		if (organizationId !== services.config.opsOrgId) {
-			await fetchOnDemand(services, {by, organizationId, userId});
-		}
-	}
-
-	if (memberships.length > 0) {
-		throw alreadyInOrganization();
-	}
-
-	return null;
-};
+import {
+	type Founding,
+	giveUp,
+	isNamed,
+	mirrorMemberships,
+	readMemberships,
+	unfinishedOf,
+} from './unfinished-organization.ts';
 
 /** Makes it at the provider; where that is not answered, what was made all the same is taken back. @throws 502. */
 const createAtProvider = async (services: Services, founding: Founding): Promise<ProviderOrganization> => {
@@ -129,6 +70,16 @@ const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Pr
 		return (await findOwnOrganization(mirror.trx, session.userId)) ?? organization;
 	});
 
+/** Makes an organization that is at the provider the caller's own, there and here. @throws 409, 502. */
+const finish = async (
+	services: Services,
+	founding: Founding,
+	{organization, user}: Pick<Made, 'organization' | 'user'>,
+): Promise<Organization> => {
+	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
+	return mirrorMade(services, founding, {organization, user, membership});
+};
+
 const found = async (services: Services, founding: Founding): Promise<Organization> => {
 	const {provider, db} = services;
 	const {userId} = founding.session;
@@ -136,16 +87,27 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
 		throw alreadyInOrganization();
 	}
 
-	const unfinished = await findUnfinished(services, founding);
+	const memberships = await readMemberships(services, userId);
+	const unfinished = unfinishedOf(memberships, founding);
+	if (memberships.length > 0 && unfinished === null) {
+		await mirrorMemberships(services, founding, memberships);
+		throw alreadyInOrganization();
+	}
+
 	const user = await provider.getUser(userId);
-	const organization = unfinished ?? (await createAtProvider(services, founding));
-	try {
-		const membership = await provider.stampRole(organization.id, userId, 'owner');
-		return await mirrorMade(services, founding, {organization, user, membership});
-	} catch (error) {
+	if (unfinished !== null) {
+		// Not made by this attempt, so not this one's to take away: whatever is refused, the user has it.
+		return finish(services, founding, {organization: unfinished, user}).catch(async (error: unknown) => {
+			await mirrorMemberships(services, founding, memberships);
+			throw error;
+		});
+	}
+
+	const organization = await createAtProvider(services, founding);
+	return finish(services, founding, {organization, user}).catch(async (error: unknown) => {
 		await giveUp(services, founding, organization.id);
 		throw error;
-	}
+	});
 };
 
 /**

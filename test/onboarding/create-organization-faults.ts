@@ -116,6 +116,28 @@ test('an attempt that the provider heard alone is finished by the next one of th
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {name: uniqueName()})).status, 200);
 });
 
+test('an attempt that the provider heard alone is not lost where the next one fails as well', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	fail('stamp', {userId: mona.user.id, name}, {status: 500});
+	t.is((await mona.caller.post(path, {name})).status, 502);
+	t.is((await organizationsNamed(portal, name)).there.length, 1);
+	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}});
+});
+
+test('an attempt that the provider heard alone is the organization of its user also where the name is in use', async (t) => {
+	const name = uniqueName();
+	const {mona} = await makeUnheard(name);
+	await createOrganization(portal, newcomer(portal), name);
+	const {status, body} = await mona.caller.post(path, {name});
+	t.is(status, 409);
+	t.is(body.message, `An organization named '${name}' exists already`);
+	const state = await mona.caller.get('/portal/onboarding/state');
+	t.like(state.body, {organization: {name}, nextStep: 'select-plan'});
+	const {there, here} = await organizationsNamed(portal, name);
+	t.deepEqual([there.length, here.length], [2, 2]);
+});
+
 test('an attempt that the provider heard alone is the organization of whoever tries another name', async (t) => {
 	const name = uniqueName();
 	const {mona} = await makeUnheard(name);
