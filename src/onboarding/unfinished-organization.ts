@@ -1,0 +1,75 @@
+import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
+import {discardOrganization} from '../identity/mirror-organization.ts';
+import type {ProviderMembership, ProviderOrganization} from '../identity/provider-client.ts';
+import {createTombstoneStore} from '../identity/tombstone-store.ts';
+import type {Services} from '../services.ts';
+import type {SignedIn} from './onboarding-state.ts';
+
+/** An attempt to create an organization of that name. */
+export type Founding = SignedIn & {name: string};
+
+/** Names are compared without case (decisions 8). */
+export const isNamed = (organization: ProviderOrganization, name: string): boolean =>
+	organization.name.toLowerCase() === name.toLowerCase();
+
+/**
+ * Takes an organization back that did not come about. It is discarded first: then its events leave nothing here, and
+ * where the provider fails now, the user's next attempt takes it away there. What fails is logged alone.
+ */
+export const giveUp = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
+	const {log, provider} = services;
+	await discardOrganization(services, by, organizationId).catch((error: unknown) => {
+		log.error({err: error, organizationId}, 'could not note that an organization was given up');
+	});
+	await provider.deleteOrganization(organizationId).catch((error: unknown) => {
+		log.error({err: error, organizationId}, 'could not delete an organization that was given up');
+	});
+};
+
+/** What the user has at the provider, without what was given up before, which goes now. @throws 502. */
+export const readMemberships = async (services: Services, userId: string): Promise<ProviderMembership[]> => {
+	const {provider, db} = services;
+	const kept: ProviderMembership[] = [];
+	for (const membership of await provider.listMembershipsOfUser(userId)) {
+		const {organizationId} = membership;
+		if (await createTombstoneStore(db).isOrganizationDiscarded(organizationId)) {
+			await provider.deleteOrganization(organizationId);
+		} else {
+			kept.push(membership);
+		}
+	}
+
+	return kept;
+};
+
+/** Has what the provider knows of the user's memberships mirrored, where no event has told of it yet. */
+export const mirrorMemberships = async (
+	services: Services,
+	{session: {userId}, by}: SignedIn,
+	memberships: ProviderMembership[],
+): Promise<void> => {
+	for (const {organizationId} of memberships) {
+		// The ops organization is nobody's customer: nothing is made of it here.
+		if (organizationId !== services.config.opsOrgId) {
+			await fetchOnDemand(services, {by, organizationId, userId});
+		}
+	}
+};
+
+/**
+ * What is left at the provider where the process ended, or the provider did not answer, in the middle of an attempt
+ * like this one: an organization of this name that the user made there, and is no other than its owner in.
+ */
+export const unfinishedOf = (
+	memberships: ProviderMembership[],
+	{session, name}: Founding,
+): ProviderOrganization | null => {
+	const [only, ...others] = memberships;
+	const organization = only?.organization ?? null;
+	const isOurs =
+		others.length === 0 &&
+		organization?.createdBy === session.userId &&
+		isNamed(organization, name) &&
+		(only?.role === null || only?.role === 'owner');
+	return isOurs ? organization : null;
+};
