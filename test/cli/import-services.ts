@@ -1,0 +1,187 @@
+import {access, copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+const test = anyTest as TestFn<{service: TestService}>;
+
+test.before(async (t) => {
+	t.context.service = await startService();
+});
+test.after.always(async (t) => {
+	await t.context.service?.stop();
+});
+
+const excerpts = fileURLToPath(new URL('../fixtures/import/', import.meta.url));
+
+/** A folder with an excerpt, and the program in it as an operator calls it. */
+const setUp = async (t: ExecutionContext<{service: TestService}>, excerpt: string) => {
+	const {service} = t.context;
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-services-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	await copyFile(path.join(excerpts, excerpt), path.join(folder, excerpt));
+	const acme = await organization(service);
+	const file = (name: string) => path.join(folder, name);
+	return {
+		acme,
+		file,
+		operator: admin(service),
+		imports: async (words: string[], env: Record<string, string> = {}) => {
+			const credentials = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env};
+			const org = env['OPLINK_API_KEY'] ? [] : ['--org', acme.orgKey];
+			const {exitCode, stdout, stderr} = await finish(start(t, ['links', 'import', ...words, ...org], credentials));
+			return {exitCode, stdout, stderr: stderr.split('\n').slice(0, -1)};
+		},
+	};
+};
+
+const linksOf = async ({server}: TestOrganization) => {
+	const {data} = (await server.get('/links?limit=100')).body;
+	return new Map<string, Record<string, unknown>>(data.map((link: {shortCode: string}) => [link.shortCode, link]));
+};
+
+test('the export of Firebase Dynamic Links comes in, its faults by line; mended they come in too', async (t) => {
+	const {acme, file, imports, operator} = await setUp(t, 'firebase.csv');
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await operator.post(domains, {hostname: 'links.acme.test'});
+	await operator.post(`${domains}/${domain.id}/approve`);
+	const first = await imports([file('firebase.csv')]);
+	t.is(first.exitCode, 1);
+	t.is(first.stdout, '8 created, 0 updated, 0 skipped, 8 failed\n');
+	t.deepEqual(first.stderr.slice(0, 3), [
+		`Reading ${file('firebase.csv')} as the CSV export of Firebase Dynamic Links (--format firebase)`,
+		'Not carried over (docs/importing.md says why):',
+		'  7 × the domain acme.page.link',
+	]);
+	t.deepEqual(
+		first.stderr.filter((line) => line.startsWith('line ')),
+		[
+			"line 9: short code 'bFoNyM2ojIqgWXunv' is that of line 8, which is another link",
+			'line 10: has no deep link',
+			"line 11: deep link 'javascript:alert(1)' is no http or https URL",
+			'line 12: fallbackUrl must be an http or https URL of a public host (ofl, else link)',
+			"line 13: short code 'with space' must be 1 to 64 letters, digits, _ or -",
+			'line 14: og.imageUrl must be an http or https URL of a public host (si)',
+			'line 15: og.title must be shorter than or equal to 255 characters (st)',
+			'line 16: has 12 cells where 29 are expected',
+		],
+	);
+	const links = await linksOf(acme);
+	t.like(links.get('UG1R'), {isActive: false, path: '/', fallbackUrl: 'https://www.acme.test/'});
+	t.is(links.get('spring')?.['url'], `https://links.acme.test/${acme.orgKey}/spring`);
+
+	const failed = await readFile(file('firebase.csv.failed'), 'utf8');
+	t.true(failed.startsWith('\uFEFFShort link,Deep link (link),'));
+	t.is(failed.split('\r\n').length, 10);
+	const mended = failed
+		.replace('bFoNyM2ojIqgWXunv', 'boots')
+		.replace('D1CVbLtUfezjoxGZy,', 'D1CVbLtUfezjoxGZy,https://www.acme.test/cap')
+		.replace('javascript:alert(1)', 'https://www.acme.test/alert')
+		.replace('https:evil.test', 'https://www.acme.test/')
+		.replace('with space', 'with-space')
+		.replace('ftp://cdn', 'https://cdn')
+		.replace(/T{300}/, 'T')
+		.replace(/^.*W3lb32HR1Xg4Y6PhX.*$/m, (row) => row.trimEnd() + ','.repeat(17));
+	await writeFile(file('firebase.csv.failed'), mended);
+	const second = await imports([file('firebase.csv.failed')]);
+	t.is(second.stdout, '8 created, 0 updated, 0 skipped, 0 failed\n', second.stderr.join('\n'));
+	t.is(second.exitCode, 0);
+	t.is((await linksOf(acme)).size, 16);
+});
+
+test('links of Branch come in; an unknown channel is mapped, or mended in the file of failed rows', async (t) => {
+	const {acme, file, imports} = await setUp(t, 'branch.json');
+	const first = await imports([file('branch.json')]);
+	t.is(first.exitCode, 1);
+	t.is(first.stdout, '3 created, 0 updated, 0 skipped, 1 failed\n');
+	const refusal = first.stderr.find((line) => line.startsWith('line '));
+	t.regex(refusal ?? '', /^line \d+ \(item 3\): Unknown channel 'facebook'$/);
+	t.true(first.stderr.some((line) => line.startsWith('Next: --map-channel ')));
+	t.like((await linksOf(acme)).get('branch-0'), {channel: 'referral', params: {item_id: '0', nested: '{"a":1}'}});
+
+	const failed = await readFile(file('branch.json.failed'), 'utf8');
+	t.deepEqual(
+		JSON.parse(failed).map(({channel}: {channel: string}) => channel),
+		['facebook'],
+	);
+	const mapped = await imports([file('branch.json.failed'), '--map-channel', 'facebook=social', '--dry-run']);
+	t.is(mapped.stdout, 'Would be: 1 created, 0 updated, 0 skipped, 0 failed\n');
+	await writeFile(file('branch.json.failed'), failed.replace('"facebook"', '"paid"'));
+	t.is((await imports([file('branch.json.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
+});
+
+test('links of Bitly come in with their custom codes, failed rows are a list again', async (t) => {
+	const {acme, file, imports} = await setUp(t, 'bitly.json');
+	await writeFile(
+		file('bitly.json'),
+		(await readFile(file('bitly.json'), 'utf8')).replace(
+			'https://go.acme.test/bitly-0',
+			'https://go.acme.test/bitly/0',
+		),
+	);
+	t.is((await imports([file('bitly.json')])).stdout, '2 created, 0 updated, 0 skipped, 1 failed\n');
+	const failed = await readFile(file('bitly.json.failed'), 'utf8');
+	t.is(JSON.parse(failed).links.length, 1);
+	await writeFile(file('bitly.json.failed'), failed.replace('bitly/0', 'bitly-0'));
+	t.is((await imports([file('bitly.json.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
+	t.like((await linksOf(acme)).get('bitly-0'), {isActive: false, utmSource: 'bitly', tags: ['print']});
+});
+
+test('links of Dub come in with expiry and tags, keys with a slash do not until they are mended', async (t) => {
+	const {acme, file, imports} = await setUp(t, 'dub.ndjson');
+	t.is((await imports([file('dub.ndjson')])).stdout, '3 created, 0 updated, 0 skipped, 1 failed\n');
+	const failed = await readFile(file('dub.ndjson.failed'), 'utf8');
+	t.is(failed.trim().split('\n').length, 1);
+	await writeFile(file('dub.ndjson.failed'), failed.replace('dub/0', 'dub-0'));
+	t.is((await imports([file('dub.ndjson.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
+	t.like((await linksOf(acme)).get('dub-0'), {
+		expiry: '2031-01-01T00:00:00.000Z',
+		tags: ['dub'],
+		utmCampaign: 'migrate',
+	});
+});
+
+test('our own CSV comes in, and failed rows of it mended', async (t) => {
+	const {file, imports} = await setUp(t, 'links.csv');
+	const first = await imports([file('links.csv')]);
+	t.is(first.stdout, '3 created, 0 updated, 0 skipped, 2 failed\n');
+	t.deepEqual(first.stderr.slice(0, 2), ["line 5: Unknown channel 'carrier-pigeon'", 'line 6: path is required']);
+	const failed = await readFile(file('links.csv.failed'), 'utf8');
+	await writeFile(file('links.csv.failed'), failed.replace('carrier-pigeon', 'email').replace(/^,/m, '/item/6999,'));
+	t.is((await imports([file('links.csv.failed')])).stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
+});
+
+test('rows of another app are refused with the next step, and come in where that is asked for', async (t) => {
+	const {acme, file, imports, operator} = await setUp(t, 'dub.ndjson');
+	const appConfig = `/admin/organizations/${acme.id}/app-config`;
+	const {body} = await operator.get(appConfig);
+	await operator.put(appConfig, {ios: {...body.ios, appStoreId: '987654321'}, android: body.android});
+	const refused = await imports([file('dub.ndjson'), '--dry-run']);
+	t.is(refused.stdout, 'Would be: 0 created, 0 updated, 0 skipped, 4 failed\n');
+	t.is(
+		refused.stderr.find((line) => line.startsWith('line 2')),
+		"line 2: App Store id 123456789 is not the organization's (987654321)",
+	);
+	t.true(refused.stderr.some((line) => /^Next: .*--any-app/.test(line)));
+	const taken = await imports([file('dub.ndjson'), '--dry-run', '--any-app']);
+	t.is(taken.stdout, 'Would be: 3 created, 0 updated, 0 skipped, 1 failed\n');
+	t.true(taken.stderr.includes('  3 × App Store id 123456789'));
+	await t.throwsAsync(access(file('dub.ndjson.failed')));
+});
+
+test('with a SERVER key rows of another service come in, without a check of their apps, which is told', async (t) => {
+	const {acme, file, imports} = await setUp(t, 'bitly.json');
+	const {exitCode, stdout, stderr} = await imports([file('bitly.json'), '--json'], {OPLINK_API_KEY: acme.serverKey});
+	t.is(exitCode, 0);
+	t.like(JSON.parse(stdout), {
+		created: 3,
+		failed: 0,
+		notCarriedOver: {'the domain bit.ly': 2, 'the domain go.acme.test': 1},
+	});
+	t.true(stderr.some((line) => line.startsWith('With an API key neither the apps nor the domains')));
+});
