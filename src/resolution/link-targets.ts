@@ -6,10 +6,14 @@ const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d+$/,
 
 /** True for a host that only this machine or a private network knows, as a name or in an address's own notation. */
 const isPrivateHost = (hostname: string): boolean => {
-	const address = hostname.replace(/^\[(.*)\]$/, '$1');
-	return ipaddr.isValid(address)
-		? ipaddr.process(address).range() !== 'unicast'
-		: hostname === 'localhost' || hostname.endsWith('.localhost');
+	// The URL parser writes every IPv4 address with dots and every other one in brackets; asking ipaddr.js about a name
+	// is slow, because it throws inside.
+	if (/^(?:\[.*\]|[\d.]+)$/.test(hostname)) {
+		const address = hostname.replace(/^\[(.*)\]$/, '$1');
+		return !ipaddr.isValid(address) || ipaddr.process(address).range() !== 'unicast';
+	}
+
+	return hostname === 'localhost' || hostname.endsWith('.localhost');
 };
 
 /**
