@@ -38,7 +38,9 @@ const KEY_SET_TIMEOUT_MS = 5000;
 const record = (value: unknown): Record<string, unknown> =>
 	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+/** A claim that PostgreSQL could not store or look for, with a null character or half a character, is none. */
+const textOrNull = (value: unknown): string | null =>
+	typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed() ? value : null;
 
 /** Both claim forms: `o.id` (compact), else `org_id` (interface 5.2). */
 const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null): Session => {

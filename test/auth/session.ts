@@ -70,6 +70,7 @@ const forged: Record<string, Partial<TokenInput>> = {
 	'without a time of issue': {claims: {iat: undefined}},
 	'without a user': {claims: {sub: undefined}},
 	'with an empty user': {claims: {sub: ''}},
+	'with a null character in its user': {claims: {sub: 'user_\0'}},
 	'without a session': {claims: {sid: undefined}},
 	'with a key id that nobody knows': {header: {kid: 'ins_unknown'}},
 	'of a session that is not finished': {claims: {sts: 'pending'}},
@@ -88,6 +89,18 @@ test('what is no token at all is refused', async (t) => {
 
 	const other = (await idp.token({user: 'user_other', organization: idp.opsOrganization})).split('.')[1];
 	t.deepEqual(await present(service, `Bearer ${header}.${other}.${signature}`), refused);
+});
+
+test('a claim that no database can hold counts as none', async (t) => {
+	for (const text of ['x\0', 'x\ud800']) {
+		const get = async (path: string, claims: Record<string, unknown>) =>
+			anonymous(service).get(path, {
+				Authorization: `Bearer ${await idp.token({user: opsUser, organization: idp.opsOrganization, role: 'owner', claims})}`,
+			});
+		const {status, body} = await get('/portal/organization', {o: {id: text}});
+		t.deepEqual([status, body.message], [403, 'User does not belong to a valid organization']);
+		t.like(await get('/dev/session', {email: text}), {status: 200, body: {actor: {id: opsUser, name: null}}});
+	}
 });
 
 test('clocks may differ by five seconds', async (t) => {
