@@ -5,6 +5,9 @@ import {isWebhookSecret} from '../config-providers.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import type {Delivery} from './provider-events.ts';
 
+/** No id of a delivery is longer by far, and it has to fit into an index. */
+const LONGEST_ID = 255;
+
 /** How far a delivery's time may be from ours, before or after. */
 const TOLERANCE_SECONDS = 300;
 
@@ -34,7 +37,7 @@ const isEqual = (one: string, other: string): boolean => {
 const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): boolean => {
 	const id = headerOf(headers, 'id');
 	const timestamp = headerOf(headers, 'timestamp');
-	if (id === '' || !/^\d{1,11}$/.test(timestamp)) {
+	if (id === '' || id.length > LONGEST_ID || !/^\d{1,11}$/.test(timestamp)) {
 		return false;
 	}
 

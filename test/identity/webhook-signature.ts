@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import test from 'ava';
 import {Webhook} from 'svix';
 import {verifyDelivery} from '../../src/identity/webhook-signature.ts';
@@ -60,6 +61,19 @@ for (const [what, spoil] of Object.entries(spoilt)) {
 		t.deepEqual(await portal.services.db('webhook_deliveries').where({delivery_id: id}), []);
 	});
 }
+
+test('a delivery with an id that no index can hold is refused with 400', async (t) => {
+	const body = bodyFor({id: 'org_long_delivery', name: t.title});
+	for (const [length, status] of [
+		[255, 200],
+		[256, 400],
+		[8000, 400],
+	] as const) {
+		const id = randomBytes(length).toString('hex').slice(0, length);
+		const answer = await anonymous(portal).post('/webhooks/idp', body, {...portal.provider.sign({id, body})});
+		t.is(answer.status, status, String(length));
+	}
+});
 
 test('a signed body that is no JSON is refused with 400', async (t) => {
 	for (const body of ['no json', '', '{"type":']) {
