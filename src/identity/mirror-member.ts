@@ -5,7 +5,7 @@ import type {Mirror} from './mirror.ts';
 import {fillContact, isNews, mirrorOrganization, type Told} from './mirror-organization.ts';
 import {ensureUser} from './mirror-user.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
-import {type EndedMembership, emailIn, isTold, type ProviderMembership} from './provider-payloads.ts';
+import {type EndedMembership, emailIn, isTold, membershipIdOf, type ProviderMembership} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 const entryOf = (action: string, member: MirroredMember) => ({
@@ -15,6 +15,15 @@ const entryOf = (action: string, member: MirroredMember) => ({
 	organizationId: member.organizationId,
 	details: {role: member.role},
 });
+
+/** Whether what is told is about the membership of a row, which is the only one that this person has there. */
+const isOfSame = (
+	{clerkMembershipId}: MirroredMember,
+	{id, organizationId, userId}: Pick<EndedMembership, 'id' | 'organizationId' | 'userId'>,
+): boolean =>
+	clerkMembershipId === null ||
+	clerkMembershipId === id ||
+	(organizationId !== null && userId !== null && id === membershipIdOf(organizationId, userId));
 
 /** Whether a row is of a later membership than this one. */
 const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, createdAt}: ProviderMembership) =>
@@ -119,7 +128,7 @@ export const updateMember = async ({trx, now, record}: Mirror, membership: Provi
 	const {id, updatedAt} = membership;
 	const role = storedRoleOf(membership.role);
 	const known = await store.findByProvider(membership);
-	if (known === null || (known.clerkMembershipId !== null && known.clerkMembershipId !== id)) {
+	if (known === null || !isOfSame(known, membership)) {
 		await store.awaitRole({id, role, updatedAt}, now);
 		return;
 	}
@@ -145,7 +154,7 @@ export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembersh
 
 	const {createdAt} = ended;
 	const began = known.providerCreatedAt;
-	const isSame = known.clerkMembershipId === null || known.clerkMembershipId === ended.id;
+	const isSame = isOfSame(known, ended);
 	const isLater = createdAt !== null && began !== null && began > createdAt;
 	const isEarlier = createdAt !== null && began !== null && began < createdAt;
 	if (isSame ? !isLater : isEarlier) {

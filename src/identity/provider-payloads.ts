@@ -7,6 +7,7 @@ export type ProviderOrganization = {
 	updatedAt: Date;
 };
 export type ProviderMembership = {
+	/** The provider's, or `membershipIdOf` where it told of none. */
 	id: string;
 	organization: ProviderOrganization | null;
 	organizationId: string;
@@ -111,20 +112,25 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 /** The id of a record that is no more than that. */
 export const readRecordId = (value: unknown): string | null => idIn(fieldsOf(value)['id']);
 
+/**
+ * What names a membership whose id was not told: its organization and user, because nobody has two there at a time.
+ * Ids are the provider's.
+ */
+export const membershipIdOf = (organizationId: string, userId: string): string => `${organizationId}/${userId}`;
+
 /** @see readOrganization */
 export const readMembership = (value: unknown): ProviderMembership | null => {
 	const data = fieldsOf(value);
 	const person = fieldsOf(data['public_user_data']);
-	const id = idIn(data['id']);
 	const organization = readOrganization(data['organization']);
 	const organizationId = organization?.id ?? idIn(data['organization_id']);
 	const userId = idIn(person['user_id']);
-	if (id === null || organizationId === null || userId === null) {
+	if (organizationId === null || userId === null) {
 		return null;
 	}
 
 	return {
-		id,
+		id: idIn(data['id']) ?? membershipIdOf(organizationId, userId),
 		organization,
 		organizationId,
 		userId,
@@ -135,19 +141,15 @@ export const readMembership = (value: unknown): ProviderMembership | null => {
 	};
 };
 
-/** What a 'deleted' tells: the full membership as a rule, its id at least (`facts/providers.md` 1.3). */
+/** What a 'deleted' tells: the full membership as a rule, its id, or whose it was (`facts/providers.md` 1.3). */
 export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const data = fieldsOf(value);
-	const id = idIn(data['id']);
+	const organizationId = idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']);
+	const userId = idIn(fieldsOf(data['public_user_data'])['user_id']);
+	const whose = organizationId === null || userId === null ? null : membershipIdOf(organizationId, userId);
+	const id = idIn(data['id']) ?? whose;
 	const {createdAt} = times(data);
-	return id === null
-		? null
-		: {
-				id,
-				organizationId: idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']),
-				userId: idIn(fieldsOf(data['public_user_data'])['user_id']),
-				createdAt: isTold(createdAt) ? createdAt : null,
-			};
+	return id === null ? null : {id, organizationId, userId, createdAt: isTold(createdAt) ? createdAt : null};
 };
 
 /** @see readOrganization */

@@ -5,6 +5,7 @@ import {createMembershipStore} from '../identity/membership-store.ts';
 import {inMirror} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';
 import type {ProviderMembership} from '../identity/provider-client.ts';
+import {membershipIdOf} from '../identity/provider-payloads.ts';
 import {takeAway, undoIfUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
@@ -118,7 +119,7 @@ export const removeMember = (services: Services, change: MemberChange) =>
 		await inMirror(services, change.by, (mirror) =>
 			endMember(mirror, {
 				...named,
-				id: member.clerkMembershipId ?? `${organizationId}/${userId}`,
+				id: member.clerkMembershipId ?? membershipIdOf(organizationId, userId),
 				createdAt: member.providerCreatedAt,
 			}),
 		);

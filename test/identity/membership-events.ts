@@ -213,3 +213,33 @@ test('the contact is the first owner, whoever was told of first, and one that wa
 	taken(t, await provider.deliver(portal, ...memberships.map((one) => membershipEvent(portal, 'created', one))));
 	t.is(await emailOf(), 'ours@acme.test');
 });
+
+/** An event of a provider that does not tell the id of the membership. */
+const unnamedEvent = (
+	type: 'created' | 'updated' | 'deleted',
+	membership: MembershipRecord,
+	changes: Partial<MembershipRecord> = {},
+) => portal.provider.event(`organizationMembership.${type}`, {...membership, ...changes, id: undefined});
+
+test('a membership whose id is not told is the one of its person there', async (t) => {
+	const {provider} = portal;
+	const user = provider.user({email: address()});
+	const organization = provider.organization({name: `Unnamed ${user.id}`});
+	const membership = provider.member({organization, user, role: 'analyst'});
+	taken(t, await provider.deliver(portal, unnamedEvent('created', membership)));
+	t.deepEqual(await roleOf(organization), ['ANALYST']);
+
+	const changed = unnamedEvent('updated', membership, {public_metadata: {role: 'admin'}});
+	taken(t, await provider.deliver(portal, changed));
+	t.deepEqual(await roleOf(organization), ['ADMIN']);
+
+	const [ended, late] = [unnamedEvent('deleted', membership), unnamedEvent('created', membership)];
+	taken(t, await provider.deliver(portal, ended, late));
+	t.deepEqual(await roleOf(organization), []);
+});
+
+test('an end without an id ends the membership that has one', async (t) => {
+	const {organization, membership} = await joined(t, {role: 'developer'});
+	taken(t, await portal.provider.deliver(portal, unnamedEvent('deleted', membership)));
+	t.deepEqual(await roleOf(organization), []);
+});
