@@ -1,0 +1,30 @@
+/** What clicks are broken down by, and the column of `clicks` that tells it. */
+const columns = {
+	platform: 'platform',
+	country: 'country',
+	channel: 'channel',
+	referrer: 'referrer_host',
+	link: 'link_id',
+} as const;
+
+const names = Object.values(columns);
+
+/** Of GROUPING: bit 0 is the last column; 0 where the group has it. */
+const groupingOf = (index: number): number => (1 << names.length) - 1 - (1 << (names.length - 1 - index));
+
+/**
+ * SQL that counts people's clicks once per dimension, in one scan.
+ * @param from the rows, with the columns of `clicks` and `by`.
+ * @param by further columns to count by.
+ * @returns a SELECT of `by`, dimension, key and count.
+ */
+export const countDimensions = (from: string, by: string[] = []): string => {
+	const own = by.map((column) => `${column}, `).join('');
+	return `SELECT ${own}
+		CASE grouping(${names.join(', ')}) ${Object.keys(columns)
+			.map((dimension, index) => `WHEN ${groupingOf(index)} THEN '${dimension}'`)
+			.join(' ')} END AS dimension,
+		coalesce(${names.map((name) => (name === 'link_id' ? 'CAST(link_id AS text)' : name)).join(', ')}) AS key,
+		count(*) AS count
+	FROM ${from} GROUP BY GROUPING SETS (${names.map((name) => `(${own}${name})`).join(', ')})`;
+};

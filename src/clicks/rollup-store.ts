@@ -1,0 +1,210 @@
+import type {Db} from '../db/db.ts';
+import {countDimensions} from './count-dimensions.ts';
+
+/**
+ * What is to be added: rows of the transactions that ended between two snapshots, or an organization's older rows of a
+ * day. `rolled`: the snapshot that the rollups are of then.
+ */
+export type Slice = {rolled: string} & ({since: string} | {old: {organizationId: string; from: Date; to: Date}});
+
+export type RollupState = {
+	isOfThisCluster: boolean;
+	/** The rows of transactions that had ended by this snapshot are in the rollups. */
+	rolled: string;
+	/** The snapshot of now. */
+	current: string;
+	backfill: {organizationId: string; from: string} | null;
+};
+
+/** Serializes rolling up between processes; the number only has to differ from other advisory locks of ours. */
+const ROLLUP_LOCK = 7_201_005;
+
+/** For the rest of the transaction. @returns false where another process has it. */
+export const takeRollupLock = async (trx: Db): Promise<boolean> => {
+	const {rows} = await trx.raw<{rows: Array<{taken: boolean}>}>('SELECT pg_try_advisory_xact_lock(?) AS taken', [
+		ROLLUP_LOCK,
+	]);
+	return rows[0]?.taken ?? false;
+};
+
+/** To be read after the lock is taken, in a statement of its own: a state from before it may be another process's past. */
+export const readState = async (trx: Db): Promise<RollupState | null> => {
+	type Row = {own: boolean; rolled: string; current: string; organization: string | null; since: string};
+	const {rows} = await trx.raw<{rows: Row[]}>(
+		`SELECT cluster = (SELECT system_identifier FROM pg_control_system()) AS own,
+			CAST(rolled AS text) AS rolled, CAST(pg_current_snapshot() AS text) AS current,
+			backfill_organization_id AS organization, CAST(backfill_from AS text) AS since
+		FROM rollups`,
+	);
+	const [row] = rows;
+	return row === undefined
+		? null
+		: {
+				isOfThisCluster: row.own,
+				rolled: row.rolled,
+				current: row.current,
+				backfill: row.organization === null ? null : {organizationId: row.organization, from: row.since},
+			};
+};
+
+const tables = [
+	{name: 'clicks', time: 'occurred_at'},
+	{name: 'match_attempts', time: 'at'},
+	{name: 'events', time: 'occurred_at'},
+] as const;
+
+/** Rows of transactions that ended between two snapshots. The first two conditions are the index's. */
+const isBetween = `writer >= pg_snapshot_xmin(CAST(:since AS pg_snapshot))
+	AND writer < pg_snapshot_xmax(CAST(:rolled AS pg_snapshot))
+	AND NOT pg_visible_in_snapshot(writer, CAST(:since AS pg_snapshot))
+	AND pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
+
+/** The first of the transactions that ended between two snapshots and wrote something to be counted. */
+export const findFirstWriter = async (trx: Db, range: {since: string; rolled: string}): Promise<string | null> => {
+	const {rows} = await trx.raw<{rows: Array<{writer: string}>}>(
+		`SELECT CAST(writer AS text) AS writer FROM (
+			${tables.map(({name}) => `(SELECT writer FROM ${name} WHERE ${isBetween} ORDER BY writer LIMIT 1)`).join(' UNION ALL ')}
+		) AS firsts ORDER BY firsts.writer LIMIT 1`,
+		range,
+	);
+	return rows[0]?.writer ?? null;
+};
+
+/** The next day (UTC) that has older rows, in the order of organizations. */
+export const findOldDay = async (
+	trx: Db,
+	{organizationId, from}: {organizationId: string; from: string},
+): Promise<{organizationId: string; from: Date; to: Date} | null> => {
+	const {rows} = await trx.raw<{rows: Array<{organizationId: string; from: Date; to: Date}>}>(
+		`SELECT id AS "organizationId", day AS "from", day + interval '1 day' AS "to" FROM organizations, LATERAL (
+			SELECT date_trunc('day', least(${tables
+				.map(
+					({name, time}) => `(SELECT min(${time}) FROM ${name} WHERE organization_id = organizations.id AND writer = '0'
+						AND ${time} >= CASE WHEN organizations.id = CAST(:organizationId AS uuid) THEN CAST(:from AS timestamptz) ELSE '-infinity' END)`,
+				)
+				.join(', ')}), 'UTC') AS day
+		) AS first
+		WHERE id >= CAST(:organizationId AS uuid) AND day IS NOT NULL ORDER BY id LIMIT 1`,
+		{organizationId, from},
+	);
+	return rows[0] ?? null;
+};
+
+const sliceOf = (slice: Slice, time: string): string =>
+	'since' in slice
+		? isBetween
+		: `organization_id = :organizationId AND ${time} >= :from AND ${time} < :to AND writer = '0'`;
+
+const bindingsOf = (slice: Slice) => ('since' in slice ? {since: slice.since, rolled: slice.rolled} : {...slice.old});
+
+/** The day of a row, and, where the day's breakdowns are kept by the hour, its hour. */
+const dayAndHour = (rows: string): string => `date_trunc('day', at, 'UTC') AS day, CASE WHEN EXISTS (
+		SELECT FROM rollup_days WHERE rollup_days.organization_id = ${rows}.organization_id
+			AND rollup_days.start = date_trunc('day', at, 'UTC') AND has_hours
+	) THEN date_trunc('hour', at, 'UTC') END AS hour`;
+
+/** Spells an upsert that adds. */
+const adding = (table: string, key: string[], counts: string[]): string =>
+	`ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${counts
+		.map((column) => `${column} = ${table}.${column} + excluded.${column}`)
+		.join(', ')}`;
+
+/**
+ * Adds the rows of the slice to the rollups. Rows of an organization that has been deleted meanwhile are nobody's.
+ * @returns the days that have become too busy to be read row by row.
+ */
+export const addSlice = async (
+	trx: Db,
+	slice: Slice,
+	busy: number,
+): Promise<Array<{organizationId: string; day: Date}>> => {
+	const {rows} = await trx.raw<{rows: Array<{organizationId: string; day: Date}>}>(
+		`WITH clicked AS MATERIALIZED (
+			SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person,
+				platform, country, channel, referrer_host, link_id
+			FROM clicks WHERE ${sliceOf(slice, 'occurred_at')}
+		), matched AS MATERIALIZED (
+			SELECT organization_id, at, method FROM match_attempts
+			WHERE matched AND organization_id IS NOT NULL AND ${sliceOf(slice, 'at')}
+		), happened AS MATERIALIZED (
+			SELECT organization_id, occurred_at AS at FROM events WHERE ${sliceOf(slice, 'occurred_at')}
+		), present AS MATERIALIZED (
+			SELECT id FROM organizations WHERE id IN (SELECT organization_id FROM clicked UNION
+				SELECT organization_id FROM matched UNION SELECT organization_id FROM happened)
+			ORDER BY id FOR KEY SHARE
+		), quarters AS (
+			INSERT INTO rollup_quarters (organization_id, start, clicks, crawler_views, matches, events)
+			SELECT organization_id, date_bin('15 minutes', at, '2000-01-01Z'), sum(person), sum(crawler), sum(match), sum(event)
+			FROM (
+				SELECT organization_id, at, CAST(is_person AS int) AS person, CAST(NOT is_person AS int) AS crawler,
+					0 AS match, 0 AS event FROM clicked
+				UNION ALL SELECT organization_id, at, 0, 0, 1, 0 FROM matched
+				UNION ALL SELECT organization_id, at, 0, 0, 0, 1 FROM happened
+			) AS counted WHERE organization_id IN (SELECT id FROM present) GROUP BY 1, 2
+			${adding('rollup_quarters', ['organization_id', 'start'], ['clicks', 'crawler_views', 'matches', 'events'])}
+		), parts AS MATERIALIZED (
+			SELECT * FROM (
+				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, ['organization_id', 'day', 'hour'])}
+				UNION ALL SELECT organization_id, day, hour, 'matchMethod', method, count(*)
+				FROM (SELECT *, ${dayAndHour('matched')} FROM matched) AS matches GROUP BY organization_id, day, hour, method
+			) AS counted WHERE organization_id IN (SELECT id FROM present)
+		), breakdowns AS (
+			INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
+			SELECT organization_id, span, starts, dimension, key, sum(count)
+			FROM parts, LATERAL (VALUES ('hour', hour), ('day', day), ('month', date_trunc('month', day, 'UTC'))) AS spans (span, starts)
+			WHERE starts IS NOT NULL
+			GROUP BY 1, 2, 3, 4, 5
+			${adding('rollup_breakdowns', ['organization_id', 'span', 'start', 'dimension', 'key'], ['count'])}
+		), days AS (
+			INSERT INTO rollup_days (organization_id, start, counted, has_hours)
+			SELECT organization_id, day, sum(count), false FROM parts WHERE dimension IN ('platform', 'matchMethod') GROUP BY 1, 2
+			${adding('rollup_days', ['organization_id', 'start'], ['counted'])}
+			RETURNING organization_id, start, counted, has_hours
+		)
+		SELECT organization_id AS "organizationId", start AS day FROM days WHERE counted >= :busy AND NOT has_hours`,
+		{...bindingsOf(slice), busy},
+	);
+	return rows;
+};
+
+/** Keeps the breakdowns of a day by the hour, too, from what is rolled up of it. */
+export const keepHours = async (
+	trx: Db,
+	{organizationId, day}: {organizationId: string; day: Date},
+	rolled: string,
+): Promise<void> => {
+	const rolledUp = (time: string) => `organization_id = :organizationId AND ${time} >= :day
+		AND ${time} < CAST(:day AS timestamptz) + interval '1 day' 
+		AND pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
+	await trx.raw(
+		`WITH kept AS (UPDATE rollup_days SET has_hours = true WHERE organization_id = :organizationId AND start = :day)
+		INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
+		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, key, count FROM (
+			${countDimensions(
+				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM clicks
+				WHERE ${rolledUp('occurred_at')} AND bot_class IS NULL) AS people`,
+				['hour'],
+			)}
+			UNION ALL SELECT date_trunc('hour', at, 'UTC'), 'matchMethod', method, count(*)
+			FROM match_attempts WHERE ${rolledUp('at')} AND matched GROUP BY 1, 3
+		) AS counted`,
+		{organizationId, day, rolled},
+	);
+};
+
+/** What the rollups hold from now on, told in the transaction that made it so. */
+export const saveProgress = async (
+	trx: Db,
+	{rolled, backfill}: Pick<RollupState, 'rolled'> & {backfill: {organizationId: string; from: Date} | null},
+): Promise<void> => {
+	await trx('rollups').update({
+		rolled,
+		backfill_organization_id: backfill?.organizationId ?? null,
+		...(backfill === null ? {} : {backfill_from: backfill.from}),
+	});
+};
+
+/** Numbers rows anew and forgets what can be counted again: for a database that was restored into another cluster. */
+export const restartRollups = async (trx: Db): Promise<void> => {
+	await trx.raw('SELECT restart_rollups()');
+};

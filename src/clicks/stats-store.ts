@@ -1,0 +1,131 @@
+import type {Db} from '../db/db.ts';
+import {countDimensions} from './count-dimensions.ts';
+import type {Range, StatsQuery} from './stats-bounds.ts';
+import type {Cover} from './stats-cover.ts';
+
+/** What is counted. `linkId` null: all of the organization. */
+export type Scope = {organizationId: string; linkId: string | null};
+
+export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
+export type DimensionCount = {dimension: string; key: string | null; count: number};
+
+/** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
+export type Rolled = {snapshot: string; daysWithHours: Date[]};
+
+/** Before the first transaction: nothing is rolled up. */
+const NOTHING_ROLLED = '3:3:';
+
+/**
+ * How far the organization's rollups go; to be asked first in a transaction that sees one state of the database.
+ * @returns null where there are none: before existing rows are added up, and in a restored copy before it is noticed.
+ */
+export const readRolled = async (db: Db, organizationId: string, partialDays: Date[]): Promise<Rolled | null> => {
+	const {rows} = await db.raw<{rows: Array<{snapshot: string; days: Date[]}>}>(
+		// Compiling a statement takes longer than these run.
+		`SELECT set_config('jit', 'off', true), CAST(rolled AS text) AS snapshot, ARRAY(
+			SELECT start FROM rollup_days WHERE organization_id = :organizationId AND has_hours
+				AND start IN (:first, :last)) AS days
+		FROM rollups WHERE cluster = (SELECT system_identifier FROM pg_control_system())
+			AND (backfill_organization_id IS NULL OR CAST(:organizationId AS uuid) < backfill_organization_id)`,
+		{organizationId, first: partialDays.at(0) ?? null, last: partialDays.at(-1) ?? null},
+	);
+	const [row] = rows;
+	return row === undefined ? null : {snapshot: row.snapshot, daysWithHours: row.days};
+};
+
+// The first condition is the index's.
+const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
+	AND NOT pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
+
+/** Rows of the range that the rollups of `cover` do not hold: those around it, and younger ones than the rollups. */
+const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
+	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
+	return [
+		`${time} >= :from AND ${time} < :coverFrom`,
+		`${time} >= :coverTo AND ${time} < :to`,
+		`${time} >= :coverFrom AND ${time} < :coverTo AND ${isNotRolled}`,
+	]
+		.map((range) => `SELECT ${columns} FROM ${table} WHERE ${where} AND ${range}`)
+		.join(' UNION ALL ');
+};
+
+const bindingsOf = ({organizationId, linkId}: Scope, {from, to}: Range, cover: Range, rolled: Rolled | null) => ({
+	organizationId,
+	...(linkId === null ? {} : {linkId}),
+	from,
+	to,
+	coverFrom: cover.from,
+	coverTo: cover.to,
+	rolled: rolled?.snapshot ?? NOTHING_ROLLED,
+});
+
+/** Counts per hour, day or month of the timezone; a start without any is left out. `cover`: the quarters to take from rollups. */
+export const readSeries = async (
+	db: Db,
+	scope: Scope,
+	range: Range & {cover: Range},
+	{interval, timezone}: Pick<StatsQuery, 'interval' | 'timezone'>,
+	rolled: Rolled | null,
+): Promise<Array<Counts & {start: Date}>> => {
+	const click = 'occurred_at AS at, CAST(bot_class IS NULL AS int), CAST(bot_class IS NOT NULL AS int), 0, 0';
+	const {rows} = await db.raw<{rows: Array<Counts & {start: Date}>}>(
+		`SELECT date_trunc(:interval, at, :timezone) AS start, CAST(sum(clicks) AS float8) AS clicks,
+			CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
+			CAST(sum(events) AS float8) AS events
+		FROM (
+			SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
+			WHERE organization_id = :organizationId AND start >= :coverFrom AND start < :coverTo
+			UNION ALL ${uncounted('clicks', 'occurred_at', click, scope)}
+			UNION ALL ${uncounted('match_attempts', 'at', 'at, 0, 0, 1, 0', scope, 'matched')}
+			UNION ALL ${uncounted('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1', scope)}
+		) AS counted GROUP BY 1`,
+		{...bindingsOf(scope, range, range.cover, rolled), interval, timezone},
+	);
+	return rows;
+};
+
+/** The `top` highest counts of each dimension, and those equal to the last of them, in no order. */
+export const readBreakdowns = async (
+	db: Db,
+	scope: Scope,
+	range: Range & {cover: Cover},
+	top: number,
+	rolled: Rolled | null,
+): Promise<DimensionCount[]> => {
+	const {pieces} = range.cover;
+	const people = uncounted(
+		'clicks',
+		'occurred_at',
+		'platform, country, channel, referrer_host, link_id',
+		scope,
+		'bot_class IS NULL',
+	);
+	const {rows} = await db.raw<{rows: DimensionCount[]}>(
+		`SELECT dimension, key, CAST(count AS float8) AS count FROM (
+			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
+			FROM (
+				${pieces
+					.map(
+						({span}, index) => `SELECT dimension, key, count FROM rollup_breakdowns
+							WHERE organization_id = :organizationId AND span = '${span}' AND start >= :from${index} AND start < :to${index}
+							UNION ALL`,
+					)
+					.join(' ')}
+				SELECT * FROM (${countDimensions(`(${people}) AS people`)}) AS clicks
+				UNION ALL SELECT 'matchMethod', method, count(*)
+				FROM (${uncounted('match_attempts', 'at', 'method', scope, 'matched')}) AS matches GROUP BY method
+			) AS counted GROUP BY dimension, key
+		) AS placed WHERE place <= :top`,
+		{
+			...bindingsOf(scope, range, range.cover, rolled),
+			...Object.fromEntries(
+				pieces.flatMap(({from, to}, index) => [
+					[`from${index}`, from],
+					[`to${index}`, to],
+				]),
+			),
+			top,
+		},
+	);
+	return rows;
+};
