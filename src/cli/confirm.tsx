@@ -22,24 +22,25 @@ export const Confirm = ({question, onAnswer}: {question: string; onAnswer: (answ
 	);
 };
 
-/** Asks on the terminal. @throws InterruptedError for Ctrl-C, which arrives as a key while ink reads keys. */
+/**
+ * Asks on the terminal. @throws InterruptedError for Ctrl-C, which arrives as a key while ink reads keys, and as a
+ * signal before.
+ */
 export const ask = async (io: Io, question: string): Promise<boolean> => {
 	const answer = await new Promise<Answer>((resolve) => {
-		const screen = render(
-			<Confirm
-				question={question}
-				onAnswer={(given) => {
-					screen.unmount();
-					resolve(given);
-				}}
-			/>,
-			{
-				stdin: io.stdin as NodeJS.ReadStream,
-				stdout: io.stderr as NodeJS.WriteStream,
-				exitOnCtrlC: false,
-				patchConsole: false,
-			},
-		);
+		const interrupt = () => finish('interrupted');
+		const finish = (given: Answer) => {
+			io.interruption.removeEventListener('abort', interrupt);
+			screen.unmount();
+			resolve(given);
+		};
+		io.interruption.addEventListener('abort', interrupt);
+		const screen = render(<Confirm question={question} onAnswer={finish} />, {
+			stdin: io.stdin as NodeJS.ReadStream,
+			stdout: io.stderr as NodeJS.WriteStream,
+			exitOnCtrlC: false,
+			patchConsole: false,
+		});
 	});
 	if (answer === 'interrupted') {
 		throw new InterruptedError();

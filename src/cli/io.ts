@@ -15,6 +15,8 @@ export type Io = {
 	interruption: AbortSignal;
 	/** Waits; rejects with the signal's reason where `interruption` comes first. */
 	sleep: (seconds: number) => Promise<void>;
+	/** A signal that is aborted after so long. */
+	deadline: (seconds: number) => AbortSignal;
 	/** Calls `work` again and again until the function it gives back is called. */
 	every: (seconds: number, work: () => void) => () => void;
 };
@@ -28,6 +30,7 @@ export const processIo = (interruption: AbortSignal): Io => ({
 	cwd: process.cwd(),
 	interruption,
 	sleep: (seconds) => sleepMilliseconds(seconds * 1000, undefined, {signal: interruption}),
+	deadline: (seconds) => AbortSignal.timeout(seconds * 1000),
 	every: (seconds, work) => {
 		const timer = setInterval(work, seconds * 1000).unref();
 		return () => clearInterval(timer);

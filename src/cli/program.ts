@@ -4,19 +4,25 @@ import {InterruptedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
+import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
 import {domainCommands} from './commands/domains.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
+import {loginCommand, logoutCommand} from './commands/login.ts';
 import {matchCommands} from './commands/match.ts';
 import {migrateCommands} from './commands/migrate.ts';
 import {organizationCommands} from './commands/organizations.ts';
 import {planCommands} from './commands/plan.ts';
+import {profileCommands} from './commands/profiles.ts';
 import {qrCommands} from './commands/qr.ts';
 import {serveCommand} from './commands/serve.ts';
 import {statsCommand} from './commands/stats.ts';
 import {statusCommand} from './commands/status.ts';
+import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
+import {exampleLines} from './help/example-lines.ts';
+import {addHelpCommand, topicsText} from './help/help-command.ts';
 import {type Io, isBrokenPipe, write} from './io.ts';
 import {reportError} from './report-error.ts';
 
@@ -26,6 +32,9 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	migrateCommands,
 	configCommand,
 	statusCommand,
+	loginCommand,
+	logoutCommand,
+	profileCommands,
 	organizationCommands,
 	planCommands,
 	keyCommands,
@@ -36,12 +45,13 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	statsCommand,
 	matchCommands,
 	auditCommand,
+	completionCommand,
 ];
 
 const INTRODUCTION = `Deep links you host yourself.
 
-The admin API is reached at --url with --token, which are found by themselves on
-the machine of the server. links and qr also work with a SERVER key (--api-key).`;
+Commands speak to the server that you logged in to, or to the one of this
+machine. links and qr also work with a SERVER key (--api-key).`;
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
@@ -61,7 +71,10 @@ const declare = (
 	}
 
 	const path = wordsOf(parent).join(' ');
-	command.addHelpText('after', `\nExamples:\n${spec.examples.map((example) => `  $ ${path} ${example}`).join('\n')}`);
+	command.addHelpText(
+		'after',
+		`\nExamples:\n${spec.examples.map((example) => exampleLines(`${path} ${example}`)).join('\n')}`,
+	);
 	command.action(() => act(spec, command));
 	for (const inner of spec.subcommands ?? []) {
 		declare(command, inner, act);
@@ -69,16 +82,20 @@ const declare = (
 };
 
 /** The tree of commands over `io`; `finish` takes the exit code of the one that ran. */
-const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
+export const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
 		.version(packageVersion())
 		.option('--json', 'print what the API answered')
 		.option('--url <url>', 'address of the server (OPLINK_URL)')
 		.option('--token <token>', 'admin token (OPLINK_ADMIN_TOKEN)')
+		.option('--profile <name>', 'profile that login saved (OPLINK_PROFILE)')
 		.option('--api-key <key>', 'SERVER key, for links and qr (OPLINK_API_KEY)')
 		// A command below another one takes that one's options too, but they are none of its own.
-		.configureHelp({showGlobalOptions: true, visibleGlobalOptions: () => [...program.options]})
+		.configureHelp({
+			showGlobalOptions: true,
+			visibleGlobalOptions: (command) => (command === program ? [] : [...program.options]),
+		})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
 			writeErr: (text) => io.stderr.write(text),
@@ -89,7 +106,7 @@ const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
 			getErrHasColors: () => false,
 		})
 		.showHelpAfterError('Next: add --help to see what the command takes')
-		.addHelpText('after', EXIT_CODES)
+		.addHelpText('after', `${topicsText}\n${EXIT_CODES}`)
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
 		const context = createContext(io, command.optsWithGlobals());
@@ -107,6 +124,7 @@ const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
 		}
 	}
 
+	addHelpCommand(program, io);
 	return program;
 };
 
@@ -117,7 +135,9 @@ export const run = async (argv: string[], io: Io): Promise<number> => {
 		exitCode = code;
 	});
 	try {
-		if (argv.length === 0) {
+		if (argv[0] === '__complete') {
+			await complete(program, argv.slice(1), io);
+		} else if (argv.length === 0) {
 			program.outputHelp();
 		} else {
 			await program.parseAsync(argv, {from: 'user'});

@@ -16,7 +16,7 @@ export const createSink = () => {
 	return {stream, bytes: () => Buffer.concat(chunks), text: () => Buffer.concat(chunks).toString()};
 };
 
-/** Runs a command line in this process, off a terminal, with an environment of its own. Nothing is waited for. */
+/** Runs a command line in this process, off a terminal, with an environment of its own. Nothing is waited for, and no time is up. */
 export const runCli = async (
 	argv: string[],
 	{env = {}, stdin = '', io = {}}: {env?: Record<string, string>; stdin?: string | Readable; io?: Partial<Io>} = {},
@@ -31,6 +31,7 @@ export const runCli = async (
 		cwd: '/nonexistent',
 		interruption: new AbortController().signal,
 		sleep: async () => {},
+		deadline: () => new AbortController().signal,
 		every: () => () => {},
 		...io,
 	});

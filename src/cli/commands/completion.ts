@@ -1,0 +1,19 @@
+import {usageError} from '../cli-errors.ts';
+import {command} from '../command.ts';
+import {completionScripts, type Shell} from '../completion/scripts.ts';
+
+const isShell = (name: string): name is Shell => Object.hasOwn(completionScripts, name);
+
+export const completionCommand = command({
+	usage: 'completion <shell>',
+	summary: 'Print what has bash, zsh or fish complete commands, options and live ids',
+	examples: ['completion bash', 'completion fish > ~/.config/fish/completions/oplink.fish'],
+	run: async ({show}, shell: string) => {
+		if (!isShell(shell)) {
+			throw usageError(`'${shell}' is no shell that it knows`, 'Shells are bash, zsh and fish');
+		}
+
+		const script = completionScripts[shell];
+		await show.answer({shell, script}, () => script.trimEnd());
+	},
+});

@@ -1,0 +1,110 @@
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import {text as readText} from 'node:stream/consumers';
+import {Option} from 'commander';
+import {createClient} from '../admin-client.ts';
+import {isLoopback, serverUrl, usableToken} from '../chosen-server.ts';
+import {inputError, usageError} from '../cli-errors.ts';
+import {type Context, command} from '../command.ts';
+import type {Io} from '../io.ts';
+import {profileName, readProfiles, saveProfiles, withoutProfile} from '../profiles.ts';
+import {canAsk, openPrompts, type Prompts} from '../prompts.ts';
+
+type NameOption = {name?: string};
+type LoginOptions = NameOption & {tokenFile?: string};
+
+const DEFAULT_NAME = 'default';
+const DEFAULT_URL = 'http://localhost:3000';
+
+const nameOption = (meaning: string): Option => new Option('--name <profile>', meaning);
+
+/** The token in a file, or on standard input. @throws OperatorError where it cannot be read. */
+const tokenIn = async (io: Io, file: string): Promise<string> => {
+	const text = file === '-' ? readText(io.stdin) : readFile(path.resolve(io.cwd, file), 'utf8');
+	return (
+		await text.catch((error: Error) => {
+			throw inputError(`The token cannot be read: ${error.message}`);
+		})
+	).trim();
+};
+
+/** What was named before the prompts, else what they are told. @throws OperatorError where there is nobody to ask. */
+const urlAndToken = async ({io, options}: Context<LoginOptions>): Promise<{url: string; token: string}> => {
+	const {env} = io;
+	const givenUrl = options.url || env['OPLINK_URL'];
+	const givenToken =
+		options.token ||
+		(options.tokenFile ? await tokenIn(io, options.tokenFile) : env['OPLINK_ADMIN_TOKEN'] || undefined);
+	const open: {prompts: Prompts | null} = {prompts: null};
+	const ask: Prompts['ask'] = (question, shown) => {
+		open.prompts ??= openPrompts(io);
+		return open.prompts.ask(question, shown);
+	};
+	if ((!givenUrl || givenToken === undefined) && !canAsk(io)) {
+		throw usageError(
+			givenUrl ? 'No admin token is given, and there is no terminal to ask on' : 'No server is named',
+			'Give --url URL, and the token with --token-file FILE (- is standard input) or OPLINK_ADMIN_TOKEN',
+		);
+	}
+
+	try {
+		// Judged one by one, so that nobody types a token for an address that is none.
+		const url = serverUrl(givenUrl || (await ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
+		const token = givenToken ?? (await ask('Admin token (not shown): ', {hidden: true}));
+		if (token === '') {
+			throw inputError('The token is empty');
+		}
+
+		return {url, token: usableToken(token)};
+	} finally {
+		open.prompts?.close();
+	}
+};
+
+export const loginCommand = command({
+	usage: 'login',
+	summary: 'Check URL and admin token of a server and save them as a profile',
+	examples: [
+		'login --name production --url https://links.example.com',
+		'login --url https://links.example.com --token-file token.txt',
+	],
+	options: [
+		nameOption(`name to save them under; '${DEFAULT_NAME}' where absent`),
+		new Option('--token-file <file>', 'file that holds the token; - is standard input'),
+	],
+	run: async (context: Context<LoginOptions>) => {
+		const {io, options, show} = context;
+		const name = profileName(options.name || options.profile || io.env['OPLINK_PROFILE'] || DEFAULT_NAME);
+		const saved = readProfiles(io.env);
+		const {url, token} = await urlAndToken(context);
+		const client = createClient({baseUrl: url, token, signal: io.interruption});
+		const {version} = await client.get<{version?: unknown}>('/admin/status');
+		if (typeof version !== 'string') {
+			throw inputError(`What answers at ${url} is no Oplink server`);
+		}
+
+		saveProfiles(io.env, {current: name, byName: new Map(saved.byName).set(name, {name, url, token})});
+		if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
+			await show.note('Warning: over http everybody on the way can read the token; use https');
+		}
+
+		await show.answer({name, url, version}, () => `Logged in to ${url} (Oplink ${version}) as profile '${name}'`);
+	},
+});
+
+export const logoutCommand = command({
+	usage: 'logout',
+	summary: 'Forget the profile in use, or the one that is named',
+	examples: ['logout', 'logout --name staging'],
+	options: [nameOption('profile to forget; the one in use where absent')],
+	run: async ({io, options, show}: Context<NameOption>) => {
+		const profiles = readProfiles(io.env);
+		const name = options.name || options.profile || io.env['OPLINK_PROFILE'] || profiles.current;
+		if (!name) {
+			throw usageError('No profile is in use', 'oplink profiles list shows those that there are');
+		}
+
+		saveProfiles(io.env, withoutProfile(profiles, name));
+		await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
+	},
+});

@@ -1,0 +1,105 @@
+import type {Context} from '../command.ts';
+import {topics} from '../help/topics.ts';
+import {chosenOrganization, linkSurface, organizationPath} from '../link-surface.ts';
+import {eachPage, type List, listAt} from '../list-pages.ts';
+import {readProfiles} from '../profiles.ts';
+
+/** A word that fits, and what it stands for. */
+export type Candidate = {value: string; description?: string | undefined};
+
+/** What is known of the command line: its options so far, and its arguments by their names. */
+export type Lookup = {context: Context<{org?: string}>; args: Readonly<Record<string, string>>};
+
+type Source = (lookup: Lookup) => Candidate[] | Promise<Candidate[]>;
+
+/** A shell that lists more than this helps nobody. */
+const MAX_ROWS = 500;
+
+/** What could be read of a list before the time was up. */
+const rowsOf = async <Row>(list: List<Row>): Promise<Row[]> => {
+	const rows: Row[] = [];
+	try {
+		for await (const {data} of eachPage(list)) {
+			rows.push(...data);
+			if (rows.length >= MAX_ROWS) {
+				break;
+			}
+		}
+	} catch {
+		// The rest is not known, and what is known still helps.
+	}
+
+	return rows;
+};
+
+type Link = {id: string; url: string; title: string | null};
+type Domain = {id: string; hostname: string; status: string};
+type Named = {id: string; name: string};
+type Attempt = {id: string; at: string; method: string | null; reason: string | null};
+
+/** Rows of a list below the organization that the command line names, or the only one. */
+const below = async <Row>({context, args}: Lookup, list: string): Promise<Row[]> => {
+	const client = context.connection.admin();
+	const org = await chosenOrganization(client, args['org'] ?? context.options.org, '');
+	return rowsOf(listAt<Row>(client, `${organizationPath(org)}/${list}`));
+};
+
+const organizations: Source = async ({context}) => {
+	const rows = await rowsOf(listAt<{orgKey: string; name: string}>(context.connection.admin(), '/admin/organizations'));
+	return rows.map(({orgKey, name}) => ({value: orgKey, description: name}));
+};
+
+const links: Source = async ({context}) => {
+	const surface = await linkSurface(context);
+	const rows = await rowsOf((query) =>
+		surface.client.get<{data: Link[]; total: number; page: number; limit: number}>(surface.base, query),
+	);
+	return rows.map(({id, url, title}) => ({value: id, description: title ? `${url} ${title}` : url}));
+};
+
+const domainRows = (lookup: Lookup) => below<Domain>(lookup, 'domains');
+const domains: Source = async (lookup) =>
+	(await domainRows(lookup)).map(({hostname, status}) => ({value: hostname, description: status}));
+const domainIds: Source = async (lookup) =>
+	(await domainRows(lookup)).map(({id, hostname}) => ({value: id, description: hostname}));
+const channels: Source = async (lookup) => (await below<Named>(lookup, 'channels')).map(({name}) => ({value: name}));
+const templates: Source = async (lookup) =>
+	(await below<Named>(lookup, 'templates')).map(({id, name}) => ({value: id, description: name}));
+const attempts: Source = async (lookup) =>
+	(await below<Attempt>(lookup, 'matches')).map(({id, at, method, reason}) => ({
+		value: id,
+		description: `${at} ${method ?? reason ?? ''}`,
+	}));
+
+const profiles: Source = ({context}) =>
+	[...readProfiles(context.io.env).byName.values()].map(({name, url}) => ({value: name, description: url}));
+
+const words =
+	(...values: string[]): Source =>
+	() =>
+		values.map((value) => ({value}));
+
+/**
+ * Where the values of an argument or an option come from, by its name; the first word of a command stands before it
+ * where the name means something else elsewhere.
+ */
+export const sources: Readonly<Record<string, Source>> = {
+	org: organizations,
+	'links id': links,
+	'qr ids': links,
+	'match id': attempts,
+	domain: domains,
+	domainId: domainIds,
+	channel: channels,
+	templateId: templates,
+	plan: words('STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE', 'none'),
+	tier: words('CLIENT', 'SERVER'),
+	shell: words('bash', 'zsh', 'fish'),
+	profile: profiles,
+	'login name': profiles,
+	'logout name': profiles,
+	'help words': () => topics.map(({name, summary}) => ({value: name, description: summary})),
+};
+
+/** What is the name of a file or a folder: shells know those best. */
+export const fileNames: ReadonlySet<string> = new Set(['file', 'output', 'failed', 'tokenFile']);

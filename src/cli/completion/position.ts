@@ -1,0 +1,114 @@
+import type {Argument, Command, Option} from 'commander';
+
+/** What belongs where the cursor is: an argument or the value of an option, or else words of the program itself. */
+export type Position = {
+	command: Command;
+	/** Commands may stand here. */
+	takesCommands: boolean;
+	/** Options may stand here, because a hyphen does. */
+	takesOptions: boolean;
+	wanted: Option | Argument | null;
+	/** Values of options before the cursor, by commander's names for them. */
+	options: Record<string, string>;
+	/** Options before the cursor, with a value or without. */
+	used: ReadonlySet<Option>;
+	/** Arguments before the cursor, by their names. */
+	args: Record<string, string>;
+	/** What is typed so far of the value that is wanted. */
+	typed: string;
+	/** What the shell holds for a part of the same word, such as `--org=`. */
+	prefix: string;
+};
+
+const programOf = (command: Command): Command => (command.parent === null ? command : programOf(command.parent));
+
+/** Options that may follow the words of a command: its own, and those of the whole program. */
+export const optionsOf = (command: Command): Option[] => {
+	const program = programOf(command);
+	return [...(command === program ? [] : command.options), ...program.options].filter(({hidden}) => !hidden);
+};
+
+const optionNamed = (command: Command, flag: string): Option | null =>
+	optionsOf(command).find(({short, long}) => flag === short || flag === long) ?? null;
+
+/** Bash breaks `--org=Ab` into three words. */
+const joined = (words: readonly string[]): string[] => {
+	const kept: string[] = [];
+	for (const [index, word] of words.entries()) {
+		const isSeparator = word === '=' && (words[index - 1] ?? '').startsWith('--');
+		if (!isSeparator) {
+			kept.push(word);
+		} else if (index === words.length - 1) {
+			kept.push('');
+		}
+	}
+
+	return kept;
+};
+
+/** The argument at a place; the last one of a command may take many. */
+const argumentAt = (command: Command, index: number): Argument | null => {
+	const args = command.registeredArguments;
+	const last = args.at(-1);
+	return args[index] ?? (last?.variadic ? last : null);
+};
+
+/** Reads the words after `oplink` up to the cursor; the last one is what is being typed. */
+export const positionOf = (program: Command, given: readonly string[]): Position => {
+	const words = joined(given);
+	const current = words.pop() ?? '';
+	const options: Record<string, string> = {};
+	const args: Record<string, string> = {};
+	const used = new Set<Option>();
+	let command = program;
+	let pending: Option | null = null;
+	let count = 0;
+	let isPlain = false;
+	for (const word of words) {
+		if (pending !== null) {
+			options[pending.attributeName()] = word;
+			pending = null;
+		} else if (!isPlain && word === '--') {
+			isPlain = true;
+		} else if (!isPlain && word.startsWith('-')) {
+			const [flag = '', ...value] = word.split('=');
+			const option = optionNamed(command, flag);
+			if (option) {
+				used.add(option);
+			}
+
+			if (option && value.length > 0) {
+				options[option.attributeName()] = value.join('=');
+			} else {
+				pending = option?.required ? option : null;
+			}
+		} else {
+			const inner: Command | undefined = count === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+			if (inner) {
+				command = inner;
+			} else {
+				args[argumentAt(command, count)?.name() ?? ''] = word;
+				count += 1;
+			}
+		}
+	}
+
+	const position = {command, options, used, args, takesCommands: false, takesOptions: false, wanted: null, prefix: ''};
+	if (pending !== null) {
+		return {...position, wanted: pending, typed: current};
+	}
+
+	const [, prefix, flag = '', typed = ''] = /^((--[^=]+)=)(.*)$/s.exec(current) ?? [];
+	if (!isPlain && prefix !== undefined) {
+		return {...position, wanted: optionNamed(command, flag), typed, prefix};
+	}
+
+	const takesOptions = !isPlain && current.startsWith('-');
+	return {
+		...position,
+		takesOptions,
+		takesCommands: !takesOptions && !isPlain && count === 0,
+		wanted: takesOptions ? null : argumentAt(command, count),
+		typed: current,
+	};
+};

@@ -1,0 +1,42 @@
+import type {Command} from 'commander';
+import {usageError} from '../cli-errors.ts';
+import {type Io, write} from '../io.ts';
+import {topics} from './topics.ts';
+
+/** What the help of the whole program says last. */
+export const topicsText = `
+Help topics:
+${topics.map(({name, summary}) => `  help ${name.padEnd(12)} ${summary}`).join('\n')}`;
+
+/** The command that the words call, as far as they call one. */
+const called = (command: Command, [word, ...rest]: string[]): Command | null => {
+	if (word === undefined) {
+		return command;
+	}
+
+	const inner = command.commands.find((one) => one.name() === word);
+	return inner === undefined ? null : called(inner, rest);
+};
+
+/** Adds `help`, which knows the topics too, and commands of commands. */
+export const addHelpCommand = (program: Command, io: Io): void => {
+	program
+		.helpCommand(false)
+		.command('help [words...]')
+		.description('Show the help of a command or of a topic')
+		.addHelpText('after', '\nExamples:\n  $ oplink help orgs create\n  $ oplink help environment')
+		.action(async (words: string[]) => {
+			const topic = topics.find(({name}) => name === words[0] && words.length === 1);
+			if (topic) {
+				await write(io.stdout, `${topic.text}\n`);
+				return;
+			}
+
+			const command = called(program, words);
+			if (command === null) {
+				throw usageError(`There is no command or topic '${words.join(' ')}'`, 'oplink help shows them');
+			}
+
+			command.outputHelp();
+		});
+};

@@ -1,0 +1,56 @@
+import {spawn, spawnSync} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, readFile, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import type {ExecutionContext} from 'ava';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
+
+/** Whether this machine has the `script` of util-linux, which makes a pseudo-terminal; every Debian has. */
+export const hasPty = /util-linux/.test(spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout ?? '');
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * Runs the program on a pseudo-terminal. Each answer is typed when the screen shows what it answers.
+ * @returns all that the screen showed, the exit code, and the modes of the terminal before and after.
+ */
+export const runOnTerminal = async (
+	t: ExecutionContext,
+	argv: string[],
+	{env, answers}: {env: Record<string, string>; answers: Array<[question: string, keys: string]>},
+) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pty-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const words = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program, '--', ...argv];
+	const kept = (name: string) => quoted(path.join(folder, name));
+	// The shell outlives a Ctrl-C that comes as a signal.
+	const line = `trap : INT; stty cols 80 rows 24; stty -a > ${kept('before')}; ${words.map(quoted).join(' ')}; echo $? > ${kept('code')}; stty -a > ${kept('after')}`;
+	const child = spawn('script', ['--quiet', '--command', line, '/dev/null'], {
+		cwd: root,
+		env: {PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm', ...env},
+		stdio: ['pipe', 'pipe', 'ignore'],
+	});
+	t.teardown(() => child.kill('SIGKILL'));
+	let screen = '';
+	const open = [...answers];
+	child.stdout.setEncoding('utf8').on('data', (text: string) => {
+		screen += text;
+		const [next] = open;
+		if (next && screen.includes(next[0])) {
+			open.shift();
+			child.stdin.write(next[1]);
+		}
+	});
+	await once(child, 'close');
+	const read = (name: string) => readFile(path.join(folder, name), 'utf8');
+	return {
+		screen,
+		exitCode: Number(await read('code')),
+		before: await read('before'),
+		after: await read('after'),
+	};
+};

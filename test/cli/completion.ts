@@ -1,0 +1,213 @@
+import {spawnSync} from 'node:child_process';
+import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {configFolder} from './_config-folder.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+/** What may stand for the last word; each with what it is, where `isDescribed`. */
+const complete = async (words: string[], env: Record<string, string> = {}, isDescribed = false): Promise<string[]> => {
+	const {exitCode, stdout, stderr} = await runCli(['__complete', ...words], {env});
+	if (exitCode !== 0 || stderr !== '') {
+		throw new Error(`__complete ended with ${exitCode}: ${stderr}`);
+	}
+
+	const lines = stdout.split('\n').filter((line) => line !== '');
+	return isDescribed ? lines : lines.map((line) => line.split('\t')[0] ?? '');
+};
+
+const server = (t: ExecutionContext) =>
+	startRecordingServer(t, {
+		'GET /admin/organizations': () => ({
+			body: pageOf([
+				{id: 'id-1', orgKey: 'Ab12', name: 'Acme\tand\nSons'},
+				{id: 'id-2', orgKey: 'Cd34', name: 'Beta'},
+			]),
+		}),
+		'GET /admin/organizations/Ab12/links': () => ({
+			body: pageOf([{id: 'link-1', url: 'https://go.example/Ab12/spring', title: 'Spring'}]),
+		}),
+		'GET /links': () => ({body: pageOf([{id: 'link-2', url: 'https://go.example/Cd34/x', title: null}])}),
+		'GET /admin/organizations/Ab12/domains': () => ({
+			body: pageOf([{id: 'domain-1', hostname: 'go.acme.example', status: 'VERIFIED'}]),
+		}),
+		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf([{id: 'c', name: 'email'}])}),
+		'GET /admin/organizations/Ab12/templates': () => ({body: pageOf([{id: 'template-1', name: 'Sale'}])}),
+		'GET /admin/organizations/Ab12/matches': () => ({
+			body: pageOf([{id: 'attempt-1', at: '2026-01-01T00:00:00.000Z', method: null, reason: 'NO_CLICK'}]),
+		}),
+	});
+
+test('commands and groups are completed, with what they do', async (t) => {
+	const all = await complete([''], {}, true);
+	t.true(all.includes('serve\tRun the server until Ctrl-C or SIGTERM'));
+	t.false(all.some((line) => line.startsWith('__complete')));
+	t.deepEqual(await complete(['orgs', 'a']), ['activate']);
+	t.deepEqual(await complete(['nothing', '']), []);
+	t.deepEqual(await complete(['orgs', 'list', '']), []);
+});
+
+test('options are completed after a hyphen: those of the command and of the program, each once', async (t) => {
+	t.deepEqual(await complete(['orgs', 'list', '--p']), ['--page', '--profile']);
+	t.deepEqual(await complete(['orgs', 'list', '--all', '--json', '--a']), ['--api-key']);
+	t.deepEqual(await complete(['orgs', 'list', '--', '--']), []);
+	t.true((await complete(['links', 'create', '--tag', 'x', '--t'])).includes('--tag'));
+});
+
+test('choices, plans, tiers, shells and topics are completed', async (t) => {
+	t.deepEqual(await complete(['qr', 'export', 'x', '--ecc', '']), ['L', 'M', 'Q', 'H']);
+	t.deepEqual(await complete(['qr', 'export', 'x', '--format=s']), ['--format=svg']);
+	t.deepEqual(await complete(['orgs', 'create', '--plan', 'G']), ['GROWTH']);
+	t.deepEqual(await complete(['keys', 'regenerate', 'Ab12', '']), ['CLIENT', 'SERVER']);
+	t.deepEqual(await complete(['completion', '']), ['bash', 'zsh', 'fish']);
+	t.true((await complete(['help', ''])).includes('environment'));
+	t.true((await complete(['help', ''])).includes('orgs'));
+});
+
+test('files are left to the shell', async (t) => {
+	t.deepEqual(await complete(['app-config', 'set', 'Ab12', '--file', '']), [':files']);
+	t.deepEqual(await complete(['links', 'import', '']), ['verify', ':files']);
+	t.deepEqual(await complete(['login', '--token-file=./x']), [':files']);
+});
+
+test('ids are those of the server, and say what they are', async (t) => {
+	const {env} = await server(t);
+	t.deepEqual(await complete(['orgs', 'show', ''], env, true), ['Ab12\tAcme and Sons', 'Cd34\tBeta']);
+	t.deepEqual(await complete(['orgs', 'show', 'C'], env), ['Cd34']);
+	for (const [words, expected] of [
+		[
+			['stats', '--interval', 'day', ''],
+			['Ab12', 'Cd34'],
+		],
+		[
+			['links', 'list', '--org', ''],
+			['Ab12', 'Cd34'],
+		],
+		[['links', 'list', '--org=C'], ['--org=Cd34']],
+		[
+			['links', 'list', '--org', '=', ''],
+			['Ab12', 'Cd34'],
+		],
+		[
+			['links', 'list', '--org', '='],
+			['Ab12', 'Cd34'],
+		],
+		[['links', 'show', '--org', 'Ab12', ''], ['link-1']],
+		[['links', 'show', '--org=Ab12', 'l'], ['link-1']],
+		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['link-1']],
+		[['domains', 'verify', 'Ab12', ''], ['go.acme.example']],
+		[['links', 'create', '--org', 'Ab12', '--channel', ''], ['email']],
+		[['links', 'create', '--org', 'Ab12', '--template-id', ''], ['template-1']],
+		[['links', 'create', '--org', 'Ab12', '--domain-id', ''], ['domain-1']],
+		[['match', 'explain', '--org', 'Ab12', ''], ['attempt-1']],
+	] as const) {
+		t.deepEqual(await complete([...words], env), [...expected], words.join(' '));
+	}
+});
+
+test('with a SERVER key links are completed too', async (t) => {
+	const {url} = await server(t);
+	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['link-2']);
+});
+
+test('profiles are completed, and asked where they are named', async (t) => {
+	const {url, requests} = await server(t);
+	const {env} = await configFolder(t);
+	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
+	t.is((await runCli(['login', '--name', 'other', '--url', other.url, '--token', 'x'], {env})).exitCode, 0);
+	t.deepEqual(await complete(['orgs', 'list', '--profile', ''], env, true), [`other\t${other.url}`]);
+	t.deepEqual(await complete(['profiles', 'use', ''], env), ['other']);
+	t.deepEqual(await complete(['orgs', 'show', '--url', url, '--token', 'mine', ''], env), ['Ab12', 'Cd34']);
+	t.is(requests.at(-1)?.authorization, 'Bearer mine');
+});
+
+test('a server that is away or refuses is passed over in silence', async (t) => {
+	t.deepEqual(await complete(['orgs', 'show', ''], {OPLINK_URL: 'http://127.0.0.1:1', OPLINK_ADMIN_TOKEN: 'x'}), []);
+	t.deepEqual(await complete(['orgs', 'show', '']), []);
+	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: 'no url', OPLINK_ADMIN_TOKEN: 'x'}), []);
+});
+
+test('a server that does not answer in time is not waited for, and what it told before counts', async (t) => {
+	const late = new AbortController();
+	const {url} = await startRecordingServer(t, {
+		'GET /admin/organizations': {
+			raw: ({url: asked = ''}, response) => {
+				if (asked.includes('page=1')) {
+					const data = Array.from({length: 100}, (_, index) => ({orgKey: `Org${index}`, name: 'x'}));
+					response.end(JSON.stringify(pageOf(data, {total: 200, limit: 100})));
+				} else {
+					late.abort(new DOMException('late', 'TimeoutError'));
+				}
+			},
+		},
+	});
+	const asked: number[] = [];
+	const deadline = (seconds: number) => {
+		asked.push(seconds);
+		return late.signal;
+	};
+	const env = {OPLINK_URL: url, OPLINK_ADMIN_TOKEN: 'x'};
+	const {exitCode, stdout} = await runCli(['__complete', 'orgs', 'show', 'Org9'], {env, io: {deadline}});
+	t.is(exitCode, 0);
+	t.is(stdout.trim().split('\n').length, 11);
+	t.true(asked.length === 1 && asked.every((seconds) => seconds < 1));
+});
+
+const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+
+for (const shell of ['bash', 'zsh', 'fish']) {
+	(has(shell) ? test : test.skip)(`the script of ${shell} is one`, async (t) => {
+		const {exitCode, stdout} = await runCli(['completion', shell]);
+		t.is(exitCode, 0);
+		t.is(spawnSync(shell, ['-n'], {input: stdout, encoding: 'utf8'}).stderr, '');
+	});
+}
+
+test('the script of a shell that is unknown is a usage error', async (t) => {
+	t.is((await runCli(['completion', 'tcsh'])).exitCode, 2);
+});
+
+/** What bash offers for the last of `words`, with a program that answers `answer` and keeps its arguments. */
+const bashOffers = async (t: ExecutionContext, words: string[], answer: string, type = 9) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-bash-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	await writeFile(path.join(folder, 'answer'), answer);
+	await writeFile(path.join(folder, 'oplink'), '#!/bin/sh\nprintf "%s\\n" "$@" > asked\ncat answer\n');
+	await writeFile(path.join(folder, 'links.csv'), '');
+	await chmod(path.join(folder, 'oplink'), 0o755);
+	const {stdout: script} = await runCli(['completion', 'bash']);
+	const call = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=${type}; COLUMNS=40
+		_oplink oplink "$COMP_CWORD" ''; printf '%s\\n' "\${COMPREPLY[@]}"; echo '--'; cat asked; complete -p oplink`;
+	const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `${script}\n${call}`, 'bash', ...words], {
+		cwd: folder,
+		env: {PATH: `${folder}:${process.env['PATH']}`},
+		encoding: 'utf8',
+	});
+	const [offers = '', rest = ''] = stdout.split('--\n');
+	return {offers: offers.split('\n').filter((line) => line !== ''), rest, stderr};
+};
+
+const bash = has('bash') ? test : test.skip;
+
+bash('bash hands over the words up to the cursor, and shows what the values are', async (t) => {
+	const answer = `Ab12\tAcme\nCd34\t${'x'.repeat(60)}\n`;
+	const {offers, rest, stderr} = await bashOffers(t, ['oplink', 'orgs', 'show', ''], answer);
+	t.deepEqual(offers, ['Ab12  (Acme)', `Cd34  (${'x'.repeat(31)}`]);
+	t.is(rest, '__complete\norgs\nshow\n\ncomplete -F _oplink oplink\n');
+	t.is(stderr, '');
+});
+
+bash('bash inserts a value without what it is', async (t) => {
+	t.deepEqual((await bashOffers(t, ['oplink', 'orgs', 'show', 'A'], 'Ab12\tAcme\n')).offers, ['Ab12']);
+	const inserting = await bashOffers(t, ['oplink', 'orgs', 'show', ''], 'Ab12\tAcme\nCd34\tBeta\n', 37);
+	t.deepEqual(inserting.offers, ['Ab12', 'Cd34']);
+	t.deepEqual((await bashOffers(t, ['oplink', 'x', ''], '')).offers, []);
+});
+
+bash('bash adds the names of files where they belong', async (t) => {
+	t.deepEqual((await bashOffers(t, ['oplink', 'links', 'import', 'li'], ':files\n')).offers, ['links.csv']);
+	const both = await bashOffers(t, ['oplink', 'links', 'import', 'l'], 'later\tA command\n:files\n');
+	t.deepEqual(both.offers, ['later', 'links.csv']);
+});

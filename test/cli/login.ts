@@ -1,0 +1,124 @@
+import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {configFolder} from './_config-folder.ts';
+import {createTerminal} from './_fake-terminal.ts';
+import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+const TOKEN = 'token-of-the-operator';
+
+/** A server that accepts one token. */
+const server = (t: ExecutionContext, token = TOKEN) =>
+	startRecordingServer(t, {
+		'GET /admin/status': ({authorization}) =>
+			authorization === `Bearer ${token}`
+				? {body: {status: 'ok', version: '1.2.3'}}
+				: {status: 401, body: {statusCode: 401, message: 'Invalid admin token'}},
+		'GET /admin/organizations': () => ({body: pageOf([])}),
+	});
+
+test('login checks the token, saves a profile that only its owner reads, and shows the token nowhere', async (t) => {
+	const {url, requests} = await server(t);
+	const {env, saved, modes} = await configFolder(t);
+	const argv = ['login', '--url', `${url}/`, '--token-file', '-', '--json'];
+	const {exitCode, stdout, stderr} = await runCli(argv, {env, stdin: `${TOKEN}\n`});
+	t.is(exitCode, 0);
+	t.deepEqual(JSON.parse(stdout), {name: 'default', url, version: '1.2.3'});
+	t.false(`${stdout}${stderr}`.includes(TOKEN));
+	t.is(requests.length, 1);
+	t.deepEqual(await saved(), {current: 'default', profiles: {default: {url, token: TOKEN}}});
+	t.deepEqual(await modes(), [0o700, 0o600]);
+});
+
+test('a folder and a file that everybody could read are closed', async (t) => {
+	const {url} = await server(t);
+	const {file, env, modes} = await configFolder(t);
+	await mkdir(path.dirname(file));
+	await writeFile(file, JSON.stringify({profiles: {}}));
+	await Promise.all([chmod(path.dirname(file), 0o755), chmod(file, 0o644)]);
+	t.is((await runCli(['login', '--url', url, '--token', TOKEN], {env})).exitCode, 0);
+	t.deepEqual(await modes(), [0o700, 0o600]);
+});
+
+test('the token comes from a file or from the environment too', async (t) => {
+	const {url} = await server(t);
+	const {folder, env, saved} = await configFolder(t);
+	await writeFile(path.join(folder, 'token'), `${TOKEN}\r\n`);
+	const fromFile = await runCli(['login', '--url', url, '--token-file', path.join(folder, 'token')], {env});
+	t.is(fromFile.exitCode, 0);
+	t.is(fromFile.stdout, `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`);
+	const given = {...env, OPLINK_URL: url, OPLINK_ADMIN_TOKEN: TOKEN};
+	t.is((await runCli(['login', '--name', 'other'], {env: given})).exitCode, 0);
+	t.like(await saved(), {current: 'other', profiles: {default: {token: TOKEN}, other: {token: TOKEN}}});
+});
+
+for (const [what, token, exitCode] of [
+	['a refused token', 'wrong', 3],
+	['a token with a space in it', 'two words', 2],
+	['an empty token', '', 1],
+] as const) {
+	test(`${what} is not saved, and the exit code is ${exitCode}`, async (t) => {
+		const {url} = await server(t);
+		const {env, file} = await configFolder(t);
+		const result = await runCli(['login', '--url', url, '--token-file', '-'], {env, stdin: token});
+		t.is(result.exitCode, exitCode);
+		t.regex(result.stderr, /^Error: /);
+		t.false(token !== '' && result.stderr.includes(token));
+		await t.throwsAsync(readFile(file));
+	});
+}
+
+test('a server that is away, or is another one, is not saved', async (t) => {
+	const {env, file} = await configFolder(t);
+	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {hello: 'world'}})});
+	const away = await runCli(['login', '--url', await closedAddress(), '--token', TOKEN], {env});
+	t.is(away.exitCode, 7);
+	const wrong = await runCli(['login', '--url', other.url, '--token', TOKEN], {env});
+	t.is(wrong.exitCode, 1);
+	t.regex(wrong.stderr, /is no Oplink server/);
+	await t.throwsAsync(readFile(file));
+});
+
+test('without a terminal nothing is asked', async (t) => {
+	const {env} = await configFolder(t);
+	for (const [argv, says] of [
+		[['login'], /No server is named/],
+		[['login', '--url', 'http://localhost:1'], /No admin token is given, and there is no terminal/],
+	] as const) {
+		const {exitCode, stderr} = await runCli([...argv], {env});
+		t.is(exitCode, 2);
+		t.regex(stderr, says);
+		t.regex(stderr, /\nNext: Give --url URL, and the token with --token-file/);
+	}
+});
+
+test('on a terminal login asks for URL and token, shows the URL alone and gives the terminal back', async (t) => {
+	const {url} = await server(t);
+	const {env, saved} = await configFolder(t);
+	const terminal = createTerminal(`${url}\r${TOKEN}\r`);
+	const {exitCode, stdout} = await runCli(['login', '--name', 'prod'], {env, io: terminal.io});
+	t.is(exitCode, 0);
+	t.regex(terminal.text(), /Server \[http:\/\/localhost:3000\]: /);
+	t.true(terminal.text().includes(url));
+	t.regex(terminal.text(), /Admin token \(not shown\): \n$/);
+	t.false(`${terminal.text()}${stdout}`.includes(TOKEN));
+	t.false(terminal.isRaw());
+	t.like(await saved(), {current: 'prod', profiles: {prod: {url, token: TOKEN}}});
+});
+
+for (const [what, keys, exitCode, says] of [
+	['Ctrl-C at the first question', '\u0003', 130, /\nInterrupted\n$/],
+	['Ctrl-C at the second question', 'http://localhost:1\rabc\u0003', 130, /\nInterrupted\n$/],
+	['Ctrl-D', '\u0004', 1, /\nError: Nothing was entered\n$/],
+] as const) {
+	test(`${what} saves nothing, ends with ${exitCode} and gives the terminal back`, async (t) => {
+		const {env, file} = await configFolder(t);
+		const terminal = createTerminal(keys);
+		const result = await runCli(['login'], {env, io: terminal.io});
+		t.is(result.exitCode, exitCode);
+		t.regex(terminal.text(), says);
+		t.false(terminal.isRaw());
+		await t.throwsAsync(readFile(file));
+	});
+}

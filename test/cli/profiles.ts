@@ -1,0 +1,120 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {configFolder} from './_config-folder.ts';
+import {pageOf, type RecordedRequest, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+const list = {'GET /admin/organizations': () => ({body: pageOf([])})};
+
+/** Two servers, each with a profile of its name; `one` is in use. */
+const twoServers = async (t: ExecutionContext) => {
+	const [one, two, config] = await Promise.all([
+		startRecordingServer(t, list),
+		startRecordingServer(t, list),
+		configFolder(t),
+	]);
+	const profiles = {one: {url: one.url, token: 'token-1'}, two: {url: two.url, token: 'token-2'}};
+	await mkdir(path.dirname(config.file));
+	await writeFile(config.file, JSON.stringify({current: 'one', profiles}));
+	return {...config, one, two};
+};
+
+const lastToken = ({requests}: {requests: RecordedRequest[]}) => requests.at(-1)?.authorization;
+
+test('commands speak to the profile in use, and to another one where it is named', async (t) => {
+	const {env, one, two} = await twoServers(t);
+	for (const [argv, more, server, token] of [
+		[[], {}, one, 'token-1'],
+		[['--profile', 'two'], {}, two, 'token-2'],
+		[[], {OPLINK_PROFILE: 'two'}, two, 'token-2'],
+		[['--profile', 'one'], {OPLINK_PROFILE: 'two'}, one, 'token-1'],
+		[['--profile', 'two'], {OPLINK_URL: one.url, OPLINK_ADMIN_TOKEN: 'env'}, two, 'token-2'],
+		[['--token', 'flag'], {OPLINK_PROFILE: 'two'}, two, 'flag'],
+		[[], {OPLINK_URL: two.url, OPLINK_ADMIN_TOKEN: 'env'}, two, 'env'],
+		[[], {OPLINK_ADMIN_TOKEN: 'env'}, one, 'env'],
+		[[], {PUBLIC_URL: 'http://127.0.0.1:1', ADMIN_TOKEN: 'server'}, one, 'token-1'],
+		[['--url', one.url], {}, one, 'token-1'],
+	] as const) {
+		const {exitCode, stderr} = await runCli(['orgs', 'list', ...argv], {
+			env: {...env, ...more} as Record<string, string>,
+		});
+		t.is(exitCode, 0, stderr);
+		t.is(lastToken(server), `Bearer ${token}`);
+	}
+});
+
+test('the token of a profile goes to no other server', async (t) => {
+	const {env, two} = await twoServers(t);
+	for (const more of [{argv: ['--url', two.url]}, {argv: [], env: {OPLINK_URL: two.url}}]) {
+		const {exitCode} = await runCli(['orgs', 'list', ...more.argv], {env: {...env, ...more.env}});
+		t.is(exitCode, 3);
+	}
+
+	t.is(two.requests.length, 0);
+});
+
+test('profiles are listed without their tokens, used and removed', async (t) => {
+	const {env, saved, one, two} = await twoServers(t);
+	const {stdout} = await runCli(['profiles', 'list', '--json'], {env});
+	t.deepEqual(JSON.parse(stdout), [
+		{name: 'one', url: one.url, current: true},
+		{name: 'two', url: two.url, current: false},
+	]);
+	t.notRegex((await runCli(['profiles', 'list'], {env})).stdout, /token/);
+	t.is((await runCli(['profiles', 'use', 'two'], {env})).exitCode, 0);
+	t.is((await saved()).current, 'two');
+	t.is((await runCli(['profiles', 'remove', 'two'], {env})).stdout, "Forgot profile 'two'\n");
+	t.deepEqual(await saved(), {current: null, profiles: {one: {url: one.url, token: 'token-1'}}});
+});
+
+test('logout forgets the profile in use, or the one that is named', async (t) => {
+	const {env, saved} = await twoServers(t);
+	t.is((await runCli(['logout', '--name', 'two'], {env})).exitCode, 0);
+	t.deepEqual(Object.keys((await saved()).profiles), ['one']);
+	t.is((await runCli(['logout'], {env})).stdout, "Forgot profile 'one'\n");
+	t.deepEqual(await saved(), {current: null, profiles: {}});
+	t.is((await runCli(['logout'], {env})).exitCode, 2);
+});
+
+test('a profile that is not there ends with 4', async (t) => {
+	const {env} = await twoServers(t);
+	for (const argv of [
+		['orgs', 'list', '--profile', 'three'],
+		['profiles', 'use', 'constructor'],
+		['profiles', 'remove', '__proto__'],
+		['logout', '--name', 'three'],
+	]) {
+		const {exitCode, stderr} = await runCli(argv, {env});
+		t.is(exitCode, 4);
+		t.regex(stderr, /^Error: There is no profile '/);
+	}
+});
+
+for (const [what, text] of [
+	['no JSON', '{"profiles": {"one": {"token": "token-1"'],
+	['a profile without URL', '{"profiles": {"one": {"token": "token-1"}}}'],
+	['a list', '[]'],
+] as const) {
+	test(`a file with ${what} is named, and its text is not repeated`, async (t) => {
+		const {env, file, one} = await twoServers(t);
+		await writeFile(file, text);
+		const {exitCode, stderr} = await runCli(['orgs', 'list'], {env});
+		t.is(exitCode, 1);
+		t.is(stderr, `Error: ${file} holds no profiles: mend it, or remove it and log in again\n`);
+		const named = {...env, OPLINK_URL: one.url, OPLINK_ADMIN_TOKEN: 'env'};
+		t.is((await runCli(['orgs', 'list'], {env: named})).exitCode, 0);
+	});
+}
+
+test('without a folder to save in, and with a name that is none, login says so', async (t) => {
+	const {url} = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
+	const argv = ['login', '--url', url, '--token', 'x'];
+	const nowhere = await runCli(argv, {env: {XDG_CONFIG_HOME: 'relative'}});
+	t.is(nowhere.exitCode, 1);
+	t.regex(nowhere.stderr, /HOME and XDG_CONFIG_HOME are not set/);
+	const {env} = await configFolder(t);
+	const named = await runCli([...argv, '--name', '../x'], {env});
+	t.is(named.exitCode, 2);
+	t.regex(named.stderr, /'\.\.\/x' is no name of a profile/);
+});
