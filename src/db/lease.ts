@@ -21,6 +21,13 @@ const take = async (db: Db, name: string, holder: string, now: Date): Promise<bo
 	return rowCount > 0;
 };
 
+/** What was done is done: a lease that could not be given back ends by itself. */
+const giveBack = (db: Db, name: string, holder: string): Promise<unknown> =>
+	db('leases')
+		.where({name, holder})
+		.delete()
+		.catch(() => {});
+
 /**
  * Runs `work` while none of the same name runs, in any process; others wait for their turn. A lease and no lock,
  * because a transaction that is held open while a provider is asked would keep a connection from everybody else.
@@ -44,10 +51,24 @@ export const withLease = async <T>(
 	try {
 		return await work();
 	} finally {
-		// What was done is done: a lease that could not be given back ends by itself.
-		await db('leases')
-			.where({name, holder})
-			.delete()
-			.catch(() => {});
+		await giveBack(db, name, holder);
+	}
+};
+
+/** As `withLease`, for work that somebody else does already where the lease is taken: then nothing runs here. */
+export const withLeaseIfFree = async (
+	{db, clock}: {db: Db; clock: Clock},
+	name: string,
+	work: () => Promise<void>,
+): Promise<void> => {
+	const holder = randomUUID();
+	if (!(await take(db, name, holder, clock.now()))) {
+		return;
+	}
+
+	try {
+		await work();
+	} finally {
+		await giveBack(db, name, holder);
 	}
 };
