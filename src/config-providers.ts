@@ -78,19 +78,24 @@ export const readStripe = ({text, url}: EnvironmentReader): StripeConfig | null 
 export const readPaymob = ({text, url, fault}: EnvironmentReader): PaymobConfig | null => {
 	const secretKey = text('PAYMOB_SECRET_KEY');
 	const apiUrl = url('PAYMOB_API_URL', ['https:', 'http:']) ?? 'https://accept.paymob.com';
-	const checkoutUrl = url('PAYMOB_CHECKOUT_URL', ['https:', 'http:']) ?? 'https://accept.paymob.com/unifiedcheckout';
+	// As it is: whether it ends with a slash is the gateway's.
+	const isElsewhere = url('PAYMOB_CHECKOUT_URL', ['https:', 'http:']) !== null;
+	const checkoutUrl =
+		(isElsewhere ? text('PAYMOB_CHECKOUT_URL') : null) ?? 'https://accept.paymob.com/unifiedcheckout/';
 	if (secretKey === null) {
 		return null;
 	}
 
 	const needed = (name: string): string => text(name) ?? fault(name, 'must be set with PAYMOB_SECRET_KEY') ?? '';
+	const integration = (id: string | null, name: string): string | null =>
+		id === null || /^[1-9]\d{0,15}$/.test(id) ? id : fault(name, 'must be the number of an integration');
 	return {
 		secretKey,
 		publicKey: needed('PAYMOB_PUBLIC_KEY'),
 		apiKey: text('PAYMOB_API_KEY'),
 		hmacSecret: text('PAYMOB_HMAC_SECRET'),
-		cardIntegrationId: needed('PAYMOB_CARD_INTEGRATION_ID'),
-		motoIntegrationId: text('PAYMOB_MOTO_INTEGRATION_ID'),
+		cardIntegrationId: integration(needed('PAYMOB_CARD_INTEGRATION_ID') || null, 'PAYMOB_CARD_INTEGRATION_ID') ?? '',
+		motoIntegrationId: integration(text('PAYMOB_MOTO_INTEGRATION_ID'), 'PAYMOB_MOTO_INTEGRATION_ID'),
 		apiUrl,
 		checkoutUrl,
 	};
