@@ -29,11 +29,13 @@ export type BillingAttempt = {
 	periodEnd: Date | null;
 	/** Of a renewal: 0 for the first try. */
 	retry: number;
+	/** Gateway B: when a saved card was charged for it; null: the customer pays on the gateway's page. */
+	chargedAt: Date | null;
 	lastError: string | null;
 	createdAt: Date;
 };
 
-type Row = {
+export type AttemptRow = {
 	id: string;
 	organization_id: string;
 	gateway: GatewayName;
@@ -49,11 +51,12 @@ type Row = {
 	period_start: Date | null;
 	period_end: Date | null;
 	retry: number;
+	charged_at: Date | null;
 	last_error: string | null;
 	created_at: Date;
 };
 
-const toAttempt = (row: Row): BillingAttempt => ({
+export const toAttempt = (row: AttemptRow): BillingAttempt => ({
 	id: row.id,
 	organizationId: row.organization_id,
 	gateway: row.gateway,
@@ -69,6 +72,7 @@ const toAttempt = (row: Row): BillingAttempt => ({
 	periodStart: row.period_start,
 	periodEnd: row.period_end,
 	retry: row.retry,
+	chargedAt: row.charged_at,
 	lastError: row.last_error,
 	createdAt: row.created_at,
 });
@@ -100,14 +104,14 @@ const columns: {[Field in keyof Required<AttemptChanges>]: string} = {
 export const createAttemptStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
 		const query = db('billing_attempts').where(where).limit(1);
-		const [row] = (await (lock ? query.forUpdate() : query)) as Row[];
+		const [row] = (await (lock ? query.forUpdate() : query)) as AttemptRow[];
 		return row === undefined ? null : toAttempt(row);
 	};
 
 	return {
 		/** A new OPEN attempt, or null where the same try of the same renewal exists: the index decides. */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
-			const rows: Row[] = await db('billing_attempts')
+			const rows: AttemptRow[] = await db('billing_attempts')
 				.insert({
 					id: randomUUID(),
 					organization_id: attempt.organizationId,
@@ -134,14 +138,24 @@ export const createAttemptStore = (db: Db) => {
 
 		/** By what a gateway's event names: no tenant is known yet. Locked until the transaction ends. */
 		lockById: (gateway: GatewayName, id: string) => first({gateway, id}, {lock: true}),
+		/** Whose event it is, before anything is locked. */
+		findByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}),
 		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
-		/** The organization's newest upgrade that is not settled, locked. */
-		lockOpenUpgrade: async (organizationId: string, gateway: GatewayName): Promise<BillingAttempt | null> => {
+		/**
+		 * The organization's upgrade by gateway A that an invoice pays, locked: the one that has it noted, else the newest
+		 * one to that plan whose answer was lost.
+		 */
+		lockUpgrade: async (
+			organizationId: string,
+			{invoiceId, plan}: {invoiceId: string; plan: string | null},
+		): Promise<BillingAttempt | null> => {
 			const [row] = (await db('billing_attempts')
-				.where({organization_id: organizationId, gateway, purpose: 'UPGRADE', status: 'OPEN'})
-				.orderBy('created_at', 'desc')
+				.where({organization_id: organizationId, gateway: 'GATEWAY_A', purpose: 'UPGRADE'})
+				.whereNot({status: 'PAID'})
+				.where((query) => query.where({gateway_ref: invoiceId}).orWhere({gateway_ref: null, plan}))
+				.orderByRaw('gateway_ref NULLS LAST, created_at DESC')
 				.limit(1)
-				.forUpdate()) as Row[];
+				.forUpdate()) as AttemptRow[];
 			return row === undefined ? null : toAttempt(row);
 		},
 		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
@@ -155,7 +169,7 @@ export const createAttemptStore = (db: Db) => {
 
 		/** Closes every other open checkout of the organization. @returns those that were closed. */
 		supersedeOpen: async (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> => {
-			const rows: Row[] = await db('billing_attempts')
+			const rows: AttemptRow[] = await db('billing_attempts')
 				.where({organization_id: organizationId, status: 'OPEN'})
 				.whereNot({purpose: 'RENEWAL'})
 				.modify((query) => {
@@ -168,19 +182,27 @@ export const createAttemptStore = (db: Db) => {
 			return rows.map(toAttempt);
 		},
 
-		/** Open attempts of a gateway that were made before `before`, the oldest first. */
-		listOpen: async (gateway: GatewayName, before: Date, limit: number): Promise<BillingAttempt[]> => {
-			const rows: Row[] = await db('billing_attempts')
-				.where({gateway, status: 'OPEN'})
-				.where('created_at', '<', before)
-				.orderBy('created_at')
-				.limit(limit);
-			return rows.map(toAttempt);
+		/** Closes whatever is open, renewals too: the subscription has ended. */
+		supersedeAll: async (organizationId: string, now: Date): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, status: 'OPEN'})
+				.update({status: 'SUPERSEDED', updated_at: now});
+		},
+
+		/** Closes one that is open and that no card was charged for. What was charged may be paid all the same. */
+		closeUncharged: async (
+			{organizationId, id}: BillingAttempt,
+			{status, lastError}: {status: 'FAILED' | 'EXPIRED'; lastError: string},
+			now: Date,
+		): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+				.update({status, last_error: lastError, updated_at: now});
 		},
 
 		/** The tries of one renewal, first to last. */
 		listRenewal: async (organizationId: string, periodStart: Date): Promise<BillingAttempt[]> => {
-			const rows: Row[] = await db('billing_attempts')
+			const rows: AttemptRow[] = await db('billing_attempts')
 				.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
 				.orderBy('retry');
 			return rows.map(toAttempt);

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {withLease} from '../db/lease.ts';
-import {alreadySubscribed, planNotForSale, unknownPlan} from '../errors.ts';
+import {alreadySubscribed, planNotForSale, unknownPlan, workUnderWay} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type Currency, type Plan, type Plans, planNamed} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
@@ -72,7 +72,8 @@ export const payerOf = (organization: Organization, subscription: Subscription |
 });
 
 /**
- * Runs a call to a gateway for an attempt. Where it fails, the attempt is closed as FAILED; nothing else was changed.
+ * Runs a call to a gateway for an attempt. Where it fails, the attempt is closed as FAILED, unless a saved card was
+ * charged for it: then nobody knows, and the gateway's word is waited for. Nothing else was changed.
  * @throws what the gateway threw, 502.
  */
 export const callForAttempt = async <T>(
@@ -84,59 +85,47 @@ export const callForAttempt = async <T>(
 		return await call();
 	} catch (error) {
 		await createAttemptStore(db)
-			.update(
-				attempt.organizationId,
-				attempt.id,
-				{status: 'FAILED', lastError: 'The gateway did not answer'},
-				clock.now(),
-			)
+			.closeUncharged(attempt, {status: 'FAILED', lastError: 'The gateway did not answer'}, clock.now())
 			.catch((failure: unknown) => log.error({err: failure, attemptId: attempt.id}, 'an attempt could not be closed'));
 		throw error;
 	}
 };
 
 /** Superseded checkouts are made unusable where the gateway can; one that is paid all the same is dealt with then. */
-export const closeSuperseded = (services: Services, gateway: Gateway, attempts: BillingAttempt[]): void => {
-	for (const attempt of attempts.filter(({gateway: name}) => name === gateway.name)) {
-		services.background.run('close a superseded checkout', gateway.closeCheckout(attempt));
+export const closeSuperseded = (services: Services, attempts: BillingAttempt[]): void => {
+	for (const attempt of attempts) {
+		const gateway = services.gateways[attempt.gateway];
+		if (gateway !== null) {
+			services.background.run('close a superseded checkout', gateway.closeCheckout(attempt));
+		}
 	}
 };
 
-/** A new attempt for the whole price of a plan. */
+/** What is to be paid, and for what. */
+export type AttemptOrder = {
+	organizationId: string;
+	gateway: Gateway;
+	purpose: AttemptPurpose;
+	plan: {name: string; plan: Plan};
+	currency: Currency;
+	/** Minor units. */
+	amount: number;
+	/** The period that it pays, or pays the rest of. */
+	periodStart?: Date | null;
+	periodEnd?: Date | null;
+	retry?: number;
+};
+
 export const newAttempt = async (
 	db: Db,
-	{
-		organizationId,
-		gateway,
-		purpose,
-		plan,
-		currency,
-		amount,
-		now,
-	}: {
-		organizationId: string;
-		gateway: Gateway;
-		purpose: AttemptPurpose;
-		plan: {name: string; plan: Plan};
-		currency: Currency;
-		amount: number;
-		now: Date;
-	},
+	{gateway, plan, ...order}: AttemptOrder,
+	now: Date,
 ): Promise<BillingAttempt> => {
-	const attempt = await createAttemptStore(db).insert(
-		{
-			organizationId,
-			gateway: gateway.name,
-			purpose,
-			plan: plan.name,
-			currency,
-			amount,
-			priceId: gateway.name === 'GATEWAY_A' ? plan.plan.stripePrice : null,
-		},
-		now,
-	);
+	const priceId = gateway.name === 'GATEWAY_A' ? plan.plan.stripePrice : null;
+	const attempt = await createAttemptStore(db).insert({...order, gateway: gateway.name, plan: plan.name, priceId}, now);
+	// The same try of the same renewal: the lease keeps them apart, and the index those that come without one.
 	if (attempt === null) {
-		throw new Error('an attempt that is no renewal was taken for one');
+		throw workUnderWay();
 	}
 
 	return attempt;
@@ -161,15 +150,9 @@ export const openCheckout = async (
 	const plan = requirePlanForSale(config.plans, name, currency);
 	const gateway = gatewayForCurrency(services, currency);
 	const before = await createSubscriptionStore(db).findOf(organization.id);
-	const attempt = await newAttempt(db, {
-		organizationId: organization.id,
-		gateway,
-		purpose: 'FIRST',
-		plan,
-		currency,
-		amount: plan.plan.prices[currency],
-		now: clock.now(),
-	});
+	const amount = plan.plan.prices[currency];
+	const order: AttemptOrder = {organizationId: organization.id, gateway, purpose: 'FIRST', plan, currency, amount};
+	const attempt = await newAttempt(db, order, clock.now());
 	const checkout = await callForAttempt(services, attempt, () =>
 		gateway.openCheckout(attempt, payerOf(organization, before)),
 	);
@@ -177,9 +160,9 @@ export const openCheckout = async (
 	const {subscription, superseded} = await inTransaction(db, async (trx) => {
 		const now = clock.now();
 		const attempts = createAttemptStore(trx);
+		const current = await createSubscriptionStore(trx).lockOf(organization.id);
 		await attempts.update(organization.id, attempt.id, {gatewayRef: checkout.ref, gatewayRef2: checkout.ref2}, now);
 		const closed = await attempts.supersedeOpen(organization.id, attempt.id, now);
-		const current = await createSubscriptionStore(trx).lockOf(organization.id);
 		const customer = {gatewayCustomerId: checkout.customerId ?? current?.gatewayCustomerId ?? null};
 		const state =
 			current !== null && isLive(current)
@@ -213,7 +196,7 @@ export const openCheckout = async (
 		});
 		return {subscription: changed, superseded: closed};
 	});
-	closeSuperseded(services, gateway, superseded);
+	closeSuperseded(services, superseded);
 	await reprocessUnmatched(services, gateway.name, checkout.ref);
 	return {checkout, gateway, subscription};
 };

@@ -105,6 +105,16 @@ export const createGatewayEventStore = (db: Db) => ({
 		return {event: toEvent(row), isNew: row.is_new};
 	},
 
+	/** Counts a delivery of an event that is known and settled, null otherwise. */
+	countRepetition: async ({gateway, eventKey}: IncomingEvent): Promise<GatewayEvent | null> => {
+		const [row] = (await db('gateway_events')
+			.where({gateway, event_key: eventKey})
+			.whereNot({outcome: 'UNMATCHED'})
+			.increment('deliveries')
+			.returning('*')) as Row[];
+		return row === undefined ? null : toEvent(row);
+	},
+
 	/** Writes down what became of it. */
 	settle: async (
 		id: string,
@@ -124,15 +134,39 @@ export const createGatewayEventStore = (db: Db) => ({
 		return toEvent(onlyRow(rows));
 	},
 
+	/** One that is there, locked until the transaction ends. */
+	lock: async (id: string): Promise<GatewayEvent> => {
+		const rows: Row[] = await db('gateway_events').where({id}).forUpdate();
+		return toEvent(onlyRow(rows));
+	},
+
+	/** Says more of what became of an event: what was done about it after it was applied. */
+	amend: async (gateway: GatewayName, eventKey: string, reason: string): Promise<void> => {
+		await db('gateway_events').where({gateway, event_key: eventKey}).update({reason});
+	},
+
 	find: async (id: string): Promise<GatewayEvent | null> => {
 		const [row] = (await db('gateway_events').where({id})) as Row[];
 		return row === undefined ? null : toEvent(row);
 	},
 
-	/** Events that nothing matched yet, the oldest first; of one reference where it is named. */
+	/**
+	 * Events that nothing matched yet, the oldest first: those of one reference, or those whose reference an attempt has
+	 * by now. What belongs to nobody is not looked at for ever.
+	 */
 	listUnmatched: async (gateway: GatewayName, reference: string | null, limit: number): Promise<GatewayEvent[]> => {
 		const rows: Row[] = await db('gateway_events')
-			.where({gateway, outcome: 'UNMATCHED', ...(reference === null ? {} : {reference})})
+			.where({gateway, outcome: 'UNMATCHED'})
+			.modify((query) => {
+				if (reference === null) {
+					query.whereRaw(
+						`EXISTS (SELECT 1 FROM billing_attempts AS attempt
+							WHERE attempt.gateway = gateway_events.gateway AND attempt.gateway_ref = gateway_events.reference)`,
+					);
+				} else {
+					query.where({reference});
+				}
+			})
 			.orderBy('received_at')
 			.limit(limit);
 		return rows.map(toEvent);

@@ -19,8 +19,15 @@ export type Payer = {
 /** A hosted checkout. `ref` and `ref2` are what its events are matched by. */
 export type Checkout = {url: string; sessionId: string; ref: string; ref2: string | null; customerId: string | null};
 
-/** What an upgrade of a running subscription came to. Either way the plan changes when the gateway tells, not before. */
-export type Upgrade = {paid: true; ref: string; ref2: string | null} | ({paid: false} & Checkout);
+/**
+ * What an upgrade of a running subscription came to. Either way the plan changes when the gateway tells, not before.
+ * `paid: null`: the saved card was declined; the same is to be paid by a checkout, as another attempt. `ref: null`:
+ * an earlier attempt has done it, and nothing was taken for this one.
+ */
+export type Upgrade =
+	| {paid: true; ref: string | null; ref2: string | null}
+	| ({paid: false} & Checkout)
+	| {paid: null; reason: string};
 
 /**
  * A payment gateway, as the operations of `checkout.ts` and `change-plan.ts` see it (`facts/providers.md` 5.3). Every
@@ -33,6 +40,11 @@ export type Gateway = {
 	openCheckout(attempt: BillingAttempt, payer: Payer): Promise<Checkout>;
 	/** Makes a checkout that was opened before unusable, where the gateway can. One that is finished is left alone. */
 	closeCheckout(attempt: BillingAttempt): Promise<void>;
+	/**
+	 * Finds out what became of charges that the gateway has not answered for, where it has such, before another one.
+	 * @throws 409 while one can still go either way.
+	 */
+	settleCharges?(organizationId: string): Promise<void>;
 	/** Takes the difference to a dearer plan now; by a hosted page where that needs the customer. */
 	upgrade(subscription: Subscription, attempt: BillingAttempt, payer: Payer): Promise<Upgrade>;
 	/** Lets the subscription go on with another plan from the next period on; undone by `keepPlan`. */

@@ -3,6 +3,8 @@ import {gatewayEventNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from './gateway-event-store.ts';
 
+type Deps = Pick<Services, 'db' | 'clock'>;
+
 /** Applies an event in the transaction that notes it, so that neither is ever there without the other. */
 export type Apply = (trx: Db) => Promise<Verdict>;
 
@@ -10,7 +12,7 @@ export type Apply = (trx: Db) => Promise<Verdict>;
  * Notes a verified event and applies it once (`facts/providers.md` 5.5). What fails rolls the note back with it, so
  * that the gateway's next delivery finds nothing done. A repetition changes nothing, unless nothing matched before.
  */
-export const receiveEvent = ({db, clock}: Services, event: IncomingEvent, apply: Apply): Promise<GatewayEvent> =>
+export const receiveEvent = ({db, clock}: Deps, event: IncomingEvent, apply: Apply): Promise<GatewayEvent> =>
 	inTransaction(db, async (trx) => {
 		const store = createGatewayEventStore(trx);
 		const noted = await store.note(event, clock.now());
@@ -19,12 +21,31 @@ export const receiveEvent = ({db, clock}: Services, event: IncomingEvent, apply:
 			: noted.event;
 	});
 
-/** Applies an event of the ledger again, whatever became of it before. */
-export const reapplyEvent = ({db, clock}: Services, {id}: {id: string}, apply: Apply): Promise<GatewayEvent> =>
-	inTransaction(db, async (trx) => createGatewayEventStore(trx).settle(id, await apply(trx), clock.now()));
+/**
+ * Counts a delivery of an event that was applied before, so that nothing is asked of the gateway for it.
+ * @returns null for an event that is new, or that nothing matched yet.
+ */
+export const countRepetition = ({db}: Pick<Deps, 'db'>, event: IncomingEvent): Promise<GatewayEvent | null> =>
+	createGatewayEventStore(db).countRepetition(event);
+
+/**
+ * Applies an event of the ledger again, whatever became of it before.
+ * @param only UNMATCHED: not where somebody else has applied it meanwhile.
+ */
+export const reapplyEvent = (
+	{db, clock}: Deps,
+	{id}: {id: string},
+	apply: Apply,
+	only: 'UNMATCHED' | null = null,
+): Promise<GatewayEvent> =>
+	inTransaction(db, async (trx) => {
+		const store = createGatewayEventStore(trx);
+		const event = await store.lock(id);
+		return only !== null && event.outcome !== only ? event : store.settle(id, await apply(trx), clock.now());
+	});
 
 /** @throws 404. */
-export const requireEvent = async ({db}: Services, id: string): Promise<GatewayEvent> => {
+export const requireEvent = async ({db}: Pick<Deps, 'db'>, id: string): Promise<GatewayEvent> => {
 	const event = await createGatewayEventStore(db).find(id);
 	if (event === null) {
 		throw gatewayEventNotFound();

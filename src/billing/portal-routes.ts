@@ -8,6 +8,7 @@ import {cancelSubscription, openBillingPortal, resumeSubscription} from './cance
 import {changePlan} from './change-plan.ts';
 import {startCheckout} from './checkout.ts';
 import {createInvoiceStore} from './invoice-store.ts';
+import {payRenewal} from './pay-renewal.ts';
 import {listPaymentMethods} from './payment-method-store.ts';
 import {planPrices} from './plan-prices.ts';
 import {isEntitling, subscriptionJson} from './subscription.ts';
@@ -73,6 +74,16 @@ export const portalBillingRoutes = [
 		handler: async ({services, organization, by}) => ({
 			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
 		}),
+	}),
+
+	route({
+		method: 'POST',
+		path: '/portal/billing/renew',
+		credential: 'session',
+		role: 'owner',
+		limit: limits.portal,
+		body: noBody,
+		handler: ({services, organization, by}) => payRenewal(services, {organization, by}),
 	}),
 
 	route({

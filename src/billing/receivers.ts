@@ -5,10 +5,17 @@ import {reapplyEvent} from './ledger.ts';
 import {paymobApplier} from './paymob/receive-callback.ts';
 import {reapplyStripeEvent} from './stripe/receive-event.ts';
 
-/** Applies an event of the ledger again, by the code that received it. @throws 502, 503. */
-export const reapply = async (services: Services, event: GatewayEvent): Promise<GatewayEvent> => {
+/**
+ * Applies an event of the ledger again, by the code that received it.
+ * @param only UNMATCHED: not where somebody else has applied it meanwhile. @throws 502, 503.
+ */
+export const reapply = async (
+	services: Services,
+	event: GatewayEvent,
+	only: 'UNMATCHED' | null = null,
+): Promise<GatewayEvent> => {
 	if (event.gateway === 'GATEWAY_B') {
-		return reapplyEvent(services, event, await paymobApplier(services, event));
+		return reapplyEvent(services, event, await paymobApplier(services, event), only);
 	}
 
 	const {stripe} = services;
@@ -16,5 +23,5 @@ export const reapply = async (services: Services, event: GatewayEvent): Promise<
 		throw gatewayOff();
 	}
 
-	return reapplyStripeEvent({services, stripe}, event, (apply) => reapplyEvent(services, event, apply));
+	return reapplyStripeEvent({services, stripe}, event, (apply) => reapplyEvent(services, event, apply, only));
 };

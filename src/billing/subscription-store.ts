@@ -64,6 +64,9 @@ export const stateOf = (subscription: Subscription): SubscriptionState => {
 const toColumns = (state: Partial<SubscriptionState>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(state).map(([field, value]) => [columns[field as keyof SubscriptionState], value]));
 
+const isActive = `EXISTS (SELECT 1 FROM organizations AS organization
+	WHERE organization.id = subscriptions.organization_id AND organization.status = 'ACTIVE')`;
+
 /** The statements on subscriptions, over a pool or a transaction. Only `apply-subscription.ts` writes by them. */
 export const createSubscriptionStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<Subscription | null> => {
@@ -72,11 +75,21 @@ export const createSubscriptionStore = (db: Db) => {
 		return row === undefined ? null : toSubscription(row);
 	};
 
+	const live = () => db('subscriptions').whereIn('status', ['ACTIVE', 'PAST_DUE']);
+	const ended = (gateway: Subscription['gateway'], now: Date) =>
+		live().where({gateway}).where('current_period_end', '<=', now).orderBy('current_period_end');
+
 	return {
 		findOf: (organizationId: string) => first({organization_id: organizationId}),
 
-		/** The organization's row, locked until the transaction ends. Without a row nothing is locked. */
-		lockOf: (organizationId: string) => first({organization_id: organizationId}, {lock: true}),
+		/**
+		 * The organization's row, locked until the transaction ends, after the organization itself: whatever writes of
+		 * billing begins here, so that no two wait for each other, and nobody is without a row to wait for.
+		 */
+		lockOf: async (organizationId: string): Promise<Subscription | null> => {
+			await db('organizations').where({id: organizationId}).forNoKeyUpdate().select('id');
+			return first({organization_id: organizationId}, {lock: true});
+		},
 
 		findByGatewayId: (gateway: Subscription['gateway'], gatewaySubscriptionId: string) =>
 			first({gateway, gateway_subscription_id: gatewaySubscriptionId}),
@@ -96,15 +109,22 @@ export const createSubscriptionStore = (db: Db) => {
 			return toSubscription(onlyRow(rows));
 		},
 
-		/** Live rows of a gateway whose period has ended at `now`, the longest ended first. */
-		listEnded: async (gateway: Subscription['gateway'], now: Date, limit: number): Promise<Subscription[]> => {
-			const rows: Row[] = await db('subscriptions')
-				.where({gateway})
-				.whereIn('status', ['ACTIVE', 'PAST_DUE'])
-				.where('current_period_end', '<=', now)
-				.orderBy('current_period_end')
-				.limit(limit);
-			return rows.map(toSubscription);
-		},
+		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */
+		listEnded: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
+			ended(gateway, now).where({cancel_at_period_end: false}).whereRaw(isActive).pluck('organization_id'),
+
+		/** As `listEnded`: those that end, because they were canceled or the organization is not active. */
+		listEnding: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
+			ended(gateway, now)
+				.where((query) => query.where({cancel_at_period_end: true}).orWhereRaw(`NOT ${isActive}`))
+				.pluck('organization_id'),
+
+		/** Suspended organizations whose subscription a gateway would renew. */
+		listSuspended: (): Promise<string[]> =>
+			live()
+				.whereNot({gateway: 'MANUAL'})
+				.where({cancel_at_period_end: false})
+				.whereRaw(`NOT ${isActive}`)
+				.pluck('organization_id'),
 	};
 };

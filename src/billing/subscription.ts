@@ -47,28 +47,46 @@ export const GRACE_DAYS = 7;
 
 const DAY_MS = 86_400_000;
 
-const daysAfter = (date: Date | null, days: number): Date | null =>
-	date === null ? null : new Date(date.getTime() + days * DAY_MS);
+/** When what is kept for some days after `date` is gone. */
+export const graceEnd = (date: Date): Date => new Date(date.getTime() + GRACE_DAYS * DAY_MS);
+
+/** The end of what was paid, of a row that is PAST_DUE: gateway A has begun the next period, gateway B has not. */
+const paidUntil = ({
+	gateway,
+	currentPeriodStart,
+	currentPeriodEnd,
+}: Pick<Subscription, 'gateway' | 'currentPeriodStart' | 'currentPeriodEnd'>): Date | null =>
+	gateway === 'GATEWAY_A' ? currentPeriodStart : currentPeriodEnd;
 
 /**
  * Until when the organization has what its plan gives; null: no end is known, or the plan itself has fallen back. An
- * ACTIVE row ends a grace after its period, for the day on which the gateway's word of a renewal is late.
+ * ACTIVE row ends a grace after its period, for the day on which the gateway's word of a renewal is late; one that ops
+ * set has no period, until it is canceled. What was gone before the row became PAST_DUE is not kept, so it does not come
+ * back with the late word of a failure.
  */
-export const entitledUntil = ({
-	status,
-	gateway,
-	currentPeriodEnd,
-	pastDueAt,
-}: Pick<Subscription, 'status' | 'gateway' | 'currentPeriodEnd' | 'pastDueAt'>): Date | null => {
-	switch (status) {
-		case 'PAST_DUE':
-			return daysAfter(pastDueAt, GRACE_DAYS);
-		case 'ACTIVE':
-			return gateway === 'MANUAL' ? null : daysAfter(currentPeriodEnd, GRACE_DAYS);
-		default:
-			return null;
+export const entitledUntil = (
+	row: Pick<Subscription, 'status' | 'gateway' | 'currentPeriodStart' | 'currentPeriodEnd' | 'pastDueAt'>,
+): Date | null => {
+	const {status, currentPeriodEnd, pastDueAt} = row;
+	if (status === 'ACTIVE') {
+		return currentPeriodEnd === null ? null : graceEnd(currentPeriodEnd);
 	}
+
+	if (status !== 'PAST_DUE' || pastDueAt === null) {
+		return null;
+	}
+
+	const paid = paidUntil(row);
+	const wasGone = paid !== null && graceEnd(paid) < pastDueAt;
+	return wasGone ? graceEnd(paid) : graceEnd(pastDueAt);
 };
+
+/** Whether a row has these values already. */
+export const saysTheSame = (row: Subscription, values: Partial<Subscription>): boolean =>
+	Object.entries(values).every(([field, value]) => {
+		const current = row[field as keyof Subscription];
+		return current instanceof Date && value instanceof Date ? current.getTime() === value.getTime() : current === value;
+	});
 
 /** Whether `/subscription/active` shows it at `now` (decisions 9). */
 export const isEntitling = (subscription: Subscription, now: Date): boolean => {
@@ -93,6 +111,19 @@ export const monthsFrom = (anchor: Date, count: number): Date => {
 export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 	const months = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth();
 	return [months, months + 1].map((count) => monthsFrom(anchor, count)).find((end) => end > after) ?? after;
+};
+
+/**
+ * The period that follows the row's, of gateway B. One that is paid late ends where it would have ended, but never in
+ * the past: months in which nothing worked are nobody's debt.
+ */
+export const nextPeriodOf = (
+	{currentPeriodEnd, anchorAt}: Pick<Subscription, 'currentPeriodEnd' | 'anchorAt'>,
+	now: Date,
+): {periodStart: Date; periodEnd: Date} => {
+	const periodStart = currentPeriodEnd ?? now;
+	const latest = periodStart > now ? periodStart : now;
+	return {periodStart, periodEnd: nextPeriodEnd(anchorAt ?? periodStart, latest)};
 };
 
 /**

@@ -18,7 +18,7 @@ export const reprocessUnmatched = async (
 	const events = await createGatewayEventStore(services.db).listUnmatched(gateway, reference, BATCH);
 	for (const event of events) {
 		try {
-			await reapply(services, event);
+			await reapply(services, event, 'UNMATCHED');
 		} catch (error) {
 			services.log.error({err: error, eventId: event.id}, 'an unmatched event could not be applied');
 		}

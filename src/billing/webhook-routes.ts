@@ -1,5 +1,7 @@
+import Joi from 'joi';
 import {invalidWebhookSignature} from '../errors.ts';
 import {route} from '../http/route.ts';
+import {receivePaymobCallback} from './paymob/receive-callback.ts';
 import {receiveStripeEvent} from './stripe/receive-event.ts';
 
 /** Answers of receivers are for machines that look at the status alone. */
@@ -7,6 +9,9 @@ const received = {received: true};
 
 const headerText = (value: string | string[] | undefined): string | undefined =>
 	typeof value === 'string' ? value : undefined;
+
+/** Anything: what is no HMAC is refused as a wrong one is. */
+const hmacQuery = Joi.object<{hmac?: unknown}>({hmac: Joi.any()});
 
 export const gatewayWebhookRoutes = [
 	route({
@@ -22,6 +27,17 @@ export const gatewayWebhookRoutes = [
 
 			const signature = headerText(request.headers['stripe-signature']);
 			await receiveStripeEvent({services, stripe}, {rawBody, signature});
+			return received;
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/webhook/gateway-b',
+		credential: 'signature',
+		query: hmacQuery,
+		handler: async ({services, rawBody, query}) => {
+			await receivePaymobCallback(services, {rawBody, query});
 			return received;
 		},
 	}),

@@ -1,0 +1,124 @@
+import {systemCaller} from '../../audit/audit-log.ts';
+import {inTransaction} from '../../db/db.ts';
+import {createOrganizationStore, type Organization} from '../../organizations/organization-store.ts';
+import {planNamed} from '../../plans/plans.ts';
+import type {Services} from '../../services.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import {payerOf} from '../checkout.ts';
+import {isOver} from '../pay-renewal.ts';
+import {chargeableCard, chargeCard} from '../paymob/charge-card.ts';
+import {failCharge} from '../paymob/fail-renewal.ts';
+import type {Paymob} from '../paymob/paymob.ts';
+import {nextStep} from '../paymob/renewal-schedule.ts';
+import {graceEnd, isLive, nextPeriodOf, type Subscription} from '../subscription.ts';
+import {createSubscriptionStore} from '../subscription-store.ts';
+import {closeSubscription} from './end-periods.ts';
+import {type BillingRun, perOrganization} from './per-organization.ts';
+
+type Renewal = {services: Services; paymob: Paymob; organization: Organization; row: Subscription};
+
+/** A new try: of the scheduled plan where one is, at its price now. Null where another process has made it. */
+const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number): Promise<BillingAttempt | null> => {
+	const {organizationId} = row;
+	const plan = planNamed(plans, row.scheduledPlan ?? row.plan) ?? '';
+	const amount = plans[plan]?.prices.EGP ?? 0;
+	if (amount === 0) {
+		// What the organization has ends with its grace; a price is for the operator to give.
+		log.error({organizationId, plan: row.plan}, 'a subscription cannot be renewed: its plan has no price');
+		return Promise.resolve(null);
+	}
+
+	const now = clock.now();
+	return createAttemptStore(db).insert(
+		{
+			organizationId,
+			gateway: 'GATEWAY_B',
+			purpose: 'RENEWAL',
+			plan,
+			currency: 'EGP',
+			amount,
+			priceId: null,
+			...nextPeriodOf(row, now),
+			retry: number,
+		},
+		now,
+	);
+};
+
+/** The try brought no money: PAST_DUE, or CANCELED with the last one. The log and the audit record are the notice. */
+const fail = async ({paymob: {db, clock, log}}: Renewal, attempt: BillingAttempt, reason: string): Promise<void> => {
+	const {organizationId, id: attemptId, retry} = attempt;
+	log.warn({organizationId, attemptId, retry}, `a renewal failed: ${reason}`);
+	await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: systemCaller, now: clock.now()}));
+};
+
+/**
+ * Charges the saved card for a try that no card was charged for yet. What was paid is only told by the gateway's
+ * callback or by an inquiry. A gateway that is away is no failed try: the next run goes on with the same one.
+ */
+const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
+	const {paymob, organization, row} = renewal;
+	const card = await chargeableCard(paymob, organization.id);
+	if (card === null) {
+		await fail(renewal, attempt, 'There is no saved card that can be charged.');
+		return;
+	}
+
+	if ((await chargeCard(paymob, attempt, payerOf(organization, row), card)) === 'DECLINED') {
+		await fail(renewal, attempt, 'The payment was declined.');
+	}
+};
+
+/**
+ * A try that is open. Charged, it waits for the gateway's word or an inquiry (`inquire-attempts.ts`), for as long as the
+ * organization keeps what it had; not charged, after a crash or an outage, it goes on.
+ */
+const goOn = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
+	const {services, paymob, organization} = renewal;
+	const {chargedAt} = attempt;
+	if (chargedAt === null) {
+		await charge(renewal, attempt);
+	} else if (graceEnd(chargedAt) <= paymob.clock.now()) {
+		await closeSubscription(services, organization.id);
+	}
+};
+
+const renew = async (renewal: Renewal): Promise<void> => {
+	const {services, paymob, row} = renewal;
+	const {db, clock} = paymob;
+	const {periodStart} = nextPeriodOf(row, clock.now());
+	const attempts = await createAttemptStore(db).listRenewal(row.organizationId, periodStart);
+	const step = nextStep(row, attempts, clock.now());
+	if (step.does === 'ASK') {
+		await goOn(renewal, step.attempt);
+	} else if (step.does === 'TRY') {
+		const attempt = await newTry(renewal, step.number);
+		if (attempt !== null) {
+			await charge(renewal, attempt);
+		}
+	} else if (step.does === 'END') {
+		await closeSubscription(services, row.organizationId);
+	}
+};
+
+/**
+ * Renews the subscriptions of gateway B whose period is over (`facts/providers.md` 5.3). One that is about to end, and
+ * one of an organization that is not active, is charged nothing: it ends (`end-periods.ts`).
+ */
+export const renewSubscriptions = async (run: BillingRun): Promise<void> => {
+	const {services} = run;
+	const {db, clock, paymob} = services;
+	if (paymob === null) {
+		return;
+	}
+
+	const ids = await createSubscriptionStore(db).listEnded('GATEWAY_B', clock.now());
+	await perOrganization(run, 'renew a subscription', ids, async (organizationId) => {
+		const row = await createSubscriptionStore(db).findOf(organizationId);
+		const organization = await createOrganizationStore(db).findById(organizationId);
+		const isDue = row !== null && row.gateway === 'GATEWAY_B' && isLive(row) && isOver(row, clock.now());
+		if (isDue && !row.cancelAtPeriodEnd && organization?.status === 'ACTIVE') {
+			await renew({services, paymob, organization, row});
+		}
+	});
+};

@@ -1,0 +1,50 @@
+import type {Db} from '../../db/db.ts';
+import {type AttemptRow, type BillingAttempt, toAttempt} from '../attempt-store.ts';
+
+/** The statements on attempts for which a saved card is charged, or of whose payment nobody told. */
+export const createChargeStore = (db: Db) => ({
+	/**
+	 * Writes down that a saved card is being charged, and for which order. @returns false where it was before: then
+	 * somebody else charges it, and nobody may again.
+	 */
+	claim: async (
+		{organizationId, id}: BillingAttempt,
+		{gatewayRef, gatewayRef2}: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
+		now: Date,
+	): Promise<boolean> => {
+		const count = await db('billing_attempts')
+			.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+			.update({charged_at: now, gateway_ref: gatewayRef, gateway_ref2: gatewayRef2, updated_at: now});
+		return count > 0;
+	},
+
+	/** The organization's charges of which nobody knows yet what came of them, the oldest first. */
+	listUnanswered: async (organizationId: string): Promise<BillingAttempt[]> => {
+		const rows: AttemptRow[] = await db('billing_attempts')
+			.where({organization_id: organizationId, status: 'OPEN'})
+			.whereNotNull('charged_at')
+			.orderBy('created_at');
+		return rows.map(toAttempt);
+	},
+
+	/**
+	 * Attempts that may have been paid without our being told, untouched since `before`, the longest first: the open
+	 * ones, and superseded ones until they were looked at `lifeMinutes` after they were made.
+	 */
+	listUntold: async (
+		{before, lifeMinutes}: {before: Date; lifeMinutes: number},
+		limit: number,
+	): Promise<BillingAttempt[]> => {
+		const rows: AttemptRow[] = await db('billing_attempts')
+			.where({gateway: 'GATEWAY_B'})
+			.where('updated_at', '<=', before)
+			.whereRaw(
+				`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL
+					AND updated_at < created_at + make_interval(mins => ?)))`,
+				[lifeMinutes],
+			)
+			.orderBy('updated_at')
+			.limit(limit);
+		return rows.map(toAttempt);
+	},
+});

@@ -1,0 +1,213 @@
+import type {Logger} from 'pino';
+import type {Clock} from '../../clock.ts';
+import type {PaymobConfig} from '../../config-providers.ts';
+import {gatewayFailed} from '../../errors.ts';
+import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
+import {fieldsOf, readTransaction, unwrapped} from './paymob-payloads.ts';
+
+/** The bearer token is good for 60 minutes; it is renewed before that. */
+const TOKEN_MINUTES = 50;
+
+/** What a customer, or a saved card, is asked to pay. */
+export type IntentionOrder = {
+	integrationId: string;
+	/** Minor units of EGP. */
+	amount: number;
+	title: string;
+	/** Ours, and fresh each time: what happens to a repeated one is not known. */
+	reference: string;
+	organizationId: string;
+	attemptId: string;
+	payer: {name: string; email: string | null};
+	notificationUrl: string;
+	returnUrl: string;
+	expirationSeconds: number;
+};
+
+/** `paymentKey` is what a saved card is charged with, `clientSecret` what opens the checkout page. */
+export type Intention = {id: string; orderId: string; clientSecret: string; paymentKey: string};
+
+/** What came of charging a saved card. UNKNOWN: nobody can tell, so it must not be charged again without an inquiry. */
+export type PayOutcome = 'PAID' | 'DECLINED' | 'UNKNOWN';
+
+const isSuccess = ({status}: PaymobAnswer): boolean => status >= 200 && status < 300;
+const isRefusal = ({status}: PaymobAnswer): boolean => status >= 400 && status < 500 && status !== 429;
+
+/** A field that the API wants and nobody knows. */
+const UNKNOWN = 'NA';
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '');
+
+const readIntention = (body: unknown): Intention | null => {
+	const {id, client_secret: clientSecret, intention_order_id: orderId, payment_keys: keys} = fieldsOf(body);
+	const [key] = Array.isArray(keys) ? (keys as unknown[]) : [];
+	const read = {
+		id: textOf(id),
+		orderId: textOf(orderId),
+		clientSecret: textOf(clientSecret),
+		paymentKey: textOf(fieldsOf(key).key),
+	};
+	return read.orderId === '' || read.clientSecret === '' ? null : read;
+};
+
+/**
+ * The calls to gateway B (`facts/providers.md` 4). Each throws `gatewayFailed` (502) where the gateway fails, refuses or
+ * does not answer, unless said otherwise. Money that may have moved is never asked for twice here.
+ */
+export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {
+	const send = createPaymobHttp({apiUrl: config.apiUrl, log});
+	const secret = `Token ${config.secretKey}`;
+
+	/** @throws 502 where there is no answer, or another one than `accepts`. */
+	const ask = async (
+		call: PaymobCall,
+		accepts: (answer: PaymobAnswer) => boolean = isSuccess,
+	): Promise<PaymobAnswer> => {
+		const answer = await send(call);
+		if (answer === null || !accepts(answer)) {
+			throw gatewayFailed(new Error(`gateway B: ${call.path} ${answer?.status ?? 'no answer'}`));
+		}
+
+		return answer;
+	};
+
+	let bearer: {token: string; until: Date} | null = null;
+	const bearerToken = async (): Promise<string> => {
+		const now = clock.now();
+		if (bearer === null || bearer.until <= now) {
+			if (config.apiKey === null) {
+				throw gatewayFailed(new Error('gateway B: PAYMOB_API_KEY is not set, so nothing can be inquired'));
+			}
+
+			const {body} = await ask({
+				method: 'POST',
+				path: '/api/auth/tokens',
+				authorization: null,
+				body: {api_key: config.apiKey},
+			});
+			bearer = {token: textOf(fieldsOf(body).token), until: new Date(now.getTime() + TOKEN_MINUTES * 60_000)};
+		}
+
+		return bearer.token;
+	};
+
+	/** An inquiry, with a fresh token where the gateway has forgotten the one we hold. @returns null for a 404. */
+	const inquire = async (callWith: (token: string) => PaymobCall): Promise<unknown> => {
+		const accepts = (answer: PaymobAnswer) => isSuccess(answer) || [401, 404].includes(answer.status);
+		const first = await ask(callWith(await bearerToken()), accepts);
+		if (first.status === 401) {
+			bearer = null;
+		}
+
+		const answer = first.status === 401 ? await ask(callWith(await bearerToken()), accepts) : first;
+		if (answer.status === 401) {
+			throw gatewayFailed(new Error('gateway B: the API key is refused'));
+		}
+
+		return answer.status === 404 ? null : answer.body;
+	};
+
+	const undo = async (path: string, body: object): Promise<boolean> => {
+		const answer = await ask(
+			{method: 'POST', path, authorization: secret, body},
+			(one) => isSuccess(one) || isRefusal(one),
+		);
+		const {success} = unwrapped(answer.body);
+		return isSuccess(answer) && success !== false;
+	};
+
+	return {
+		createIntention: async (order: IntentionOrder): Promise<Intention> => {
+			const {amount, title, payer, reference, attemptId} = order;
+			const {body} = await ask({
+				method: 'POST',
+				path: '/v1/intention/',
+				authorization: secret,
+				body: {
+					amount,
+					currency: 'EGP',
+					payment_methods: [Number(order.integrationId)],
+					items: [{name: title.slice(0, 50), amount, description: title, quantity: 1}],
+					billing_data: {
+						first_name: Array.from(payer.name).slice(0, 50).join('') || UNKNOWN,
+						last_name: UNKNOWN,
+						email: payer.email ?? UNKNOWN,
+						phone_number: UNKNOWN,
+					},
+					special_reference: reference,
+					extras: {orgId: order.organizationId, attemptId},
+					expiration: order.expirationSeconds,
+					notification_url: order.notificationUrl,
+					redirection_url: order.returnUrl,
+				},
+			});
+			const intention = readIntention(body);
+			if (intention === null) {
+				throw gatewayFailed(new Error('gateway B: an intention without an order'));
+			}
+
+			return intention;
+		},
+
+		/** Charges a saved card. It never throws. */
+		pay: async (paymentKey: string, token: string): Promise<PayOutcome> => {
+			const answer = await send({
+				method: 'POST',
+				path: '/api/acceptance/payments/pay',
+				authorization: null,
+				body: {source: {identifier: token, subtype: 'TOKEN'}, payment_token: paymentKey},
+			});
+			if (answer === null || !(isSuccess(answer) || isRefusal(answer))) {
+				return 'UNKNOWN';
+			}
+
+			const {success, pending} = unwrapped(answer.body);
+			if (isRefusal(answer) || (success === false && pending !== true)) {
+				return 'DECLINED';
+			}
+
+			return success === true && pending === false ? 'PAID' : 'UNKNOWN';
+		},
+
+		/** Takes a payment back on its day. @returns false where the gateway refuses. */
+		void: (transactionId: string): Promise<boolean> =>
+			undo('/api/acceptance/void_refund/void', {transaction_id: Number(transactionId)}),
+
+		/** Gives a payment back. @param amount minor units. @returns false where the gateway refuses. */
+		refund: (transactionId: string, amount: number): Promise<boolean> =>
+			undo('/api/acceptance/void_refund/refund', {transaction_id: Number(transactionId), amount_cents: amount}),
+
+		/** The latest transaction of an order, as a callback's body has it; null where there is none. */
+		latestOfOrder: async (orderId: string): Promise<unknown> => {
+			const body = await inquire((token) => ({
+				method: 'POST',
+				path: '/api/ecommerce/orders/transaction_inquiry',
+				authorization: `Bearer ${token}`,
+				body: {order_id: orderId},
+			}));
+			return readTransaction(body)?.orderId === orderId ? unwrapped(body) : null;
+		},
+
+		/** A transaction as it is now; null where there is none. */
+		transaction: async (id: string): Promise<unknown> => {
+			const body = await inquire((token) => ({
+				method: 'GET',
+				path: `/api/acceptance/transactions/${encodeURIComponent(id)}`,
+				authorization: `Bearer ${token}`,
+			}));
+			return readTransaction(body)?.id === id ? unwrapped(body) : null;
+		},
+
+		/** The cards that were saved with an order, as callbacks' bodies have them. */
+		cardsOfOrder: async (orderId: string): Promise<unknown[]> => {
+			const body = await inquire((token) => ({
+				method: 'POST',
+				path: '/api/acceptance/order_card_tokens',
+				authorization: `Bearer ${token}`,
+				body: {auth_token: token, order_id: Number(orderId)},
+			}));
+			return Array.isArray(body) ? (body as unknown[]).map(unwrapped) : [];
+		},
+	};
+};
+
+export type PaymobClient = ReturnType<typeof createPaymobClient>;

@@ -1,0 +1,69 @@
+import {createHmac, timingSafeEqual} from 'node:crypto';
+
+/** The 20 signed values of a transaction, in the order in which they are signed (`facts/providers.md` 4.3). */
+export const TRANSACTION_FIELDS = [
+	'amount_cents',
+	'created_at',
+	'currency',
+	'error_occured',
+	'has_parent_transaction',
+	'id',
+	'integration_id',
+	'is_3d_secure',
+	'is_auth',
+	'is_capture',
+	'is_refunded',
+	'is_standalone_payment',
+	'is_voided',
+	'order.id',
+	'owner',
+	'pending',
+	'source_data.pan',
+	'source_data.sub_type',
+	'source_data.type',
+	'success',
+] as const;
+
+/** The 8 signed values of a saved card (`facts/providers.md` 4.5). */
+export const TOKEN_FIELDS = [
+	'card_subtype',
+	'created_at',
+	'email',
+	'id',
+	'masked_pan',
+	'merchant_id',
+	'order_id',
+	'token',
+] as const;
+
+/** What lies at a dotted path of a parsed body. */
+const valueAt = (value: unknown, path: string): unknown =>
+	path
+		.split('.')
+		.reduce<unknown>(
+			(at, name) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined),
+			value,
+		);
+
+/** A value as it is signed: numbers in decimal, `true` and `false`, text as it is; what is missing or null is empty. */
+const written = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+
+/** What is signed of `obj`: the values of `fields`, joined without a separator. */
+export const signedText = (obj: unknown, fields: readonly string[]): string =>
+	fields.map((field) => written(valueAt(obj, field))).join('');
+
+/** What is signed of the gateway's own subscription module: two values only (`facts/providers.md` 4.7). */
+export const signedSubscriptionText = (body: unknown): string =>
+	`${written(valueAt(body, 'trigger_type'))}for${written(valueAt(body, 'subscription_data.id'))}`;
+
+/** HMAC-SHA512 in lower-case hex. */
+export const hmacOf = (secret: string, text: string): string => createHmac('sha512', secret).update(text).digest('hex');
+
+/**
+ * Whether `given` is the HMAC of `text`, in constant time. Whatever is not one text of 128 hex digits is none: a
+ * repeated `?hmac=` arrives as an array, and comparing other lengths throws.
+ */
+export const isHmac = (given: unknown, secret: string, text: string): boolean =>
+	typeof given === 'string' &&
+	/^[0-9a-f]{128}$/.test(given) &&
+	timingSafeEqual(Buffer.from(given, 'hex'), Buffer.from(hmacOf(secret, text), 'hex'));

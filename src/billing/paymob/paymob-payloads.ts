@@ -1,0 +1,119 @@
+/**
+ * What counts of a transaction. All but `refunded` is signed in a callback; what is not signed (`merchant_order_id`,
+ * `extra`, `is_refund`, …) can be changed by whoever holds one genuine callback, and is not read (`facts/providers.md` 4.3).
+ */
+export type PaymobTransaction = {
+	id: string;
+	orderId: string;
+	/** Minor units. */
+	amount: number;
+	currency: string;
+	integrationId: string;
+	success: boolean;
+	pending: boolean;
+	isAuth: boolean;
+	isVoided: boolean;
+	isRefunded: boolean;
+	/** A refund, a void or a capture of another transaction. */
+	hasParent: boolean;
+	hasError: boolean;
+	/** What was refunded so far, in minor units. It is not signed. */
+	refunded: number;
+};
+
+/** A saved card, as the gateway tells of it. */
+export type PaymobCard = {id: string; orderId: string; token: string; brand: string | null; last4: string | null};
+
+type Fields = Record<string, unknown>;
+
+export const fieldsOf = (value: unknown): Fields =>
+	typeof value === 'object' && value !== null ? (value as Fields) : {};
+
+/** A gateway's id as text: a number in one place and a text in another. */
+const idOf = (value: unknown): string | null => {
+	const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+	return typeof text === 'string' && /^[1-9]\d{0,18}$/.test(text) ? text : null;
+};
+
+const amountOf = (value: unknown): number | null => {
+	const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+	return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null;
+};
+
+/**
+ * A time, as far as the signature needs it: the signed values are joined without a separator, so that a digit of the
+ * amount could pose as one of the year.
+ */
+const isTime = (value: unknown): boolean =>
+	typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/.test(value);
+
+/** What is in the envelope `{type, obj}`, which some answers have and others do not (`facts/providers.md` 4.2). */
+export const unwrapped = (value: unknown): Fields => {
+	const {obj} = fieldsOf(value);
+	return obj === undefined ? fieldsOf(value) : fieldsOf(obj);
+};
+
+/** Reads a transaction of a callback or of an answer. @returns null for what is none. */
+export const readTransaction = (value: unknown): PaymobTransaction | null => {
+	const obj = unwrapped(value);
+	const {order} = obj;
+	const [id, orderId, integrationId] = [
+		idOf(obj.id),
+		idOf(typeof order === 'object' ? fieldsOf(order).id : order),
+		idOf(obj.integration_id),
+	];
+	const [amount, {currency}] = [amountOf(obj.amount_cents), obj];
+	if (id === null || orderId === null || integrationId === null || amount === null || !isTime(obj.created_at)) {
+		return null;
+	}
+
+	return {
+		id,
+		orderId,
+		amount,
+		currency: typeof currency === 'string' ? currency : '',
+		integrationId,
+		success: obj.success === true,
+		pending: obj.pending === true,
+		isAuth: obj.is_auth === true,
+		isVoided: obj.is_voided === true,
+		isRefunded: obj.is_refunded === true,
+		hasParent: obj.has_parent_transaction === true,
+		hasError: obj.error_occured === true,
+		refunded: amountOf(obj.refunded_amount_cents) ?? 0,
+	};
+};
+
+/** Reads a saved card. @returns null for what is none. */
+export const readCard = (value: unknown): PaymobCard | null => {
+	const obj = unwrapped(value);
+	const [id, orderId, {token}] = [idOf(obj.id), idOf(obj.order_id), obj];
+	if (id === null || orderId === null || typeof token !== 'string' || token === '') {
+		return null;
+	}
+
+	const digits = /\d{4}$/.exec(typeof obj.masked_pan === 'string' ? obj.masked_pan : '');
+	const {card_subtype: brand} = obj;
+	return {id, orderId, token, brand: typeof brand === 'string' ? brand : null, last4: digits?.[0] ?? null};
+};
+
+/** Whether money was taken (`facts/providers.md` 4.3, by the signed fields: every refund and void has a parent). */
+export const isPayment = (transaction: PaymobTransaction): boolean => {
+	const {success, pending, isAuth, isVoided, isRefunded, hasError, hasParent} = transaction;
+	return success && !pending && !isAuth && !isVoided && !isRefunded && !hasError && !hasParent;
+};
+
+/** Whether a payment was taken and given back as a whole. A refund that does not say how much is one. */
+export const isReversed = ({success, hasParent, isVoided, isRefunded, refunded, amount}: PaymobTransaction): boolean =>
+	success && !hasParent && (isVoided || (isRefunded && (refunded === 0 || refunded >= amount)));
+
+/**
+ * What makes two deliveries the same (`facts/providers.md` 4.4): the transaction and its state. Of what was refunded
+ * only where something was, because it is not signed: else one genuine callback would make events without end.
+ */
+export const transactionKey = (transaction: PaymobTransaction): string => {
+	const {id, success, pending, isVoided, isRefunded, refunded} = transaction;
+	return `tx:${id}:${success}:${pending}:${isVoided}:${isRefunded}:${isRefunded ? refunded : 0}`;
+};
+
+export const cardKey = ({id}: PaymobCard): string => `tok:${id}`;

@@ -1,0 +1,58 @@
+import type {BillingAttempt} from '../attempt-store.ts';
+import type {Subscription} from '../subscription.ts';
+
+/** Days after the row became PAST_DUE on which a renewal is tried again (decisions 9). Try 0 is at the period's end. */
+export const RETRY_DAYS = [1, 3, 5, 7] as const;
+
+const LAST_TRY = RETRY_DAYS.length;
+
+/** Numbers from here on are checkouts that the customer opened for a renewal; they are no tries of ours. */
+export const FIRST_CHECKOUT = 100;
+
+const DAY_MS = 86_400_000;
+
+export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
+
+/** When try `number` is due: the first at the period's end, the others counted from the first failure. */
+const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription): number =>
+	((number === 0 ? end : (pastDueAt ?? end))?.getTime() ?? Number.POSITIVE_INFINITY) +
+	(RETRY_DAYS[number - 1] ?? 0) * DAY_MS;
+
+export type NextStep =
+	| {does: 'TRY'; number: number}
+	/** There is one that is open: what came of it is to be found out. */
+	| {does: 'ASK'; attempt: BillingAttempt}
+	| {does: 'WAIT'}
+	| {does: 'END'};
+
+/**
+ * What the renewal of a row whose period is over needs at `now`. Tries that were missed are not made up for: only the
+ * latest that is due counts, so that a service that was down charges once and not four times.
+ * @param attempts what was tried for the period, checkouts that the customer opened included.
+ */
+export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
+	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
+	const open = tries.find(({status}) => status === 'OPEN');
+	if (open !== undefined) {
+		return {does: 'ASK', attempt: open};
+	}
+
+	const isDue = (number: number) => dueAt(number, row) <= now.getTime();
+	if (tries.some(({status}) => status === 'REVIEW')) {
+		// Money came that a person has to look at. Nobody is charged on top of it, but nothing lasts for ever either.
+		return isDue(LAST_TRY) ? {does: 'END'} : {does: 'WAIT'};
+	}
+
+	const last = tries.at(-1)?.retry;
+	if (last === undefined) {
+		return isDue(0) ? {does: 'TRY', number: 0} : {does: 'WAIT'};
+	}
+
+	const left = Array.from({length: LAST_TRY - last}, (_, index) => last + 1 + index);
+	const number = left.filter(isDue).at(-1);
+	if (number === undefined) {
+		return left.length === 0 ? {does: 'END'} : {does: 'WAIT'};
+	}
+
+	return {does: 'TRY', number};
+};

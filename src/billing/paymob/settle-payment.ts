@@ -1,0 +1,111 @@
+import {type Actor, type Caller, systemCaller} from '../../audit/audit-log.ts';
+import type {Db} from '../../db/db.ts';
+import {applySubscription} from '../apply-subscription.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import {createInvoiceStore} from '../invoice-store.ts';
+import {isLive, monthsFrom, type Subscription} from '../subscription.ts';
+import {type SubscriptionState, stateOf} from '../subscription-store.ts';
+import type {Judgement} from './judge-payment.ts';
+import type {PaymobTransaction} from './paymob-payloads.ts';
+
+const actor: Actor = {...systemCaller.actor, name: 'Gateway B'};
+export const gatewayB: Caller = {actor, requestId: null};
+
+type Period = {periodStart: Date | null; periodEnd: Date | null};
+type Effect = {state: SubscriptionState; paid: Period; invoiced: Period; action: string};
+type Paying = {attempt: BillingAttempt; row: Subscription; now: Date};
+
+/** The first of calendar months that are counted from now. */
+const activate = ({attempt, row, now}: Paying): Effect => {
+	const period = {periodStart: now, periodEnd: monthsFrom(now, 1)};
+	return {
+		state: {
+			...stateOf(row),
+			plan: attempt.plan,
+			status: 'ACTIVE',
+			gateway: 'GATEWAY_B',
+			gatewaySubscriptionId: attempt.gatewayRef2,
+			currentPeriodStart: period.periodStart,
+			currentPeriodEnd: period.periodEnd,
+			cancelAtPeriodEnd: false,
+			scheduledPlan: null,
+			pastDueAt: null,
+			anchorAt: now,
+		},
+		paid: period,
+		invoiced: period,
+		action: 'ACTIVATE',
+	};
+};
+
+/** The period that the attempt names. What was said meanwhile of the end of the subscription stays. */
+const renew = ({attempt, row}: Paying): Effect => {
+	const period = {periodStart: attempt.periodStart, periodEnd: attempt.periodEnd};
+	const keepsSchedule = isLive(row) && row.scheduledPlan !== attempt.plan;
+	return {
+		state: {
+			...stateOf(row),
+			plan: attempt.plan,
+			status: 'ACTIVE',
+			currentPeriodStart: period.periodStart,
+			currentPeriodEnd: period.periodEnd,
+			scheduledPlan: keepsSchedule ? row.scheduledPlan : null,
+			pastDueAt: null,
+		},
+		paid: period,
+		invoiced: period,
+		action: 'RENEW',
+	};
+};
+
+/** The plan alone; the period stays. */
+const upgrade = ({attempt, row, now}: Paying): Effect => ({
+	state: {
+		...stateOf(row),
+		plan: attempt.plan,
+		scheduledPlan: row.scheduledPlan === attempt.plan ? null : row.scheduledPlan,
+	},
+	paid: {periodStart: row.currentPeriodStart, periodEnd: row.currentPeriodEnd},
+	invoiced: {periodStart: now, periodEnd: row.currentPeriodEnd},
+	action: 'CHANGE_PLAN',
+});
+
+const effects = {ACTIVATE: activate, RENEW: renew, UPGRADE: upgrade};
+
+/**
+ * Honors a payment (`facts/providers.md` 5.4), in the caller's transaction with row and attempt locked: attempt, row and
+ * organization, invoice, audit.
+ */
+export const settlePayment = async (
+	trx: Db,
+	{id}: PaymobTransaction,
+	does: Exclude<Judgement['does'], 'GIVE_BACK'>,
+	paying: Paying,
+): Promise<Subscription> => {
+	const {attempt, now} = paying;
+	const {organizationId} = attempt;
+	const {state, paid, invoiced, action} = effects[does](paying);
+	const attempts = createAttemptStore(trx);
+	await attempts.update(organizationId, attempt.id, {status: 'PAID', transactionId: id, lastError: null, ...paid}, now);
+	if (does === 'ACTIVATE') {
+		await attempts.supersedeOpen(organizationId, attempt.id, now);
+	}
+
+	await createInvoiceStore(trx).insert(
+		{
+			organizationId,
+			gateway: 'GATEWAY_B',
+			gatewayInvoiceId: id,
+			number: `B-${id}`,
+			plan: attempt.plan,
+			amount: attempt.amount,
+			currency: attempt.currency,
+			paidAt: now,
+			...invoiced,
+			hostedUrl: null,
+			pdfUrl: null,
+		},
+		now,
+	);
+	return applySubscription(trx, {organizationId, state, by: gatewayB, now, action});
+};
