@@ -12,6 +12,7 @@ import {gatewayWebhookRoutes} from './billing/webhook-routes.ts';
 import {channelRoutes} from './channels/admin-routes.ts';
 import {portalChannelRoutes} from './channels/portal-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
+import {clickStreamRoutes} from './clicks/click-stream-routes.ts';
 import {portalStatsRoutes} from './clicks/portal-routes.ts';
 import {devRoutes} from './dev/routes.ts';
 import {portalDeviceRoutes} from './devices/portal-routes.ts';
@@ -64,6 +65,7 @@ const surfaces: Route[] = [
 	...channelRoutes,
 	...adminLinkRoutes,
 	...statsRoutes,
+	...clickStreamRoutes,
 	...matchAttemptRoutes,
 	...billingEventRoutes,
 	...statusRoutes,

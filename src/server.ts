@@ -110,6 +110,7 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
 			stop: async () => {
 				stopJobs();
+				services.clickStream.close();
 				await drain.finish(config.shutdownTimeoutSeconds);
 				await services.close();
 			},

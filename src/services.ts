@@ -8,6 +8,7 @@ import type {Gateways} from './billing/gateways.ts';
 import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
+import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
 import type {Db} from './db/db.ts';
@@ -42,6 +43,7 @@ export type Services = Readonly<{
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
+	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
 	background: Background;
 	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
@@ -83,6 +85,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions: createClickPartitions(db),
+		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		background,
 		close: async () => {

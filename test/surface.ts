@@ -73,6 +73,7 @@ admin      GET    /admin/billing/events
 admin      GET    /admin/billing/events/:id
 admin      POST   /admin/billing/events/:id/replay
 admin      GET    /admin/status
+admin      GET    /admin/clicks/stream
 signature  POST   /webhooks/idp
 signature  POST   /webhook/gateway-a
 user       GET    /portal/onboarding/state
@@ -209,7 +210,8 @@ const call = async (method: string, path: string, headers: Headers): Promise<Ans
 	const caller = anonymous(portal);
 	switch (method) {
 		case 'GET':
-			return caller.get(path, headers);
+			// A stream has no end to wait for.
+			return path.startsWith('/admin/clicks/stream') ? caller.head(path, headers) : caller.get(path, headers);
 		case 'DELETE':
 			return caller.delete(path, headers);
 		case 'POST':

@@ -5,13 +5,15 @@ import type {Services} from '../services.ts';
 import {ORG_KEY} from './org-key.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
-const reference = Joi.alternatives(Joi.string().guid({separator: '-'}), Joi.string().pattern(ORG_KEY))
-	.required()
-	.messages({'alternatives.match': '{{#label}} must be a UUID or an orgKey'});
+/** An organization as an operator names it: by its UUID or its orgKey (decisions 10). */
+export const organizationReference = Joi.alternatives(
+	Joi.string().guid({separator: '-'}),
+	Joi.string().pattern(ORG_KEY),
+).messages({'alternatives.match': '{{#label}} must be a UUID or an orgKey'});
 
-/** Path parameters below `/admin/organizations/:orgId`: the UUID or the orgKey (decisions 10), and what a route adds. */
+/** Path parameters below `/admin/organizations/:orgId`, and what a route adds. */
 export const orgParamsWith = <T extends object>(others: Joi.PartialSchemaMap<T>) =>
-	Joi.object({orgId: reference, ...others}) as Joi.ObjectSchema<{orgId: string} & T>;
+	Joi.object({orgId: organizationReference.required(), ...others}) as Joi.ObjectSchema<{orgId: string} & T>;
 
 export const orgParams = orgParamsWith({});
 export const orgIdParams = orgParamsWith<{id: string}>({id: uuidParam});

@@ -1,0 +1,113 @@
+import {type Db, onlyRow} from '../db/db.ts';
+import {readLatest, readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
+
+type Count = {key: string | null; count: number};
+
+/** What a stream begins with: the last hour in figures, of people's clicks where nothing else is said. */
+export type Recent = {
+	/** When it was read, by the service's clock. */
+	at: Date;
+	/** Clicks per second of the last 60, and per minute of the last 60; the last one is that of `at`. */
+	perSecond: number[];
+	perMinute: number[];
+	crawlerViews: number;
+	/** Events that apps sent. */
+	events: number;
+	/** Most clicked first, at most 20. */
+	links: Array<{
+		organization: {id: string; orgKey: string; name: string};
+		link: {id: string; shortCode: string | null; title: string | null};
+		count: number;
+	}>;
+	platforms: Count[];
+	/** Requests for a match by method, `NONE` being a miss. */
+	matches: Count[];
+	/** The last 20 events, newest first, whenever they were. */
+	latest: StreamEvent[];
+};
+
+const BUCKETS = 60;
+const TOP = 20;
+
+const MINUTE_MS = 60_000;
+
+type Row = {
+	seconds: Array<{ago: number; count: number}> | null;
+	minutes: Array<{ago: number; count: number}> | null;
+	crawler_views: number;
+	events: number;
+	links: Recent['links'] | null;
+	platforms: Count[] | null;
+	matches: Count[] | null;
+};
+
+/** Whole buckets of `size` seconds between a click and now, by the calendar. A clock that is ahead is no later than now. */
+const ago = (size: number): string =>
+	`greatest(0, CAST(floor(CAST(:now AS float8) / ${size}) - floor(extract(epoch FROM occurred_at) / ${size}) AS int))`;
+
+const aggregated = (select: string): string => `(SELECT json_agg(row_to_json(counted)) FROM (${select}) AS counted)`;
+
+/** Organization by organization, because that is how rows of a time are indexed. */
+const sinceThen = (table: string, time: string, own: string): string =>
+	`organizations CROSS JOIN LATERAL (
+		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${time} >= :since
+	) AS found ${own}`;
+
+/** Series of one number per bucket, the oldest first. */
+const series = (counts: Array<{ago: number; count: number}> | null): number[] => {
+	const byAgo = new Map((counts ?? []).map(({ago: index, count}) => [index, count]));
+	return Array.from({length: BUCKETS}, (_, index) => byAgo.get(BUCKETS - 1 - index) ?? 0);
+};
+
+/**
+ * The last hour, of one organization or of all, and the moment that it is of: what the stream tells from there on is
+ * not in it, and everything before is.
+ */
+export const readRecent = (
+	db: Db,
+	organizationId: string | null,
+	now: Date,
+): Promise<{recent: Recent; snapshot: Snapshot}> =>
+	db.transaction(
+		async (trx) => {
+			const snapshot = await readSnapshot(trx);
+			const since = new Date((Math.floor(now.getTime() / MINUTE_MS) - BUCKETS + 1) * MINUTE_MS);
+			const own = organizationId === null ? '' : 'WHERE organizations.id = :organizationId';
+			const {rows} = await trx.raw<{rows: Row[]}>(
+				`WITH visits AS MATERIALIZED (
+					SELECT occurred_at, platform, organization_id, link_id, bot_class FROM ${sinceThen('clicks', 'occurred_at', own)}
+				), people AS (SELECT * FROM visits WHERE bot_class IS NULL),
+				top AS (
+					SELECT organization_id, link_id, count(*) AS count FROM people GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT ${TOP}
+				)
+				SELECT
+					${aggregated(`SELECT ${ago(1)} AS ago, count(*) AS count FROM people WHERE ${ago(1)} < ${BUCKETS} GROUP BY 1`)} AS seconds,
+					${aggregated(`SELECT ${ago(60)} AS ago, count(*) AS count FROM people GROUP BY 1`)} AS minutes,
+					(SELECT CAST(count(*) AS float8) FROM visits WHERE bot_class IS NOT NULL) AS crawler_views,
+					(SELECT CAST(count(*) AS float8) FROM ${sinceThen('events', 'occurred_at', own)}) AS events,
+					${aggregated(`SELECT
+						json_build_object('id', organizations.id, 'orgKey', org_key, 'name', name) AS organization,
+						json_build_object('id', top.link_id, 'shortCode', short_code, 'title', title) AS link, count
+						FROM top JOIN organizations ON organizations.id = top.organization_id
+						LEFT JOIN links ON links.id = top.link_id ORDER BY count DESC, top.link_id`)} AS links,
+					${aggregated('SELECT platform AS key, count(*) AS count FROM people GROUP BY 1 ORDER BY 2 DESC, 1')} AS platforms,
+					${aggregated(`SELECT method AS key, count(*) AS count FROM ${sinceThen('match_attempts', 'at', own)}
+						GROUP BY 1 ORDER BY 2 DESC, 1`)} AS matches`,
+				{since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
+			);
+			const row = onlyRow(rows);
+			const recent = {
+				at: now,
+				perSecond: series(row.seconds),
+				perMinute: series(row.minutes),
+				crawlerViews: row.crawler_views,
+				events: row.events,
+				links: row.links ?? [],
+				platforms: row.platforms ?? [],
+				matches: row.matches ?? [],
+				latest: await readLatest(trx, {organizationId, limit: TOP}),
+			};
+			return {recent, snapshot};
+		},
+		{isolationLevel: 'repeatable read', readOnly: true},
+	);

@@ -1,0 +1,35 @@
+import Joi from 'joi';
+import {reply, route} from '../http/route.ts';
+import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
+
+const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference});
+
+const headers = {
+	'Content-Type': 'text/event-stream; charset=utf-8',
+	'Cache-Control': 'no-store',
+	// Proxies must not hold events back.
+	'X-Accel-Buffering': 'no',
+};
+
+export const clickStreamRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/clicks/stream',
+		credential: 'admin',
+		query: streamQuery,
+		handler: async ({services, query: {orgId}, request}) => {
+			const organizationId = orgId === undefined ? null : (await requireOrganization(services, orgId)).id;
+			if (request.isHead) {
+				return reply({headers});
+			}
+
+			const cursor = request.headers['last-event-id'];
+			const body = await services.clickStream.listen({
+				organizationId,
+				cursor: typeof cursor === 'string' ? cursor : null,
+				connection: request.stream.socket,
+			});
+			return reply({headers, body});
+		},
+	}),
+];

@@ -1,0 +1,151 @@
+import type {Readable} from 'node:stream';
+import type {Logger} from 'pino';
+import type {Background} from '../background.ts';
+import type {Clock} from '../clock.ts';
+import type {Db} from '../db/db.ts';
+import {notReady} from '../errors.ts';
+import {resumableFrom} from './click-stream-cursor.ts';
+import {createListener, eventFrame, frameOf, type Listener} from './click-stream-listener.ts';
+import {readRecent} from './click-stream-recent.ts';
+import {readBetween, readSnapshot, type Snapshot} from './click-stream-store.ts';
+
+const TURN_MS = 250;
+const BEAT_MS = 15_000;
+
+/** Who wants to listen, from where on, and over what connection. */
+export type Subscription = {
+	organizationId: string | null;
+	/** The last id that it was sent before; null for who comes anew. */
+	cursor: string | null;
+	connection: {writableLength: number; destroy: () => void};
+};
+
+/** Clicks, matches and events as they are stored, by whatever process. */
+export type ClickStream = {
+	/** What is to be sent to a listener, without end. @throws 503 while the service stops. */
+	listen(subscription: Subscription): Promise<Readable>;
+	/** Ends what is listened to, and with it all reading. */
+	close(): void;
+};
+
+/** Members by where they stand, so that those who stand together share one reading. */
+const byPosition = (listeners: Iterable<Listener>): Map<Snapshot, Listener[]> => {
+	const groups = new Map<Snapshot, Listener[]>();
+	for (const listener of listeners) {
+		groups.set(listener.upTo, [...(groups.get(listener.upTo) ?? []), listener]);
+	}
+
+	return groups;
+};
+
+/**
+ * Reads new rows for all listeners together, four times a second, and not at all while there is none: who writes a
+ * click does nothing for it.
+ */
+export const createClickStream = (services: {
+	db: Db;
+	clock: Clock;
+	log: Logger;
+	background: Background;
+}): ClickStream => {
+	const {db, clock, log, background} = services;
+	const listeners = new Set<Listener>();
+	let isClosed = false;
+	let isAway = false;
+	let isTurning = false;
+	let timers: {turn: NodeJS.Timeout; beat: NodeJS.Timeout} | null = null;
+
+	const handOut = async (from: Snapshot, upTo: Snapshot, members: Listener[]): Promise<void> => {
+		if (from !== upTo) {
+			for await (const events of readBetween(db, from, upTo)) {
+				for (const event of events) {
+					const frame = frameOf(event);
+					const owner = event.data.organization?.id ?? null;
+					for (const member of members) {
+						if (member.organizationId === null || member.organizationId === owner) {
+							member.send(frame);
+						}
+					}
+				}
+			}
+		}
+
+		for (const member of members) {
+			member.advance(upTo);
+		}
+	};
+
+	const turn = async (): Promise<void> => {
+		isTurning = true;
+		try {
+			const upTo = await readSnapshot(db);
+			for (const [from, members] of byPosition(listeners)) {
+				await handOut(from, upTo, members);
+			}
+
+			isAway = false;
+		} catch (error) {
+			if (!isAway && !isClosed) {
+				log.warn({err: error}, 'the click stream waits for the database');
+			}
+
+			isAway = true;
+		}
+
+		isTurning = false;
+		timers?.turn.refresh();
+	};
+
+	const stop = () => {
+		clearTimeout(timers?.turn);
+		clearInterval(timers?.beat);
+		timers = null;
+	};
+	const start = () => {
+		timers ??= {
+			turn: setTimeout(() => {
+				// One that began for earlier listeners goes on with these.
+				if (!isTurning) {
+					background.run('read the click stream', turn());
+				}
+			}, TURN_MS).unref(),
+			beat: setInterval(() => {
+				for (const listener of listeners) {
+					listener.beat();
+				}
+			}, BEAT_MS).unref(),
+		};
+	};
+
+	return {
+		listen: async ({organizationId, cursor, connection}) => {
+			const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
+			const begin = async () => {
+				const {recent, snapshot} = await readRecent(db, organizationId, clock.now());
+				return {from: snapshot, first: eventFrame('recent', recent)};
+			};
+			const position = from === null ? await begin() : {from, first: ''};
+			if (isClosed) {
+				throw notReady();
+			}
+
+			const listener = createListener({organizationId, connection, ...position});
+			listeners.add(listener);
+			start();
+			listener.stream.once('close', () => {
+				listeners.delete(listener);
+				if (listeners.size === 0) {
+					stop();
+				}
+			});
+			return listener.stream;
+		},
+		close: () => {
+			isClosed = true;
+			stop();
+			for (const listener of listeners) {
+				listener.end();
+			}
+		},
+	};
+};
