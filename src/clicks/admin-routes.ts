@@ -1,7 +1,12 @@
 import {route} from '../http/route.ts';
+import {uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
-import {readStats} from './stats.ts';
+import {readLinkStats} from './link-stats.ts';
+import {readStats, type StatsQuery} from './stats.ts';
 import {statsQuery} from './stats-query.ts';
+
+/** Of one link, where `linkId` names one: the operator's form of the portal's `/portal/links/:id/stats`. */
+const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string}>({linkId: uuidParam.optional()});
 
 export const statsRoutes = [
 	route({
@@ -9,10 +14,12 @@ export const statsRoutes = [
 		path: '/admin/organizations/:orgId/stats',
 		credential: 'admin',
 		params: orgParams,
-		query: statsQuery,
-		handler: async ({services, params, query}) => {
-			const {id} = await requireOrganization(services, params.orgId);
-			return readStats(services.db, {organizationId: id, linkId: null}, query, services.clock.now());
+		query: adminStatsQuery,
+		handler: async ({services, params, query: {linkId, ...query}}) => {
+			const organization = await requireOrganization(services, params.orgId);
+			return linkId === undefined
+				? readStats(services.db, {organizationId: organization.id, linkId: null}, query, services.clock.now())
+				: readLinkStats(services, {organization, id: linkId, query});
 		},
 	}),
 ];

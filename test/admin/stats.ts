@@ -114,3 +114,21 @@ test('one organization sees nothing of another', async (t) => {
 	t.is(body.totals.clicks, 0);
 	t.deepEqual(body.breakdowns.link, []);
 });
+
+test('linkId asks for one link alone, of the organization', async (t) => {
+	const {service, acme, click, stats, link: made} = await setup('2026-03-10T12:00:00.000Z');
+	t.teardown(() => service.stop());
+	const other = await link(acme);
+	await click();
+	await anonymous(service).get(new URL(other.url).pathname, {'User-Agent': android});
+	t.is((await stats()).totals.clicks, 2);
+	const own = await stats(`?linkId=${made.id}`);
+	t.is(own.totals.clicks, 1);
+	t.deepEqual(own.breakdowns.link, [{key: made.id, count: 1}]);
+	const globex = await organization(service);
+	const foreign = await admin(service).get(`/admin/organizations/${globex.id}/stats?linkId=${made.id}`);
+	t.is(foreign.status, 404);
+	t.is(foreign.body.message, 'Link not found');
+	const malformed = await stats('?linkId=spring');
+	t.deepEqual(malformed.details, [{message: 'linkId must be a UUID', field: 'linkId'}]);
+});
