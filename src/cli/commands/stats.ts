@@ -1,71 +1,75 @@
 import {Option} from 'commander';
+import {stringify} from 'csv-stringify/sync';
+import {OplinkApiError} from '../../client/errors.ts';
+import type {ApiClient} from '../admin-client.ts';
+import {inkOf} from '../bar-chart.ts';
+import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import {chosenOrganization, organizationPath} from '../link-surface.ts';
-import {keyValues} from '../output.ts';
+import {write} from '../io.ts';
+import {chosenOrganization, linkId, organizationPath} from '../link-surface.ts';
+import {renderStats, type Stats} from '../stats-chart.ts';
 
-type Stats = {
-	from: string;
-	to: string;
-	interval: string;
-	totals: Record<string, number>;
-	series: Array<{start: string; clicks: number; matches: number; events: number}>;
-	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
-};
-type Options = {from?: string; to?: string; interval?: string; timezone?: string};
+type Options = {from?: string; to?: string; interval?: string; timezone?: string; link?: string; csv?: boolean};
 
-const ROWS_OF_A_BREAKDOWN = 5;
+/** How many links the report names. */
+const NAMED = 5;
 
-const render = (stats: Stats, show: Context['show']): string => {
-	const busy = stats.series.filter(({clicks, matches, events}) => clicks + matches + events > 0);
-	const series =
-		busy.length === 0
-			? []
-			: [
-					show.table(
-						[
-							{title: stats.interval.toUpperCase(), value: ({start}) => start},
-							{title: 'CLICKS', value: ({clicks}) => clicks, align: 'right'},
-							{title: 'MATCHES', value: ({matches}) => matches, align: 'right'},
-							{title: 'EVENTS', value: ({events}) => events, align: 'right'},
-						],
-						busy,
-					),
-				];
-	const shares = Object.entries(stats.breakdowns).flatMap(([name, rows]) =>
-		rows.slice(0, ROWS_OF_A_BREAKDOWN).map(({key, count}) => ({name, key, count})),
+/** The report with short codes in place of the ids of links, as far as they exist still. */
+const withShortCodes = async (client: ApiClient, organization: string, stats: Stats): Promise<Stats> => {
+	const links = stats.breakdowns['link'] ?? [];
+	const named = await Promise.all(
+		links.slice(0, NAMED).map(async ({key, count}) => {
+			if (key === null) {
+				return {key, count};
+			}
+
+			const link = await client
+				.get<{shortCode: string}>(`${organization}/links/${encodeURIComponent(key)}`)
+				.catch((error: unknown) => {
+					if (error instanceof OplinkApiError && error.status === 404) {
+						return null;
+					}
+
+					throw error;
+				});
+			return {key: link?.shortCode ?? key, count};
+		}),
 	);
-	const breakdowns =
-		shares.length === 0
-			? []
-			: [
-					show.table(
-						[
-							{title: 'BY', value: ({name}) => name},
-							{title: 'VALUE', value: ({key}) => key, flexible: true},
-							{title: 'COUNT', value: ({count}) => count, align: 'right'},
-						],
-						shares,
-					),
-				];
-	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
-	return [totals, ...series, ...breakdowns].join('\n\n');
+	return {...stats, breakdowns: {...stats.breakdowns, link: [...named, ...links.slice(NAMED)]}};
 };
 
 export const statsCommand = command({
 	usage: 'stats [org]',
-	summary: 'Show clicks, matches and events of an organization',
-	examples: ['stats Ab12', 'stats Ab12 --from 2026-01-01 --to 2026-02-01 --interval day --timezone Africa/Cairo'],
+	summary: 'Show clicks, matches and events of an organization, or of one link',
+	examples: [
+		'stats Ab12 --from 2026-01-01 --to 2026-02-01 --interval day --timezone Africa/Cairo',
+		'stats Ab12 --link 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --interval hour --csv > clicks.csv',
+	],
 	options: [
 		new Option('--from <time>', 'ISO 8601 date or time; 30 days ago where absent'),
 		new Option('--to <time>', 'ISO 8601 date or time; now where absent'),
 		new Option('--interval <interval>', 'length of a row').choices(['hour', 'day', 'month']),
 		new Option('--timezone <name>', 'IANA name of the timezone in which a day begins, such as Europe/Berlin'),
+		new Option('--link <id>', 'of this link only'),
+		new Option('--csv', 'print the rows of the series as CSV'),
 	],
-	run: async ({connection, options, show}: Context<Options>, named: string | undefined) => {
+	run: async ({connection, io, options, show}: Context<Options>, named: string | undefined) => {
+		if (options.csv && show.json) {
+			throw usageError('--csv and --json exclude each other');
+		}
+
 		const client = connection.admin();
-		const org = await chosenOrganization(client, named, 'naming one');
-		const {from, to, interval, timezone} = options;
-		const stats = await client.get<Stats>(`${organizationPath(org)}/stats`, {from, to, interval, timezone});
-		await show.answer(stats, (value) => render(value, show));
+		const organization = organizationPath(await chosenOrganization(client, named, 'naming one'));
+		const {from, to, interval, timezone, link} = options;
+		const query = {from, to, interval, timezone, linkId: link === undefined ? undefined : linkId(link)};
+		const stats = await client.get<Stats>(`${organization}/stats`, query);
+		if (options.csv) {
+			const columns = ['start', 'clicks', 'matches', 'events'];
+			await write(io.stdout, stringify(stats.series, {header: true, columns}));
+			return;
+		}
+
+		const shown = show.json ? stats : await withShortCodes(client, organization, stats);
+		await show.answer(shown, (value) => renderStats(value, {show, ink: inkOf(io.env), timezone: timezone ?? 'UTC'}));
 	},
 });

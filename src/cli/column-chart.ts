@@ -1,0 +1,61 @@
+import {compact, type Ink} from './bar-chart.ts';
+
+const LEVELS = {blocks: [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], ascii: [' ', '.', ':', '#']};
+const AXES = {
+	blocks: {tick: '┤', line: '│', corner: '└', floor: '─'},
+	ascii: {tick: '+', line: '|', corner: '+', floor: '-'},
+};
+
+/** Columns side by side, `height` lines of them, the top one first. What is not 0 is seen. */
+const columns = (values: number[], most: number, height: number, ink: Ink): string[] => {
+	const levels = LEVELS[ink];
+	const steps = levels.length - 1;
+	return Array.from({length: height}, (_, line) => {
+		const below = (height - 1 - line) * steps;
+		return values
+			.map((value) => {
+				const filled = value <= 0 ? 0 : Math.max(1, Math.round((value / most) * height * steps));
+				return levels[Math.max(0, Math.min(steps, filled - below))];
+			})
+			.join('');
+	});
+};
+
+/** Neighbours added up, the same number in each column (the last may have fewer), so that all fit into `width` columns. */
+export const fitted = (values: number[], width: number): {values: number[]; each: number} => {
+	const each = Math.max(1, Math.ceil(values.length / Math.max(1, width)));
+	const sums = Array.from({length: Math.ceil(values.length / each)}, (_, index) =>
+		values.slice(index * each, (index + 1) * each).reduce((sum, value) => sum + value, 0),
+	);
+	return {values: sums, each};
+};
+
+/** Widest label of the axis, such as `1.2k`. */
+const LABEL = 4;
+/** What stands left of the columns. */
+export const AXIS_WIDTH = LABEL + 1;
+
+/**
+ * Values as columns with their axis: `height` lines, and below them one with `from` and `to` at its ends. A column is
+ * two characters wide where all fit so. The caller has fitted the values to `width` less AXIS_WIDTH.
+ */
+export const columnChart = (
+	values: number[],
+	{width, height, ink, from, to}: {width: number; height: number; ink: Ink; from: string; to: string},
+): string[] => {
+	const room = width - AXIS_WIDTH;
+	const scale = Math.max(1, Math.floor(room / Math.max(1, values.length)));
+	const shown = values.flatMap((value) => Array.from({length: scale}, () => value));
+	const most = Math.max(1, ...values);
+	const {tick, line, corner, floor} = AXES[ink];
+	const lines = columns(shown, most, height, ink).map((text, index) => {
+		const label = index === 0 ? compact(most) : '';
+		return `${label.padStart(LABEL)}${label === '' ? line : tick}${text}`;
+	});
+	const gap = ' '.repeat(Math.max(1, shown.length - from.length - to.length));
+	return [
+		...lines,
+		`${'0'.padStart(LABEL)}${corner}${floor.repeat(shown.length)}`,
+		`${' '.repeat(AXIS_WIDTH)}${from}${gap}${to}`,
+	];
+};

@@ -1,0 +1,170 @@
+import test from 'ava';
+import stringWidth from 'string-width';
+import {bar, compact} from '../../src/cli/bar-chart.ts';
+import {columnChart, fitted} from '../../src/cli/column-chart.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {createSink, runCli} from './_run-cli.ts';
+
+const linkId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
+const goneId = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d12';
+
+const stats = {
+	from: '2026-03-01T22:00:00.000Z',
+	to: '2026-03-04T22:00:00.000Z',
+	interval: 'day',
+	totals: {clicks: 12, crawlerViews: 1, matches: 2, events: 0},
+	series: [
+		{start: '2026-03-01T22:00:00.000Z', clicks: 0, matches: 0, events: 0},
+		{start: '2026-03-02T22:00:00.000Z', clicks: 8, matches: 2, events: 0},
+		{start: '2026-03-03T22:00:00.000Z', clicks: 4, matches: 0, events: 0},
+	],
+	breakdowns: {
+		platform: [
+			{key: 'ios', count: 9},
+			{key: null, count: 3},
+		],
+		country: [],
+		link: [
+			{key: linkId, count: 10},
+			{key: goneId, count: 2},
+		],
+	},
+};
+
+const path = '/admin/organizations/Ab12';
+const answers = {
+	[`GET ${path}/stats`]: () => ({body: stats}),
+	[`GET ${path}/links/${linkId}`]: () => ({body: {id: linkId, shortCode: 'spring'}}),
+};
+
+test('stats prints totals, the days of the timezone with bars as wide as the terminal, and shares', async (t) => {
+	const {env, requests} = await startRecordingServer(t, answers);
+	const range = ['--from', '2026-03-02', '--to', '2026-03-05', '--interval', 'day', '--timezone', 'Africa/Cairo'];
+	const {exitCode, stdout} = await runCli(['stats', 'Ab12', ...range], {env});
+	t.is(exitCode, 0);
+	t.is(requests[0]?.url, `${path}/stats?from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo`);
+	t.is(
+		stdout,
+		`from          2026-03-01T22:00:00.000Z
+to            2026-03-04T22:00:00.000Z
+clicks        12
+crawlerViews  1
+matches       2
+events        0
+
+DAY         CLICKS  MATCHES  EVENTS
+2026-03-03       8        2       0  ${'█'.repeat(43)}
+2026-03-04       4        0       0  ${'█'.repeat(21)}▌
+
+BY        VALUE                                 COUNT
+platform  ios                                       9  ${'█'.repeat(20)}
+platform  -                                         3  ${'█'.repeat(6)}▋
+link      spring                                   10  ${'█'.repeat(20)}
+link      ${goneId}      2  ${'█'.repeat(4)}
+`,
+	);
+});
+
+test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) => {
+	const {env} = await startRecordingServer(t, answers);
+	for (const columns of [60, 80, 132]) {
+		const sink = createSink();
+		const stdout = Object.assign(sink.stream, {isTTY: true, columns});
+		await runCli(['stats', 'Ab12'], {env: {...env, NO_COLOR: '1'}, io: {stdout}});
+		const [widest = 0] = sink
+			.text()
+			.split('\n')
+			.filter((line) => line.startsWith('2026-'))
+			.map((line) => stringWidth(line))
+			.toSorted((a, b) => b - a);
+		t.is(widest, columns);
+	}
+
+	const {stdout} = await runCli(['stats', 'Ab12'], {env: {...env, TERM: 'dumb'}});
+	t.regex(stdout, /^2026-03-02 {7}8 {8}2 {7}0 {2}#{43}$/m);
+	t.notRegex(stdout, /[▉-▏█]/);
+});
+
+test('a long series is drawn, with the first and the last hour below', async (t) => {
+	const hours = Array.from({length: 150}, (_, index) => ({
+		start: new Date(Date.UTC(2026, 2, 1, index)).toISOString(),
+		clicks: index,
+		matches: 0,
+		events: 0,
+	}));
+	const body = {...stats, interval: 'hour', series: hours};
+	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body})});
+	const {stdout} = await runCli(['stats', 'Ab12', '--interval', 'hour'], {env});
+	const lines = stdout.split('\n');
+	const title = lines.indexOf('CLICKS BY HOUR, 2 in a column');
+	t.is(lines[title + 1], ` 297┤${' '.repeat(66)}▁▂▃▄▅▅▆▇█`);
+	t.is(lines[title + 9], `   0└${'─'.repeat(75)}`);
+	t.is(lines[title + 10], `     2026-03-01 00:00${' '.repeat(43)}2026-03-07 05:00`);
+});
+
+test('--csv prints the series alone, for a spreadsheet', async (t) => {
+	const {env, requests} = await startRecordingServer(t, answers);
+	const {exitCode, stdout} = await runCli(['stats', 'Ab12', '--link', linkId, '--csv'], {env});
+	t.is(exitCode, 0);
+	t.is(requests[0]?.url, `${path}/stats?linkId=${linkId}`);
+	t.is(requests.length, 1);
+	t.is(
+		stdout,
+		`start,clicks,matches,events
+2026-03-01T22:00:00.000Z,0,0,0
+2026-03-02T22:00:00.000Z,8,2,0
+2026-03-03T22:00:00.000Z,4,0,0
+`,
+	);
+	const both = await runCli(['stats', 'Ab12', '--csv', '--json'], {env});
+	t.is(both.exitCode, 2);
+	t.regex(both.stderr, /--csv and --json exclude each other/);
+});
+
+test('stats takes the only organization, and --json prints the answer', async (t) => {
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
+		'GET /admin/organizations/only-one/stats': () => ({body: stats}),
+	});
+	const {stdout} = await runCli(['stats', '--json'], {env});
+	t.deepEqual(JSON.parse(stdout), stats);
+});
+
+test('without any click there are totals and no chart', async (t) => {
+	const quiet = {...stats, series: stats.series.map((part) => ({...part, clicks: 0, matches: 0})), breakdowns: {}};
+	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body: quiet})});
+	const {stdout} = await runCli(['stats', 'Ab12'], {env});
+	t.notRegex(stdout, /DAY/);
+});
+
+test('a bar is in eighths, and what is not nothing is seen', (t) => {
+	t.is(bar(8, 8, 4, 'blocks'), '████');
+	t.is(bar(5, 8, 4, 'blocks'), '██▌');
+	t.is(bar(1, 100_000, 4, 'blocks'), '▏');
+	t.is(bar(1, 100_000, 4, 'ascii'), '#');
+	t.is(bar(0, 8, 4, 'blocks'), '');
+	t.is(bar(0, 0, 4, 'blocks'), '');
+});
+
+test('columns stand on an axis, two characters wide where there is room, and neighbours are added up where there is not', (t) => {
+	const look = {width: 20, height: 2, from: 'a', to: 'z'};
+	t.deepEqual(columnChart([0, 1, 4, 8, 2], {...look, ink: 'blocks'}), [
+		'   8┤         ███   ',
+		'    │   ▂▂▂██████▄▄▄',
+		'   0└───────────────',
+		'     a             z',
+	]);
+	t.deepEqual(columnChart([0, 1, 4, 8, 2], {...look, ink: 'ascii'}), [
+		'   8+         ###   ',
+		'    |   ...######::: '.trimEnd(),
+		'   0+---------------',
+		'     a             z',
+	]);
+	t.deepEqual(fitted([1, 2, 3, 4, 5], 3), {values: [3, 7, 5], each: 2});
+	t.deepEqual(fitted([1, 2, 3], 3), {values: [1, 2, 3], each: 1});
+});
+
+test('counts take at most four characters', (t) => {
+	const counts = [0, 0.44, 3.3, 999, 1000, 9999, 12_345, 999_999, 1_000_000, 2.5e9];
+	t.deepEqual(counts.map(compact), ['0', '0.4', '3.3', '999', '1k', '9.9k', '12k', '999k', '1M', '2.5G']);
+});
