@@ -29,7 +29,7 @@ export const cellText = (value: unknown): string => {
 };
 
 /** A text cut to a width in terminal columns, characters kept whole. */
-const cut = (text: string, width: number): string => {
+export const cut = (text: string, width: number): string => {
 	if (stringWidth(text) <= width) {
 		return text;
 	}

@@ -1,16 +1,23 @@
-import {mkdir, stat, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {Option} from 'commander';
+import {InvalidArgumentError, Option} from 'commander';
+import {OplinkApiError} from '../../client/errors.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
+import {inParallel} from '../in-parallel.ts';
 import {write} from '../io.ts';
-import {linkId, linkSurface} from '../link-surface.ts';
+import {type LinkSurface, linkId, linkSurface} from '../link-surface.ts';
+import {eachPage} from '../list-pages.ts';
+import {createFileNames, type Format, formatOf, isFolder, requireSheetFormat, writeSheet} from '../qr-files.ts';
+import type {Label} from '../qr-sheet.ts';
 
-type Format = 'svg' | 'png';
 type Options = {
 	org?: string;
-	output: string;
+	all?: boolean;
+	output?: string;
+	sheet?: string;
+	perPage: number;
 	format?: Format;
 	size?: number;
 	margin?: number;
@@ -19,21 +26,145 @@ type Options = {
 	ecc?: string;
 };
 
-const isFolder = async (target: string, written: string): Promise<boolean> => {
-	if (/[/\\]$/.test(written)) {
-		return true;
+/** A link whose code is wanted; `file` is the name of its file without the ending. */
+type Wanted = {id: string; file: string; label: Omit<Label, 'svg'> | null};
+
+const LABELS = 12;
+const MOST_LABELS = 100;
+/** Requests at once. */
+const AT_ONCE = 4;
+
+/** The links that are named, in that order, or all of them, newest first. Only a sheet needs to know more than ids. */
+const wantedLinks = async function* ({links}: LinkSurface, ids: string[], options: Options): AsyncGenerator<Wanted> {
+	for (const id of ids) {
+		const link = options.sheet === undefined ? null : await links.get(linkId(id));
+		yield {id, file: path.basename(id), label: link && {title: link.title, url: link.url}};
 	}
 
-	return stat(target).then(
-		(found) => found.isDirectory(),
-		() => false,
-	);
+	if (options.all) {
+		const fileName = createFileNames();
+		const seen = new Set<string>();
+		for await (const {data} of eachPage(links.list)) {
+			for (const {id, shortCode, title, url} of data) {
+				// A link that is made meanwhile moves others to the next page.
+				if (!seen.has(id)) {
+					seen.add(id);
+					yield {id, file: fileName({id, shortCode}), label: {title, url}};
+				}
+			}
+		}
+	}
 };
 
-/** The format that was named, else the one that the file's name says, else SVG. */
-const formatOf = ({format, output}: Options): Format => {
-	const extension = path.extname(output).toLowerCase();
-	return format ?? (extension === '.png' ? 'png' : 'svg');
+/** The code of a link; one that is over the rate limit is asked for again. */
+const fetchCode = async (
+	{io}: Context,
+	{client, base}: LinkSurface,
+	{id, format, size, margin, color, bgColor, ecc}: Options & {id: string; format: Format},
+): Promise<Uint8Array> => {
+	for (;;) {
+		try {
+			const query = {size, margin, color, bgColor, ecc};
+			return await client.bytes(`${base}/${encodeURIComponent(linkId(id))}/qr.${format}`, query);
+		} catch (error) {
+			if (!(error instanceof OplinkApiError && error.status === 429)) {
+				throw error;
+			}
+
+			await io.sleep(error.retryAfterSeconds ?? 1);
+		}
+	}
+};
+
+const requireSense = ({all, output, sheet}: Options, ids: string[]): void => {
+	if (all ? ids.length > 0 : ids.length === 0) {
+		throw usageError(all ? 'Links are named, and --all is given' : 'No link is named', 'Name links, or give --all');
+	}
+
+	if (output === undefined && sheet === undefined) {
+		throw usageError('There is nowhere to write to', 'Give --output FILE or DIR, or --sheet FILE');
+	}
+
+	if (output === '-' && (all || ids.length > 1 || sheet !== undefined)) {
+		throw usageError('Several codes do not fit on standard output', 'Give a folder to --output');
+	}
+
+	if (sheet !== undefined) {
+		requireSheetFormat(sheet);
+	}
+};
+
+const exportCodes = async (context: Context<Options>, ids: string[]): Promise<void> => {
+	const {io, options, show} = context;
+	requireSense(options, ids);
+	const surface = await linkSurface(context);
+	const output = options.output ?? '';
+	const target = path.resolve(io.cwd, output);
+	if (output === '-') {
+		const [id = ''] = ids;
+		await write(
+			io.stdout,
+			await fetchCode(context, surface, {...options, id, format: formatOf(options.format, output)}),
+		);
+		return;
+	}
+
+	const toFolder = output !== '' && (options.all || ids.length > 1 || (await isFolder(target, output)));
+	if (toFolder) {
+		await mkdir(target, {recursive: true});
+	}
+
+	const format = formatOf(options.format, output);
+	const draw = async ({id, file, label}: Wanted) => {
+		const code = (wanted: Format) => fetchCode(context, surface, {...options, id, format: wanted});
+		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
+		const labels: Label[] = svg === null || label === null ? [] : [{...label, svg}];
+		if (output === '') {
+			return {labels, files: []};
+		}
+
+		const image = await code(format);
+		const own = toFolder ? path.join(target, `${file}.${format}`) : target;
+		await writeFile(own, image);
+		return {labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
+	};
+	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
+	let count = 0;
+	const inOrder = async (wanted: {link: Wanted; place: number}) => {
+		drawn[wanted.place] = await draw(wanted.link);
+	};
+	const numbered = async function* () {
+		for await (const link of wantedLinks(surface, ids, options)) {
+			yield {link, place: count++};
+		}
+	};
+	for await (const _ of inParallel(numbered(), AT_ONCE, inOrder)) {
+		// Each writes its own file.
+	}
+
+	const labels = drawn.flatMap((one) => one.labels);
+	const sheets =
+		options.sheet === undefined || labels.length === 0
+			? []
+			: await writeSheet(path.resolve(io.cwd, options.sheet), labels, options.perPage);
+	const files = [
+		...drawn.flatMap((one) => one.files),
+		...sheets.map((file) => ({sheet: true, file: path.relative(io.cwd, file)})),
+	];
+	if (count === 0) {
+		await show.note('There is no link yet');
+	}
+
+	await show.answer(files, (all) => all.map(({file}) => file).join('\n'));
+};
+
+const perPage = (text: string): number => {
+	const number = Number(text);
+	if (!Number.isInteger(number) || number < 1 || number > MOST_LABELS) {
+		throw new InvalidArgumentError(`It is a whole number from 1 to ${MOST_LABELS}.`);
+	}
+
+	return number;
 };
 
 export const qrCommands: CommandGroup = {
@@ -41,15 +172,18 @@ export const qrCommands: CommandGroup = {
 	summary: 'QR codes of links',
 	commands: [
 		command({
-			usage: 'export <ids...>',
-			summary: 'Write the QR codes of links: one to a file, several to a folder',
+			usage: 'export [ids...]',
+			summary: 'Write the QR codes of links: one to a file, several to a folder, or labels to sheets of A4 that print',
 			examples: [
 				'export 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --output spring.png --size 1024',
-				'export ID1 ID2 --output codes/ --format svg --color "#1A2B3C" --ecc H',
+				'export --all --org Ab12 --output codes/ --sheet labels.html --per-page 24',
 			],
 			options: [
 				orgOption(),
-				new Option('--output <file|dir>', 'file, folder for several, or - for standard output').makeOptionMandatory(),
+				new Option('--all', 'every link, in files named after the short codes'),
+				new Option('--output <file|dir>', 'file, folder for several, or - for standard output'),
+				new Option('--sheet <file>', 'labels with title and short URL on A4: .html, or .svg with a file for each page'),
+				new Option('--per-page <number>', 'labels on a page').argParser(perPage).default(LABELS),
 				new Option('--format <format>', "svg or png; the file's ending where absent").choices(['svg', 'png']),
 				numberOption('--size <pixels>', 'width, 64 to 2048'),
 				numberOption('--margin <modules>', 'quiet zone, 0 to 16'),
@@ -57,43 +191,7 @@ export const qrCommands: CommandGroup = {
 				new Option('--bg-color <rrggbb>', 'colour behind them, or transparent'),
 				new Option('--ecc <level>', 'error correction: L, M, Q or H').choices(['L', 'M', 'Q', 'H']),
 			],
-			run: async (context: Context<Options>, ids: string[]) => {
-				const {io, options, show} = context;
-				const target = path.resolve(io.cwd, options.output);
-				const toStdout = options.output === '-';
-				const toFolder = !toStdout && (ids.length > 1 || (await isFolder(target, options.output)));
-				if (toStdout && ids.length > 1) {
-					throw usageError('Several codes do not fit on standard output', 'Give a folder to --output');
-				}
-
-				const format = formatOf(options);
-				const {client, base} = await linkSurface(context);
-				if (toFolder) {
-					await mkdir(target, {recursive: true});
-				}
-
-				const {size, margin, color, bgColor, ecc} = options;
-				const written: Array<{id: string; file: string; bytes: number}> = [];
-				for (const id of ids) {
-					const image = await client.bytes(`${base}/${encodeURIComponent(linkId(id))}/qr.${format}`, {
-						size,
-						margin,
-						color,
-						bgColor,
-						ecc,
-					});
-					if (toStdout) {
-						await write(io.stdout, image);
-						return;
-					}
-
-					const file = toFolder ? path.join(target, `${path.basename(id)}.${format}`) : target;
-					await writeFile(file, image);
-					written.push({id, file: path.relative(io.cwd, file), bytes: image.length});
-				}
-
-				await show.answer(written, (files) => files.map(({file}) => file).join('\n'));
-			},
+			run: exportCodes,
 		}),
 	],
 };

@@ -1,0 +1,91 @@
+import {inputError} from './cli-errors.ts';
+import {cellText, cut} from './output.ts';
+
+/** What stands on one label: the code as the API draws it, and what tells people which link it is. */
+export type Label = {svg: string; title: string | null; url: string};
+
+/** A4, in millimetres, with what printers leave white. */
+const PAGE = {width: 210, height: 297, margin: 10};
+/** Of a label: white around it, and what its two lines of text take below the code, as shares of its width. */
+const PADDING = 0.06;
+const TEXT = 0.22;
+/** Width of an average character, of its height. */
+const CHARACTER = 0.56;
+
+type Grid = {columns: number; rows: number; width: number; height: number};
+
+/** The grid of `perPage` places, or a few more, in which the codes are largest. */
+export const gridOf = (perPage: number): Grid => {
+	const [width, height] = [PAGE.width - 2 * PAGE.margin, PAGE.height - 2 * PAGE.margin];
+	const grids = Array.from({length: perPage}, (_, index): Grid => {
+		const columns = index + 1;
+		const rows = Math.ceil(perPage / columns);
+		return {columns, rows, width: width / columns, height: height / rows};
+	});
+	const code = (grid: Grid) => Math.min(grid.width, grid.height / (1 + TEXT));
+	return grids.reduce((best, grid) => (code(grid) > code(best) ? grid : best));
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
+
+const rounded = (millimetres: number): string => millimetres.toFixed(2);
+
+/** The drawing inside of an SVG element, and the box that it is in. @throws OperatorError for what is no SVG. */
+const drawingOf = (svg: string): {box: string; drawing: string} => {
+	const [, box, drawing] = /<svg[^>]*\sviewBox="([\d. ]+)"[^>]*>([\s\S]*)<\/svg>/.exec(svg) ?? [];
+	if (box === undefined || drawing === undefined) {
+		throw inputError('The server answered with a QR code that is no SVG');
+	}
+
+	return {box, drawing};
+};
+
+const labelSvg = ({svg, title, url}: Label, {width, height}: Grid, index: number, columns: number): string => {
+	const [left, above] = [PAGE.margin + (index % columns) * width, PAGE.margin + Math.floor(index / columns) * height];
+	const size = Math.min(width, height / (1 + TEXT));
+	const top = above + (height - size * (1 + TEXT)) / 2;
+	const [code, padding] = [size * (1 - 2 * PADDING), size * PADDING];
+	const {box, drawing} = drawingOf(svg);
+	const room = width - 2 * padding;
+	const font = Math.min(5, size * TEXT * 0.38);
+	const short = url.replace(/^https?:\/\//, '');
+	const middle = rounded(left + width / 2);
+	const line = (text: string, number: number, height: number, weight: string) =>
+		`<text x="${middle}" y="${rounded(top + padding + code + number * font * 1.25)}" font-size="${rounded(height)}" font-weight="${weight}" text-anchor="middle">${escaped(text)}</text>`;
+	const name = title === null ? '' : line(cut(cellText(title), Math.floor(room / (font * CHARACTER))), 1, font, 'bold');
+	// An address that is cut leads nowhere: a long one is written smaller.
+	const fitting = Math.min(font, room / (short.length * CHARACTER));
+	return [
+		`<rect x="${rounded(left)}" y="${rounded(above)}" width="${rounded(width)}" height="${rounded(height)}" fill="none" stroke="#ccc" stroke-width="0.1"/>`,
+		`<svg x="${rounded(left + (width - code) / 2)}" y="${rounded(top + padding)}" width="${rounded(code)}" height="${rounded(code)}" viewBox="${box}" shape-rendering="crispEdges">${drawing}</svg>`,
+		name,
+		line(short, title === null ? 1 : 2, fitting, 'normal'),
+	].join('');
+};
+
+/** The labels on pages, each an SVG document of one sheet of A4. */
+export const sheetPages = (labels: Label[], perPage: number): string[] => {
+	const grid = gridOf(perPage);
+	return Array.from({length: Math.ceil(labels.length / perPage)}, (_, page) => {
+		const own = labels.slice(page * perPage, (page + 1) * perPage);
+		const drawn = own.map((label, index) => labelSvg(label, grid, index, grid.columns));
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${PAGE.width}mm" height="${PAGE.height}mm" viewBox="0 0 ${PAGE.width} ${PAGE.height}" font-family="system-ui, sans-serif">\n${drawn.join('\n')}\n</svg>\n`;
+	});
+};
+
+/** All pages as one document that prints each on a sheet of its own. */
+export const sheetHtml = (pages: string[]): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>QR codes</title>
+<style>
+@page {size: A4; margin: 0}
+body {margin: 0}
+svg {display: block}
+body > svg {break-after: page}
+body > svg:last-child {break-after: auto}
+</style>
+<body>
+${pages.join('')}</body>
+</html>
+`;
