@@ -5,6 +5,8 @@ import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-
 import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
 import type {Gateways} from './billing/gateways.ts';
+import {createPaymob, type Paymob} from './billing/paymob/paymob.ts';
+import {createPaymobGateway} from './billing/paymob/paymob-gateway.ts';
 import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
@@ -39,6 +41,8 @@ export type Services = Readonly<{
 	mirrorTurns: Turns;
 	/** Gateway A's library; null where the gateway is off. */
 	stripe: Stripe | null;
+	/** What gateway B's code stands on; null where the gateway is off. */
+	paymob: Paymob | null;
 	gateways: Gateways;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
@@ -61,7 +65,9 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
-	const returnUrl = config.billingReturnUrl ?? addresses.publicUrl;
+	const {publicUrl} = addresses;
+	const returnUrl = config.billingReturnUrl ?? publicUrl;
+	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
 
 	return Object.freeze({
 		config,
@@ -78,9 +84,10 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
 		mirrorTurns: createTurns(),
 		stripe,
+		paymob,
 		gateways: {
 			GATEWAY_A: stripe === null ? null : createStripeGateway({stripe, plans: config.plans, returnUrl}),
-			GATEWAY_B: null,
+			GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
 		},
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),

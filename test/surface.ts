@@ -76,6 +76,7 @@ admin      GET    /admin/status
 admin      GET    /admin/clicks/stream
 signature  POST   /webhooks/idp
 signature  POST   /webhook/gateway-a
+signature  POST   /webhook/gateway-b
 user       GET    /portal/onboarding/state
 user       POST   /portal/onboarding/create-organization
 owner      POST   /portal/onboarding/select-plan
@@ -93,6 +94,7 @@ owner      POST   /portal/billing/checkout-session
 owner      POST   /portal/billing/change-plan
 owner      POST   /portal/billing/cancel
 owner      POST   /portal/billing/resume
+owner      POST   /portal/billing/renew
 owner      GET    /portal/billing/subscription/active
 owner      GET    /portal/billing/subscription
 owner      GET    /portal/billing/invoices
