@@ -33,6 +33,18 @@ const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, 
 	providerCreatedAt !== null &&
 	providerCreatedAt > createdAt;
 
+/** Notes who became an owner, and takes the first one's address as contact where there is none (interface 2). */
+const addOwner = async (
+	mirror: Mirror,
+	organizationId: string,
+	{userId: clerkUserId, identifier}: ProviderMembership,
+	since: Date,
+): Promise<void> => {
+	const owner = {clerkUserId, email: emailIn(identifier), since};
+	await createOrganizationMirrorStore(mirror.trx).addOwner(organizationId, owner);
+	await fillContact(mirror, organizationId);
+};
+
 /** The role that is stored, which is the one of the newest update, also where that came before. */
 const settleRole = async (
 	{trx}: Mirror,
@@ -69,10 +81,7 @@ export const mirrorMember = async (
 	const store = createMembershipStore(trx);
 	const user = await ensureUser(mirror, membership);
 	if (role === 'owner') {
-		const {userId: clerkUserId, createdAt: since, identifier} = membership;
-		const owner = {clerkUserId, email: emailIn(identifier), since};
-		await createOrganizationMirrorStore(trx).addOwner(organization.id, owner);
-		await fillContact(mirror, organization.id);
+		await addOwner(mirror, organization.id, membership, membership.createdAt);
 	}
 
 	if (await createTombstoneStore(trx).hasMembershipEnded(membership)) {
@@ -101,6 +110,11 @@ export const mirrorMember = async (
 		}
 	}
 
+	const isOwnerByUpdate = member.role === 'OWNER' && role !== 'owner';
+	if (isOwnerByUpdate) {
+		await addOwner(mirror, member.organizationId, membership, member.providerUpdatedAt ?? now);
+	}
+
 	return member;
 };
 
@@ -119,7 +133,8 @@ export const mirrorMemberAndOrganization = async (
  * The role that an update tells (interface 6.1). Without a row it changes nothing, but is kept for the 'created' that
  * comes after it. An update that names no role leaves the one there is; an unknown one is VIEWER.
  */
-export const updateMember = async ({trx, now, record}: Mirror, membership: ProviderMembership): Promise<void> => {
+export const updateMember = async (mirror: Mirror, membership: ProviderMembership): Promise<void> => {
+	const {trx, now, record} = mirror;
 	if (membership.role === null || (await createTombstoneStore(trx).hasMembershipEnded(membership))) {
 		return;
 	}
@@ -131,6 +146,10 @@ export const updateMember = async ({trx, now, record}: Mirror, membership: Provi
 	if (known === null || !isOfSame(known, membership)) {
 		await store.awaitRole({id, role, updatedAt}, now);
 		return;
+	}
+
+	if (role === 'OWNER') {
+		await addOwner(mirror, known.organizationId, membership, isTold(updatedAt) ? updatedAt : now);
 	}
 
 	if (isNews('updated', updatedAt, known.providerUpdatedAt)) {

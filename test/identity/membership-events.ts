@@ -243,3 +243,26 @@ test('an end without an id ends the membership that has one', async (t) => {
 	taken(t, await portal.provider.deliver(portal, unnamedEvent('deleted', membership)));
 	t.deepEqual(await roleOf(organization), []);
 });
+
+test('who becomes an owner later is the contact where there is none, in either order, and of no other', async (t) => {
+	const {provider, clock} = portal;
+	for (const isUpdateFirst of [false, true]) {
+		const organization = provider.organization({name: `Promoted ${isUpdateFirst} ${address()}`});
+		const [early, owner] = [provider.user({email: address()}), provider.user({email: address()})];
+		const viewer = provider.member({organization, user: early, role: 'viewer'});
+		const second = provider.member({organization, user: owner, role: 'viewer'});
+		const promotion = (membership: MembershipRecord) => {
+			clock.advance(1);
+			const updated = {public_metadata: {role: 'owner'}, updated_at: clock.now().getTime()};
+			return membershipEvent(portal, 'updated', membership, updated);
+		};
+		const events = [membershipEvent(portal, 'created', second), promotion(second)];
+		taken(t, await provider.deliver(portal, ...(isUpdateFirst ? events.toReversed() : events)));
+		const contact = owner.email_addresses[0]?.email_address;
+		t.like(await mirrored(portal, organization), {contactEmail: contact, members: [{role: 'OWNER'}]});
+
+		// A member since before, but an owner since later.
+		taken(t, await provider.deliver(portal, membershipEvent(portal, 'created', viewer), promotion(viewer)));
+		t.like(await mirrored(portal, organization), {contactEmail: contact});
+	}
+});
