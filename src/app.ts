@@ -16,6 +16,7 @@ import {clickStreamRoutes} from './clicks/click-stream-routes.ts';
 import {portalStatsRoutes} from './clicks/portal-routes.ts';
 import {devRoutes} from './dev/routes.ts';
 import {portalDeviceRoutes} from './devices/portal-routes.ts';
+import {doctorRoutes} from './doctor/admin-routes.ts';
 import {domainRoutes} from './domains/admin-routes.ts';
 import {findVerifiedDomain} from './domains/domain-store.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
@@ -69,6 +70,7 @@ const surfaces: Route[] = [
 	...matchAttemptRoutes,
 	...billingEventRoutes,
 	...statusRoutes,
+	...doctorRoutes,
 	...portalOnboardingRoutes,
 	...portalOrganizationRoutes,
 	...portalTeamRoutes,

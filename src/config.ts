@@ -11,6 +11,7 @@ import {
 } from './config-providers.ts';
 import {type Environment, readEnvironment} from './environment.ts';
 import {packageRoot} from './package-root.ts';
+import {placeholderWarning} from './plans/placeholder-prices.ts';
 import {type Plans, readPlans} from './plans/plans.ts';
 
 /** Exit code of a start that configuration ended (EX_CONFIG of sysexits.h). */
@@ -121,6 +122,12 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		fault('PLANS_FILE', `could not be used: ${(error as Error).message}`);
 	}
 
+	const stripe = readStripe(variables);
+	const placeholders = stripe === null ? null : placeholderWarning(plans);
+	if (placeholders !== null) {
+		warnings.push(placeholders);
+	}
+
 	const config: Config = {
 		host: text('HOST') ?? '127.0.0.1',
 		port: integer('PORT', 3000, {min: 0, max: 65_535}),
@@ -134,7 +141,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		trustedProxies: list('TRUSTED_PROXIES', isNetwork, 'comma-separated CIDRs'),
 		idp: readIdentityProvider(variables, warnings),
 		opsOrgId: text('OPS_ORG_ID'),
-		stripe: readStripe(variables),
+		stripe,
 		paymob: readPaymob(variables),
 		billingReturnUrl: url('BILLING_RETURN_URL', ['http:', 'https:']),
 		plans,

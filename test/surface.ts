@@ -73,6 +73,7 @@ admin      GET    /admin/billing/events
 admin      GET    /admin/billing/events/:id
 admin      POST   /admin/billing/events/:id/replay
 admin      GET    /admin/status
+admin      GET    /admin/doctor
 admin      GET    /admin/clicks/stream
 signature  POST   /webhooks/idp
 signature  POST   /webhook/gateway-a

@@ -6,6 +6,7 @@ import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
 import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
+import {doctorCommand} from './commands/doctor.ts';
 import {domainCommands} from './commands/domains.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
@@ -32,6 +33,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	migrateCommands,
 	configCommand,
 	statusCommand,
+	doctorCommand,
 	loginCommand,
 	logoutCommand,
 	profileCommands,

@@ -26,6 +26,7 @@ test('every command of the specification is there', (t) => {
 			'migrate status',
 			'config',
 			'status',
+			'doctor',
 			'login',
 			'logout',
 			'profiles list',

@@ -1,0 +1,63 @@
+import {OplinkApiError} from '../../client/errors.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {LinkHost} from '../../doctor/hosts.ts';
+import {packageVersion} from '../../package-root.ts';
+import {OperatorError} from '../cli-errors.ts';
+import type {Connection} from '../connection.ts';
+
+const {ok, warn, fail} = findingsOf('Server');
+
+/** What `GET /admin/doctor` answers. */
+type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};
+
+/** Whether server and program are of one version, since each expects of the other what it knows itself. */
+export const judgeVersion = (server: string, own: string): Finding =>
+	server === own
+		? ok('server.version', `it has the version of this program, ${own}`)
+		: warn(
+				'server.version',
+				`it is version ${server}, this program ${own}`,
+				`Use the program of the server's version: npx oplink@${server}`,
+			);
+
+/**
+ * What the server says of itself, and the hosts that are to be looked at from here. A refused or missing token is a
+ * finding. @throws what else goes wrong, such as 404 for an organization that is not there.
+ */
+export const askServer = async (
+	connection: Connection,
+	organizations: readonly string[],
+): Promise<{findings: Finding[]; hosts: LinkHost[]}> => {
+	const query = new URLSearchParams(organizations.map((org): [string, string] => ['org', org]));
+	try {
+		const answer = await connection.admin().get<Answer>(`/admin/doctor${query.size === 0 ? '' : `?${query}`}`);
+		return {
+			findings: [
+				ok('server.token', 'it accepts the admin token'),
+				judgeVersion(answer.version, packageVersion()),
+				...answer.findings,
+			],
+			hosts: answer.hosts,
+		};
+	} catch (error) {
+		if (error instanceof OperatorError) {
+			return {findings: [fail('server.token', error.message, error.nextStep ?? 'oplink login')], hosts: []};
+		}
+
+		if (!(error instanceof OplinkApiError) || (error.status === 404 && organizations.length > 0)) {
+			throw error;
+		}
+
+		const refused = fail(
+			'server.token',
+			'it refuses the admin token',
+			'Log in with oplink login, or correct the token',
+		);
+		const other = fail(
+			'server.doctor',
+			`it cannot be asked about itself: ${error.message}`,
+			'Look into its log; a server of another version may not know the question',
+		);
+		return {findings: [error.status === 401 ? refused : other], hosts: []};
+	}
+};

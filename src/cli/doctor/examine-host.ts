@@ -1,0 +1,42 @@
+import type {Clock} from '../../clock.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {LinkHost} from '../../doctor/hosts.ts';
+import {isLoopback} from '../chosen-server.ts';
+import {checkAddress} from './host-address.ts';
+import {checkCertificate} from './host-certificate.ts';
+import {associationFiles, checkFile} from './host-files.ts';
+
+/** What http means for links. */
+const plainHttp = (area: string, url: string): Finding => {
+	const {warn} = findingsOf(area);
+	return isLoopback(url)
+		? warn('host.https', 'links on it work on this machine only', 'Set LINK_DOMAIN to a host name that phones reach')
+		: warn('host.https', 'it is served over http, where no app opens links', 'Serve it over https; unset LINK_SCHEME');
+};
+
+/**
+ * One host of links as phones see it: its address, its certificate, and both association files. Where one of these
+ * fails, what stands on it is not tried.
+ */
+export const examineHost = async (
+	host: LinkHost,
+	{signal, clock}: {signal: AbortSignal; clock: Clock},
+): Promise<Finding[]> => {
+	const url = new URL(host.url);
+	const area = host.orgKey === null ? `Link domain ${url.host}` : `Domain ${url.host} of ${host.orgKey}`;
+	const address = await checkAddress(area, url.hostname);
+	if (address.status === 'fail') {
+		return [address];
+	}
+
+	const security =
+		url.protocol === 'https:'
+			? await checkCertificate(area, url, {signal, now: clock.now()})
+			: plainHttp(area, host.url);
+	if (security.status === 'fail') {
+		return [address, security];
+	}
+
+	const files = await Promise.all(associationFiles.map((file) => checkFile(area, host, file, signal)));
+	return [address, security, ...files];
+};

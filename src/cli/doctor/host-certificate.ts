@@ -1,0 +1,105 @@
+import {isIP} from 'node:net';
+import {connect, type PeerCertificate} from 'node:tls';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+
+const TIMEOUT_MS = 10_000;
+const DAY_MS = 86_400_000;
+/** Who renews by itself does so well before; where less of both is left, nobody does. */
+const FEW_DAYS = 14;
+const SMALL_PART = 0.25;
+
+/** What a handshake showed. `fault`: the code of what is wrong with the certificate, such as CERT_HAS_EXPIRED. */
+export type Shown = {
+	certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to' | 'subjectaltname'>;
+	fault: string | null;
+};
+
+const INCOMPLETE = new Set([
+	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+	'UNABLE_TO_GET_ISSUER_CERT',
+	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+const SELF_SIGNED = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
+
+const namesOf = ({subjectaltname}: Shown['certificate']): string =>
+	(subjectaltname ?? '').replaceAll('DNS:', '').replaceAll('IP Address:', '') || 'no name';
+
+const dayOf = (text: string): string => new Date(text).toISOString().slice(0, 10);
+
+/** What the certificate of a host means. */
+export const judgeCertificate = (area: string, hostname: string, {certificate, fault}: Shown, now: Date): Finding => {
+	const {ok, warn, fail} = findingsOf(area);
+	const {valid_from: from, valid_to: to} = certificate;
+	const failed = (message: string, next: string) => fail('host.certificate', message, next);
+	if (fault === 'CERT_HAS_EXPIRED') {
+		return failed(`its certificate expired on ${dayOf(to)}`, 'Renew it, and have it renewed before it expires');
+	}
+
+	if (fault === 'CERT_NOT_YET_VALID') {
+		return failed(`its certificate begins on ${dayOf(from)}`, 'Compare the clock of this machine');
+	}
+
+	if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+		return failed(`its certificate is for ${namesOf(certificate)}`, `Get one for ${hostname}`);
+	}
+
+	if (fault !== null && SELF_SIGNED.has(fault)) {
+		return failed('its certificate is signed by itself', 'Get one that phones trust, such as from Let’s Encrypt');
+	}
+
+	if (fault !== null && INCOMPLETE.has(fault)) {
+		return failed('its certificate leads to no authority that is known', 'Serve the intermediate certificates with it');
+	}
+
+	if (fault !== null) {
+		return failed(`its certificate is not valid (${fault})`, 'Get another one');
+	}
+
+	const left = Date.parse(to) - now.getTime();
+	const days = Math.floor(left / DAY_MS);
+	const message = `its certificate is valid until ${dayOf(to)}, for ${days} days`;
+	const isLate = days < FEW_DAYS && left < (Date.parse(to) - Date.parse(from)) * SMALL_PART;
+	return isLate
+		? warn('host.certificate', message, 'Look why it has not been renewed yet')
+		: ok('host.certificate', message);
+};
+
+const shake = ({hostname, port, signal}: {hostname: string; port: number; signal: AbortSignal}): Promise<Shown> =>
+	new Promise((resolve, reject) => {
+		const host = hostname.replace(/^\[|\]$/g, '');
+		const socket = connect({
+			host,
+			port,
+			...(isIP(host) ? {} : {servername: host}),
+			// A bad certificate is to be looked at, not to be refused.
+			rejectUnauthorized: false,
+		});
+		const stop = () => socket.destroy(new Error('interrupted'));
+		signal.addEventListener('abort', stop);
+		socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+		socket.once('secureConnect', () => {
+			const fault = socket.authorized ? null : String(socket.authorizationError);
+			resolve({certificate: socket.getPeerCertificate(), fault});
+			socket.destroy();
+		});
+		socket.once('error', reject);
+		socket.once('close', () => signal.removeEventListener('abort', stop));
+	});
+
+/** Whether the host shows a certificate that phones accept, and how long it will. */
+export const checkCertificate = async (
+	area: string,
+	url: URL,
+	{signal, now}: {signal: AbortSignal; now: Date},
+): Promise<Finding> => {
+	try {
+		const shown = await shake({hostname: url.hostname, port: Number(url.port) || 443, signal});
+		return judgeCertificate(area, url.hostname, shown, now);
+	} catch (error) {
+		return findingsOf(area).fail(
+			'host.certificate',
+			`no secure connection comes about: ${(error as Error).message}`,
+			'Have something with a certificate listen there, and let port 443 through',
+		);
+	}
+};

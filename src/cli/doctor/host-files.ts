@@ -1,0 +1,126 @@
+import {androidEntries, appleEntries} from '../../doctor/association-entries.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {LinkHost} from '../../doctor/hosts.ts';
+import {reasonOf} from '../../doctor/probe.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Apple reads no more of its file (`facts/providers.md` 6.1); Google names no limit. */
+const APPLE_LIMIT_BYTES = 131_072;
+
+type File = {
+	check: 'host.apple' | 'host.android';
+	path: string;
+	/** Whose apps open links by it. */
+	system: 'iOS' | 'Android';
+	limit: number | null;
+	entriesOf: (file: unknown) => string[];
+	expected: (host: LinkHost) => string[];
+};
+
+export const associationFiles: readonly File[] = [
+	{
+		check: 'host.apple',
+		path: '/.well-known/apple-app-site-association',
+		system: 'iOS',
+		limit: APPLE_LIMIT_BYTES,
+		entriesOf: appleEntries,
+		expected: ({apple}) => apple,
+	},
+	{
+		check: 'host.android',
+		path: '/.well-known/assetlinks.json',
+		system: 'Android',
+		limit: null,
+		entriesOf: androidEntries,
+		expected: ({android}) => android,
+	},
+];
+
+/** An answer for one of the files; `body` is the bytes as text. */
+export type Served = {status: number; location: string | null; contentType: string | null; bytes: number; body: string};
+
+const parsed = (text: string): unknown => {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+};
+
+const named = (entries: string[]): string => {
+	const [first = ''] = entries;
+	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
+};
+
+/** What was served for one of the files means for the apps that are configured. */
+export const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Finding => {
+	const {ok, warn, fail} = findingsOf(area);
+	const {check, path, system, limit} = file;
+	const name = path.slice(path.lastIndexOf('/') + 1);
+	const failed = (message: string, next: string) => fail(check, `${name} ${message}`, next);
+	const expected = file.expected(host);
+	if (served.status === 404 && expected.length === 0) {
+		return ok(check, `no ${system} app is configured, so there is no ${name}`);
+	}
+
+	if (served.status >= 300 && served.status < 400) {
+		return failed(`redirects to ${served.location}`, `Serve ${path} at the host itself: phones follow no redirect`);
+	}
+
+	if (served.status !== 200) {
+		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server, as they come`);
+	}
+
+	if (!/^application\/json\s*(?:;|$)/i.test(served.contentType ?? '')) {
+		return failed(`has the content type ${served.contentType}`, 'Serve it as application/json');
+	}
+
+	if (limit !== null && served.bytes > limit) {
+		return failed(`has ${served.bytes} bytes and may have ${limit}`, 'Give organizations domains of their own');
+	}
+
+	const content = parsed(served.body);
+	if (content === undefined) {
+		return failed('is no JSON', `Let requests for ${path} through to the server, as they come`);
+	}
+
+	const entries = new Set(file.entriesOf(content));
+	const missing = expected.filter((entry) => !entries.has(entry));
+	if (missing.length > 0) {
+		return failed(`lacks ${named(missing)}`, 'Have nothing in front of the server keep or change the file');
+	}
+
+	const known = new Set(expected);
+	const others = host.isPart ? [] : [...entries].filter((entry) => !known.has(entry));
+	if (others.length > 0) {
+		return warn(check, `${name} has ${named(others)}, which is not configured`, 'Have nothing in front keep old files');
+	}
+
+	return limit !== null && served.bytes > limit * 0.8
+		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations domains of their own')
+		: ok(check, `${name} has what is configured, in ${served.bytes} bytes`);
+};
+
+/** Asks a host for one of the files as a phone does, and judges it. */
+export const checkFile = async (area: string, host: LinkHost, file: File, signal: AbortSignal): Promise<Finding> => {
+	try {
+		const response = await fetch(`${host.url}${file.path}`, {
+			redirect: 'manual',
+			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+		});
+		const bytes = Buffer.from(await response.arrayBuffer());
+		return judgeFile(area, host, file, {
+			status: response.status,
+			location: response.headers.get('location'),
+			contentType: response.headers.get('content-type'),
+			bytes: bytes.length,
+			body: bytes.toString(),
+		});
+	} catch (error) {
+		return findingsOf(area).fail(
+			file.check,
+			`${file.path} cannot be had: ${reasonOf(error)}`,
+			'Let requests for the host through to the server',
+		);
+	}
+};

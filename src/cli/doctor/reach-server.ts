@@ -1,0 +1,85 @@
+import type {Clock} from '../../clock.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import {reasonOf} from '../../doctor/probe.ts';
+
+const {ok, warn, fail} = findingsOf('Server');
+
+const TIMEOUT_MS = 10_000;
+/** The Date header has no fractions, and the answer was on its way for a while. */
+const CLOCK_TOLERANCE = 5;
+
+/** What the server's Date header says of the two clocks; nothing where it sends none. */
+export const judgeClock = (header: string | null, now: Date): Finding[] => {
+	const server = header === null ? Number.NaN : Date.parse(header);
+	if (Number.isNaN(server)) {
+		return [];
+	}
+
+	const seconds = Math.round((server - now.getTime()) / 1000);
+	return Math.abs(seconds) <= CLOCK_TOLERANCE
+		? [ok('server.clock', 'its clock agrees with that of this machine')]
+		: [
+				warn(
+					'server.clock',
+					`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of this machine`,
+					'Have both machines keep the time by NTP',
+				),
+			];
+};
+
+const judgeReadiness = (status: number, text: string): Finding => {
+	let body: {status?: unknown; checks?: unknown} = {};
+	try {
+		body = JSON.parse(text) ?? {};
+	} catch {
+		// Somebody else's page.
+	}
+
+	if (status === 200 && body.status === 'ok') {
+		return ok('server.ready', 'it answers and is ready');
+	}
+
+	const parts = typeof body.checks === 'object' && body.checks !== null ? Object.entries(body.checks) : [];
+	const away = parts.filter(([, state]) => state !== 'ok').map(([name, state]) => `${name} ${state}`);
+	return status === 503
+		? fail(
+				'server.ready',
+				`it answers and is not ready: ${away.join(', ') || 'it is still starting'}`,
+				'Look at what it says below, or into its log',
+			)
+		: fail(
+				'server.ready',
+				`what answers there (status ${status}) is no Oplink server, or not its API host`,
+				'Name the address of PUBLIC_URL with --url or oplink login',
+			);
+};
+
+/** Whether the server answers at all, is ready, and has the time that we have. */
+export const reachServer = async (
+	baseUrl: string,
+	{signal, clock}: {signal: AbortSignal; clock: Clock},
+): Promise<{isReachable: boolean; findings: Finding[]}> => {
+	try {
+		const response = await fetch(`${baseUrl}/health/ready`, {
+			redirect: 'manual',
+			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+		});
+		const text = await response.text();
+		return {
+			isReachable: true,
+			findings: [judgeReadiness(response.status, text), ...judgeClock(response.headers.get('date'), clock.now())],
+		};
+	} catch (error) {
+		signal.throwIfAborted();
+		return {
+			isReachable: false,
+			findings: [
+				fail(
+					'server.reachable',
+					`it does not answer: ${reasonOf(error)}`,
+					'Start it with oplink serve, or name another one with --url or oplink login',
+				),
+			],
+		};
+	}
+};

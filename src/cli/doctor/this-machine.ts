@@ -1,0 +1,85 @@
+import {lstat} from 'node:fs/promises';
+import path from 'node:path';
+import {createClock} from '../../clock.ts';
+import type {Config} from '../../config.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {Io} from '../io.ts';
+
+const HINT = 'oplink config lists the variables; give the program the environment of the server';
+
+/** Whether there is an embedded database yet: asking must not make one. */
+const isEmbeddedThere = (dataDir: string): Promise<boolean> =>
+	lstat(path.join(dataDir, 'postgres')).then(
+		() => true,
+		() => false,
+	);
+
+const database = async (config: Config, io: Io): Promise<Finding[]> => {
+	const area = findingsOf('Database');
+	if (config.databaseUrl === null && !(await isEmbeddedThere(config.dataDir))) {
+		return [area.ok('database.reachable', 'there is none yet; the first start makes one in DATA_DIR')];
+	}
+
+	const [{checkDatabase}, {createDb}, {openDatabase}, {createLog}] = await Promise.all([
+		import('../../doctor/database.ts'),
+		import('../../db/db.ts'),
+		import('../../db/open-database.ts'),
+		import('../../log.ts'),
+	]);
+	const now = createClock(0).now;
+	if (config.databaseUrl !== null) {
+		const db = createDb(config.databaseUrl, {poolSize: 1});
+		return checkDatabase(db, {mode: 'external', now}).finally(() => db.destroy());
+	}
+
+	try {
+		const logLevel = io.env['LOG_LEVEL'] ? config.logLevel : 'silent';
+		const {db, close} = await openDatabase(config, createLog({...config, logLevel}));
+		return await checkDatabase(db, {mode: 'embedded', now}).finally(close);
+	} catch (error) {
+		return [
+			area.fail('database.reachable', `it cannot be opened: ${(error as Error).message}`, 'Do what the message says'),
+		];
+	}
+};
+
+const redis = async (config: Config): Promise<Finding[]> => {
+	const {checkRedis} = await import('../../doctor/redis.ts');
+	if (config.redisUrl === null) {
+		return checkRedis(null);
+	}
+
+	const {Redis} = await import('ioredis');
+	const client = new Redis(config.redisUrl, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
+	client.on('error', () => {});
+	return checkRedis(client).finally(() => client.disconnect());
+};
+
+/**
+ * What can be told of a server that does not answer, where it is one of this machine: from its environment, which is
+ * taken to be that of this process, as far as its parts can be reached.
+ */
+export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
+	const [{loadConfig}, {checkConfiguration}, {checkDisk}, {checkIdentityProvider}] = await Promise.all([
+		import('../../config.ts'),
+		import('../../doctor/configuration.ts'),
+		import('../../doctor/disk.ts'),
+		import('../../doctor/identity-provider.ts'),
+	]);
+	let config: Config;
+	try {
+		config = loadConfig(io.env);
+	} catch (error) {
+		const faults = (error as {faults?: string[]}).faults ?? [(error as Error).message];
+		return faults.map((fault) => findingsOf('Configuration').fail('configuration.fault', fault, HINT));
+	}
+
+	const areas = await Promise.all([
+		checkConfiguration(config),
+		database(config, io),
+		redis(config),
+		checkDisk(config.dataDir),
+		checkIdentityProvider(config),
+	]);
+	return areas.flat();
+};

@@ -1,0 +1,62 @@
+import Joi from 'joi';
+import type {Config} from '../config.ts';
+import {isConnectionFault} from '../db/db.ts';
+import {route} from '../http/route.ts';
+import {requireOrganization} from '../organizations/require-organization.ts';
+import {packageVersion} from '../package-root.ts';
+import type {Services} from '../services.ts';
+import {checkConfiguration} from './configuration.ts';
+import {checkDatabase} from './database.ts';
+import {checkDisk} from './disk.ts';
+import {worstOf} from './finding.ts';
+import {checkGatewayA} from './gateway-a.ts';
+import {checkGatewayB} from './gateway-b.ts';
+import {type LinkHost, listLinkHosts} from './hosts.ts';
+import {checkIdentityProvider} from './identity-provider.ts';
+import {checkRedis} from './redis.ts';
+
+const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
+
+/** What the server itself can tell of its health; what is seen from outside only is the caller's to examine. */
+const examine = async (services: Services) => {
+	const {config, db, redis, stripe, clock} = services;
+	// CLOCK_OFFSET moves the service, not the machine.
+	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
+	const areas = await Promise.all([
+		checkConfiguration(config),
+		checkDatabase(db, {mode: modeOf(config), now}),
+		checkRedis(redis),
+		checkDisk(config.dataDir),
+		checkIdentityProvider(config),
+		checkGatewayA(stripe, config),
+		checkGatewayB(config),
+	]);
+	return areas.flat();
+};
+
+const query = Joi.object<{org?: string[]}>({org: Joi.array().items(Joi.string().max(64)).single().max(100)});
+
+export const doctorRoutes = [
+	/** Findings, and the hosts of links, with what their association files should say: of all, or of `?org=` alone. */
+	route({
+		method: 'GET',
+		path: '/admin/doctor',
+		credential: 'admin',
+		query,
+		handler: async ({services, query: {org}}) => {
+			const named = org && (await Promise.all(org.map((reference) => requireOrganization(services, reference))));
+			const [findings, hosts] = await Promise.all([
+				examine(services),
+				// A database that is away is a finding, and must not hide the others.
+				listLinkHosts(services, named?.map(({id}) => id) ?? null).catch((error: unknown): LinkHost[] => {
+					if (isConnectionFault(error)) {
+						return [];
+					}
+
+					throw error;
+				}),
+			]);
+			return {status: worstOf(findings), version: packageVersion(), findings, hosts};
+		},
+	}),
+];

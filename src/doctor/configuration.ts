@@ -1,0 +1,27 @@
+import type {Config} from '../config.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn} = findingsOf('Configuration');
+
+/** What the environment says that the start let pass. */
+export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Finding[] => {
+	const findings = [
+		...warnings.map((warning) =>
+			warn(
+				'configuration.warning',
+				warning,
+				'Correct it and start the server again; oplink config lists the variables',
+			),
+		),
+		...(clockOffsetSeconds === 0
+			? []
+			: [
+					warn(
+						'configuration.clockOffset',
+						`every now of the service is moved by ${clockOffsetSeconds} s`,
+						'Unset CLOCK_OFFSET unless this is a rehearsal',
+					),
+				]),
+	];
+	return findings.length > 0 ? findings : [ok('configuration.environment', 'the environment has no fault')];
+};

@@ -1,0 +1,51 @@
+import {access, statfs} from 'node:fs/promises';
+import path from 'node:path';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn, fail} = findingsOf('Disk');
+
+const MEBIBYTE = 1024 * 1024;
+/** With less than this PostgreSQL soon cannot write any more; with less than that it is a question of time. */
+const LEAST_BYTES = 256 * MEBIBYTE;
+const COMFORTABLE_BYTES = 1024 * MEBIBYTE;
+
+const sizeText = (bytes: number): string =>
+	bytes >= 1024 * MEBIBYTE ? `${(bytes / 1024 / MEBIBYTE).toFixed(1)} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
+
+/** What the free space means. */
+export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
+	const message = `${sizeText(freeBytes)} are free for DATA_DIR ${dataDir}`;
+	const next = 'Make room, or move DATA_DIR to a larger disk';
+	if (freeBytes < LEAST_BYTES) {
+		return fail('disk.space', message, next);
+	}
+
+	return freeBytes < COMFORTABLE_BYTES ? warn('disk.space', message, next) : ok('disk.space', message);
+};
+
+/** The space that this user may still fill in DATA_DIR, or where it is going to be. */
+export const checkDisk = async (dataDir: string): Promise<Finding[]> => {
+	let folder = dataDir;
+	while (
+		path.dirname(folder) !== folder &&
+		!(await access(folder).then(
+			() => true,
+			() => false,
+		))
+	) {
+		folder = path.dirname(folder);
+	}
+
+	try {
+		const {bavail, bsize} = await statfs(folder);
+		return [judgeSpace(dataDir, bavail * bsize)];
+	} catch (error) {
+		return [
+			fail(
+				'disk.space',
+				`DATA_DIR ${dataDir} cannot be read: ${(error as Error).message}`,
+				'Correct DATA_DIR, or its mode',
+			),
+		];
+	}
+};

@@ -1,0 +1,95 @@
+import type Stripe from 'stripe';
+import type {Config} from '../config.ts';
+import {isPlaceholderPrice} from '../plans/placeholder-prices.ts';
+import type {Plan} from '../plans/plans.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn, fail} = findingsOf('Gateway A');
+
+const OPTIONS = {timeout: 5000, maxNetworkRetries: 0};
+
+/** A price of a plan that is one at the gateway, and the plan's name. */
+type Sold = {plan: string; id: string; amount: number};
+
+const soldPrices = (plans: Readonly<Record<string, Plan>>): Sold[] =>
+	Object.entries(plans).flatMap(([plan, {stripePrice, prices}]) =>
+		stripePrice === null || isPlaceholderPrice(stripePrice) ? [] : [{plan, id: stripePrice, amount: prices.USD}],
+	);
+
+const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] => {
+	const next = `Correct the price of ${plan} in PLANS_FILE, or at the gateway`;
+	if (!price.active) {
+		return [fail('gatewayA.price', `price ${id} of ${plan} is archived: nobody can buy the plan`, next)];
+	}
+
+	const isSame = price.currency === 'usd' && price.unit_amount === amount && price.recurring?.interval === 'month';
+	return isSame
+		? []
+		: [
+				warn(
+					'gatewayA.price',
+					`price ${id} of ${plan} is not ${amount} US cents a month, as the price list says`,
+					next,
+				),
+			];
+};
+
+/** What an error of the library means. */
+const judgeError = (error: unknown, sold?: Sold): Finding => {
+	const {type, code, message} = error as {type?: string; code?: string; message: string};
+	if (type === 'StripeAuthenticationError') {
+		return fail(
+			'gatewayA.key',
+			'the gateway refuses STRIPE_SECRET_KEY',
+			'Set STRIPE_SECRET_KEY to a key that is valid',
+		);
+	}
+
+	if (code === 'resource_missing' && sold) {
+		return fail(
+			'gatewayA.price',
+			`there is no price ${sold.id}, which ${sold.plan} is sold at`,
+			'Correct stripePrice in PLANS_FILE; test and live mode have prices of their own',
+		);
+	}
+
+	return type === 'StripePermissionError'
+		? warn('gatewayA.key', 'the key may not read prices', 'Let the restricted key read prices')
+		: fail(
+				'gatewayA.reachable',
+				`the gateway cannot be asked: ${message}`,
+				'Try again; compare STRIPE_API_URL if it is set',
+			);
+};
+
+/** Gateway A: whether it accepts the key, and whether the plans' prices are there. @param stripe null: it is off. */
+export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {
+	if (stripe === null) {
+		return [ok('gatewayA.configured', 'off')];
+	}
+
+	const sold = soldPrices(plans);
+	const asked = await Promise.all(
+		sold.length === 0
+			? [
+					stripe.prices.list({limit: 1}, OPTIONS).then(
+						(): Finding[] => [],
+						(error: unknown) => [judgeError(error)],
+					),
+				]
+			: sold.map((one) =>
+					stripe.prices.retrieve(one.id, {}, OPTIONS).then(
+						(price) => judgePrice(one, price),
+						(error: unknown) => [judgeError(error, one)],
+					),
+				),
+	);
+	// A refused key is refused for each price, which is one finding.
+	const faults = [...new Map(asked.flat().map((finding) => [finding.message, finding])).values()];
+	return [
+		...(faults.length > 0 ? faults : [ok('gatewayA.key', 'it accepts the key')]),
+		...(given?.webhookSecret === null
+			? [warn('gatewayA.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: no payment is ever heard of', 'Set it')]
+			: []),
+	];
+};

@@ -1,0 +1,39 @@
+import type {Config} from '../config.ts';
+import {type Finding, findingsOf} from './finding.ts';
+import {outcomeOf, type Probe, probe} from './probe.ts';
+
+const {ok, warn, fail} = findingsOf('Gateway B');
+
+const judgeToken = (apiUrl: string, answer: Probe): Finding => {
+	if ('failure' in answer || answer.status >= 500) {
+		return fail(
+			'gatewayB.reachable',
+			`the gateway at ${apiUrl} ${outcomeOf(answer)}`,
+			'Try again; compare PAYMOB_API_URL',
+		);
+	}
+
+	return answer.status < 300
+		? ok('gatewayB.apiKey', 'it accepts the API key')
+		: fail('gatewayB.apiKey', 'the gateway refuses PAYMOB_API_KEY', 'Set PAYMOB_API_KEY to the key of the account');
+};
+
+/** Gateway B: whether it accepts the API key; its secret key opens payments only, so that is not tried. */
+export const checkGatewayB = async ({paymob}: Config): Promise<Finding[]> => {
+	if (paymob === null) {
+		return [ok('gatewayB.configured', 'off')];
+	}
+
+	const {apiUrl, apiKey, hmacSecret, motoIntegrationId} = paymob;
+	return [
+		apiKey === null
+			? warn('gatewayB.apiKey', 'PAYMOB_API_KEY is not set: payments that end unclear stay so', 'Set it')
+			: judgeToken(apiUrl, await probe(`${apiUrl}/api/auth/tokens`, {post: {api_key: apiKey}})),
+		...(hmacSecret === null
+			? [warn('gatewayB.hmacSecret', 'PAYMOB_HMAC_SECRET is not set: no payment is ever heard of', 'Set it')]
+			: []),
+		...(motoIntegrationId === null
+			? [warn('gatewayB.moto', 'PAYMOB_MOTO_INTEGRATION_ID is not set: saved cards are not charged', 'Set it')]
+			: []),
+	];
+};

@@ -1,0 +1,76 @@
+import {androidAppsOf, iosAppsOf, listAndroidApps, listIosApps} from '../app-config/app-config-store.ts';
+import type {Db} from '../db/db.ts';
+import {appleAppSiteAssociation, assetLinks} from '../resolution/association-files.ts';
+import type {Services} from '../services.ts';
+import {androidEntries, appleEntries} from './association-entries.ts';
+
+/** A host of links, and what its association files say where they are as they should be. */
+export type LinkHost = {
+	/** Scheme and host, with the port where it is no usual one. */
+	url: string;
+	/** Whose it is; null: the shared link domain. */
+	orgKey: string | null;
+	/** Whether the files may say more than this: those of the shared domain, where some organizations are examined. */
+	isPart: boolean;
+	apple: string[];
+	android: string[];
+};
+
+type Owner = {organizationId: string; orgKey: string};
+type Row = Owner & {hostname: string};
+
+/** Verified domains of active organizations, of all of them or of those that are named. */
+const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
+	db('domains')
+		.join('organizations', 'organizations.id', 'domains.organization_id')
+		.where({'domains.status': 'VERIFIED', 'organizations.status': 'ACTIVE'})
+		.modify((query) => {
+			if (organizationIds !== null) {
+				void query.whereIn('organizations.id', [...organizationIds]);
+			}
+		})
+		.orderBy('hostname')
+		.select({
+			organizationId: 'organizations.id',
+			orgKey: 'organizations.org_key',
+			hostname: 'domains.hostname',
+		});
+
+const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Promise<LinkHost> => ({
+	url: `https://${hostname}`,
+	orgKey,
+	isPart: false,
+	apple: appleEntries(appleAppSiteAssociation(await iosAppsOf(db, organizationId), {customDomain: true})),
+	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId))),
+});
+
+const sharedHost = async ({db, addresses}: Services, organizationIds: readonly string[] | null): Promise<LinkHost> => {
+	const [ios, android] =
+		organizationIds === null
+			? [await listIosApps(db), await listAndroidApps(db)]
+			: [
+					(await Promise.all(organizationIds.map((id) => iosAppsOf(db, id)))).flat(),
+					(await Promise.all(organizationIds.map((id) => androidAppsOf(db, id)))).flat(),
+				];
+	return {
+		url: `${addresses.linkScheme}://${addresses.linkDomain}`,
+		orgKey: null,
+		isPart: organizationIds !== null,
+		apple: appleEntries(appleAppSiteAssociation(ios)),
+		android: androidEntries(assetLinks(android)),
+	};
+};
+
+/** The shared link domain and the verified custom domains. @param organizationIds null: of every organization. */
+export const listLinkHosts = async (
+	services: Services,
+	organizationIds: readonly string[] | null,
+): Promise<LinkHost[]> => {
+	const hosts = [await sharedHost(services, organizationIds)];
+	// One after the other: nobody waits for them, and the pool is everybody's.
+	for (const row of await verifiedDomains(services.db, organizationIds)) {
+		hosts.push(await customHost(services.db, row));
+	}
+
+	return hosts;
+};

@@ -1,0 +1,40 @@
+/** What became of one request: an answer with its parsed JSON (undefined where it is none), or why there was none. */
+export type Probe = {status: number; body: unknown} | {failure: string};
+
+const TIMEOUT_MS = 5000;
+
+/** The reason of a failed request in few words, such as `connect ECONNREFUSED 127.0.0.1:1`. */
+export const reasonOf = (error: unknown): string => {
+	const {name, message, cause} = error as Error & {cause?: {message?: string; code?: string}};
+	return name === 'TimeoutError' ? 'no answer in time' : cause?.message || cause?.code || message;
+};
+
+/** Asks once, for at most 5 s. A redirect is a failure: it would take a key elsewhere. Never throws. */
+export const probe = async (
+	url: string,
+	{headers = {}, post}: {headers?: Record<string, string>; post?: object} = {},
+) => {
+	try {
+		const response = await fetch(url, {
+			headers: {Accept: 'application/json', 'Content-Type': 'application/json', ...headers},
+			...(post === undefined ? {} : {method: 'POST', body: JSON.stringify(post)}),
+			redirect: 'error',
+			signal: AbortSignal.timeout(TIMEOUT_MS),
+		});
+		const text = await response.text();
+		let body: unknown;
+		try {
+			body = JSON.parse(text);
+		} catch {
+			// No JSON: whoever asked for some says so.
+		}
+
+		return {status: response.status, body} satisfies Probe;
+	} catch (error) {
+		return {failure: reasonOf(error)} satisfies Probe;
+	}
+};
+
+/** How a probe that was expected to answer with 200 is told. */
+export const outcomeOf = (answer: Probe): string =>
+	'failure' in answer ? `cannot be reached: ${answer.failure}` : `answers with ${answer.status}`;

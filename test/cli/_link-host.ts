@@ -1,0 +1,54 @@
+import {readFileSync} from 'node:fs';
+import {createServer, type RequestListener} from 'node:http';
+import {createServer as createSecureServer} from 'node:https';
+import type {AddressInfo} from 'node:net';
+import {fileURLToPath} from 'node:url';
+import type {ExecutionContext} from 'ava';
+
+const file = (name: string): string => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+
+/** The authority that signed the certificates below; Node trusts it where NODE_EXTRA_CA_CERTS names this file. */
+export const authorityFile = file('authority');
+
+/** A certificate for `localhost` until 2120, or one that expired in 2020. */
+export type Certificate = 'localhost' | 'expired';
+
+export const appleFile = (...apps: string[]): string =>
+	JSON.stringify({applinks: {details: apps.map((app) => ({appIDs: [app], components: [{'/': '/*'}]}))}});
+export const androidFile = (name: string, ...fingerprints: string[]): string =>
+	JSON.stringify([{target: {namespace: 'android_app', package_name: name, sha256_cert_fingerprints: fingerprints}}]);
+
+/** What a host answers for the two files: text as JSON with 200, or more than that. */
+export type Files = {
+	apple?: string | {status?: number; headers?: Record<string, string>; body?: string};
+	android?: string | {status?: number; headers?: Record<string, string>; body?: string};
+};
+
+const answering =
+	({apple, android}: Files): RequestListener =>
+	({url}, response) => {
+		const given = url === '/.well-known/assetlinks.json' ? android : apple;
+		const {
+			status = given === undefined ? 404 : 200,
+			headers,
+			body,
+		} = typeof given === 'string' ? {body: given} : (given ?? {});
+		response.writeHead(status, {'content-type': 'application/json; charset=utf-8', ...headers});
+		response.end(body);
+	};
+
+/** A host of links with both files, over https where a certificate is named. @returns its port. */
+export const startLinkHost = async (t: ExecutionContext, files: Files, certificate?: Certificate): Promise<number> => {
+	const server =
+		certificate === undefined
+			? createServer(answering(files))
+			: createSecureServer({key: readFileSync(file('key')), cert: readFileSync(file(certificate))}, answering(files));
+	await new Promise<void>((resolve) => {
+		server.listen(0, '127.0.0.1', resolve);
+	});
+	t.teardown(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	return (server.address() as AddressInfo).port;
+};

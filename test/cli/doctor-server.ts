@@ -1,0 +1,197 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {judgeSpace} from '../../src/doctor/disk.ts';
+import {judgeKeySet} from '../../src/doctor/identity-provider.ts';
+import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
+import {startFakePaymob} from '../fakes/paymob/paymob.ts';
+import {startFakeStripe} from '../fakes/stripe/stripe.ts';
+import {exampleAppConfig, organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+
+type Finding = {area: string; check: string; status: string; message: string; next: string | null};
+
+/** A service of its own for a configuration, with the machine's time. */
+const serviceWith = async (t: ExecutionContext, env: Record<string, string> = {}): Promise<TestService> => {
+	const service = await startService(env, createFakeClock(new Date()));
+	t.teardown(() => service.stop());
+	return service;
+};
+
+/** What the doctor says that is not ok, as `status check`; each has something to do. */
+const faultsOf = async (t: ExecutionContext, service: TestService): Promise<string[]> => {
+	service.clock.set(new Date());
+	const {status, body} = await admin(service).get('/admin/doctor');
+	t.is(status, 200);
+	const faults = (body.findings as Finding[]).filter((one) => one.status !== 'ok');
+	t.true(faults.every(({next}) => next !== null));
+	t.is(body.status, faults.some((one) => one.status === 'fail') ? 'fail' : faults.length > 0 ? 'warn' : 'ok');
+	return faults.map(({status: verdict, check}) => `${verdict} ${check}`);
+};
+
+const closed = 'http://127.0.0.1:1';
+
+test.serial('a service that lacks nothing has no fault', async (t) => {
+	const service = await serviceWith(t);
+	t.deepEqual(await faultsOf(t, service), []);
+});
+
+test.serial('a database whose clock differs and which lacks a migration is told', async (t) => {
+	const service = await serviceWith(t);
+	const {db} = service.services;
+	await db('migrations').where('id', db('migrations').max('id')).delete();
+	service.clock.advance(-3600);
+	const {body} = await admin(service).get('/admin/doctor');
+	const told = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
+	t.regex(told('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
+	t.regex(told('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
+});
+
+test.serial('the machine is looked at, not the moved time of a rehearsal, which is a warning', async (t) => {
+	const service = await serviceWith(t, {CLOCK_OFFSET: '86400'});
+	service.clock.set(new Date(Date.now() + 86_400_000));
+	const {body, text} = await admin(service).get('/admin/doctor');
+	t.deepEqual(
+		((body.findings ?? []) as Finding[]).flatMap(({status, check}) => (status === 'ok' ? [] : [check])),
+		['configuration.clockOffset'],
+		text,
+	);
+});
+
+test.serial('a Redis that is configured and away is a failure', async (t) => {
+	const service = await serviceWith(t, {REDIS_URL: 'redis://127.0.0.1:1'});
+	t.deepEqual(await faultsOf(t, service), ['fail redis.reachable']);
+});
+
+test.serial('an identity provider is asked for its keys and with our key', async (t) => {
+	const provider = await startIdentityProvider();
+	t.teardown(() => provider.stop());
+	for (const [more, faults] of [
+		[{}, []],
+		[{IDP_API_KEY: 'sk_test_wrong'}, ['fail identity.apiKey']],
+		[{IDP_JWKS_URL: `${provider.url}/nothing`}, ['fail identity.keySet']],
+		[{IDP_JWKS_URL: closed, IDP_API_URL: closed}, ['fail identity.keySet', 'fail identity.apiKey']],
+		[{OPS_ORG_ID: 'org_nobody'}, ['warn identity.opsOrganization']],
+		[{IDP_API_KEY: ''}, ['warn identity.apiKey']],
+		[{IDP_WEBHOOK_SECRET: 'whsec_x'}, ['warn configuration.warning']],
+	] as const) {
+		const service = await serviceWith(t, {...provider.env, ...more} as Record<string, string>);
+		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
+	}
+});
+
+test.serial('a key set without a key for RS256 is a failure', (t) => {
+	const set = (...keys: object[]) => ({status: 200, body: {keys}});
+	t.is(judgeKeySet('x', set({kty: 'RSA', alg: 'RS256', use: 'sig'})).status, 'ok');
+	t.is(judgeKeySet('x', set({kty: 'RSA'}, {kty: 'EC', alg: 'ES256'})).message, 'the key set has 1 key(s)');
+	t.is(judgeKeySet('x', set({kty: 'RSA', alg: 'RS512'}, {kty: 'RSA', use: 'enc'})).status, 'fail');
+	t.is(judgeKeySet('x', {status: 200, body: undefined}).status, 'fail');
+});
+
+/** A plans file in which plans are sold at prices that gateway A has. */
+const plansFile = async (t: ExecutionContext, prices: Record<string, string>): Promise<string> => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-plans-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const quotas = {links: 10, clicks: 10, members: 10, domains: 10};
+	const features = {api_access: true, custom_domains: true};
+	const plans = Object.entries(prices).map(([name, stripePrice]) => [
+		name,
+		{quotas, features, prices: {USD: 1900, EGP: 0}, stripePrice},
+	]);
+	const file = path.join(folder, 'plans.json');
+	await writeFile(file, JSON.stringify(Object.fromEntries(plans)));
+	return file;
+};
+
+test.serial('gateway A is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
+	const clock = createFakeClock(new Date());
+	const gateway = await startFakeStripe({
+		clock,
+		prices: {price_good: {amount: 1900}, price_yearly: {amount: 1900, interval: 'year'}},
+	});
+	t.teardown(() => gateway.stop());
+	const good = await plansFile(t, {SOLO: 'price_good'});
+	for (const [more, faults] of [
+		[{PLANS_FILE: good}, []],
+		[{}, ['warn configuration.warning']],
+		[{PLANS_FILE: good, STRIPE_SECRET_KEY: 'sk_test_wrong'}, ['fail gatewayA.key']],
+		[{PLANS_FILE: good, STRIPE_API_URL: closed}, ['fail gatewayA.reachable']],
+		[{PLANS_FILE: good, STRIPE_WEBHOOK_SECRET: ''}, ['warn gatewayA.webhookSecret']],
+		[
+			{PLANS_FILE: await plansFile(t, {SOLO: 'price_yearly', GROWTH: 'price_gone'})},
+			['warn gatewayA.price', 'fail gatewayA.price'],
+		],
+	] as const) {
+		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);
+		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
+	}
+});
+
+test.serial('gateway B is asked whether it takes our API key', async (t) => {
+	const gateway = await startFakePaymob({clock: createFakeClock(new Date()), hasMoto: true});
+	t.teardown(() => gateway.stop());
+	for (const [more, faults] of [
+		[{}, []],
+		[{PAYMOB_API_KEY: 'wrong'}, ['fail gatewayB.apiKey']],
+		[{PAYMOB_API_URL: closed}, ['fail gatewayB.reachable']],
+		[
+			{PAYMOB_API_KEY: '', PAYMOB_HMAC_SECRET: '', PAYMOB_MOTO_INTEGRATION_ID: ''},
+			['warn gatewayB.apiKey', 'warn gatewayB.hmacSecret', 'warn gatewayB.moto'],
+		],
+	] as const) {
+		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);
+		t.deepEqual(await faultsOf(t, service), [...faults], JSON.stringify(more));
+	}
+});
+
+test.serial('hosts are the link domain and verified domains, with what their files should say', async (t) => {
+	const service = await serviceWith(t);
+	const [acme, beta, closedOne] = await Promise.all([
+		organization(service),
+		organization(service, {appConfig: null}),
+		organization(service),
+	]);
+	const operator = admin(service);
+	for (const [{id}, hostname, step] of [
+		[acme, 'go.acme.example', 'approve'],
+		[acme, 'new.acme.example', null],
+		[beta, 'go.beta.example', 'approve'],
+		[closedOne, 'go.closed.example', 'approve'],
+	] as const) {
+		const {body} = await operator.post(`/admin/organizations/${id}/domains`, {hostname});
+		if (step !== null) {
+			await operator.post(`/admin/organizations/${id}/domains/${body.id}/${step}`);
+		}
+	}
+
+	await operator.post(`/admin/organizations/${closedOne.id}/suspend`);
+	const {ios, android} = exampleAppConfig;
+	const app = `${ios.teamId}.${ios.bundleId}`;
+	const androidEntry = android.map(({packageName, sha256Fingerprints}) => `${packageName} ${sha256Fingerprints[0]}`);
+	const acmeHost = {
+		url: 'https://go.acme.example',
+		orgKey: acme.orgKey,
+		isPart: false,
+		apple: [`${app} /*`],
+		android: androidEntry,
+	};
+	const all = (await operator.get('/admin/doctor')).body.hosts;
+	t.like(all[0], {orgKey: null, isPart: false, apple: [`${app} /${acme.orgKey}/*`], android: androidEntry});
+	t.deepEqual(all.slice(1), [
+		acmeHost,
+		{url: 'https://go.beta.example', orgKey: beta.orgKey, isPart: false, apple: [], android: []},
+	]);
+	const named = (await operator.get(`/admin/doctor?org=${acme.orgKey}&org=${acme.id}`)).body.hosts;
+	t.deepEqual(named.slice(1), [acmeHost]);
+	t.true(named[0].isPart);
+	t.is((await operator.get('/admin/doctor?org=Nope1')).status, 404);
+});
+
+test.serial('the space that is left is a warning below 1 GiB, and a failure below 256 MiB', (t) => {
+	const gibibyte = 1024 ** 3;
+	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB are free for DATA_DIR /data'});
+	t.like(judgeSpace('/data', gibibyte - 1), {status: 'warn'});
+	t.like(judgeSpace('/data', gibibyte / 8), {status: 'fail', message: '128 MiB are free for DATA_DIR /data'});
+});

@@ -1,0 +1,194 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import anyTest, {type TestFn} from 'ava';
+import stringWidth from 'string-width';
+import {judgeVersion} from '../../src/cli/doctor/ask-server.ts';
+import {judgeClock} from '../../src/cli/doctor/reach-server.ts';
+import {findingsText, summaryText} from '../../src/cli/doctor/report-text.ts';
+import {findingsOf} from '../../src/doctor/finding.ts';
+import {packageVersion} from '../../src/package-root.ts';
+import {organization} from '../helpers/builders.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {closedAddress, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+
+type Finding = {area: string; check: string; status: string; message: string; next: string | null};
+
+const test = anyTest as TestFn<{service: TestService}>;
+
+test.before(async (t) => {
+	t.context.service = await startService({}, createFakeClock(new Date()));
+});
+test.after.always(async (t) => {
+	await t.context.service?.stop();
+});
+
+const credentials = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
+const findingsIn = ({stdout}: {stdout: string}): Finding[] => JSON.parse(stdout).findings;
+const statusOf = (findings: Finding[], check: string) => findings.find((one) => one.check === check)?.status;
+
+test.serial('a server that is well has no failure, and warns only of a link domain of this machine', async (t) => {
+	const {service} = t.context;
+	await organization(service);
+	service.clock.set(new Date());
+	const result = await runCli(['doctor', '--json'], {env: credentials(service)});
+	t.is(result.exitCode, 0);
+	const {status} = JSON.parse(result.stdout);
+	t.is(status, 'warn');
+	t.deepEqual(
+		findingsIn(result).flatMap((one) => (one.status === 'ok' ? [] : [one.check])),
+		['host.https'],
+	);
+	for (const check of [
+		'server.address',
+		'server.ready',
+		'server.clock',
+		'server.token',
+		'server.version',
+		'configuration.environment',
+		'database.version',
+		'database.clock',
+		'database.migrations',
+		'redis.reachable',
+		'disk.space',
+		'identity.configured',
+		'gatewayA.configured',
+		'gatewayB.configured',
+		'host.address',
+		'host.apple',
+		'host.android',
+	]) {
+		t.is(statusOf(findingsIn(result), check), 'ok', check);
+	}
+});
+
+test.serial('with --strict a warning ends with 1', async (t) => {
+	const {service} = t.context;
+	service.clock.set(new Date());
+	t.is((await runCli(['doctor', '--strict'], {env: credentials(service)})).exitCode, 1);
+});
+
+test.serial('for people each area has a title, and every line fits 80 columns', async (t) => {
+	const {service} = t.context;
+	service.clock.set(new Date());
+	const {stdout, stderr} = await runCli(['doctor'], {env: credentials(service)});
+	t.is(stderr, '');
+	t.regex(stdout, /^Server\n {2}ok {4}http:\/\/127\.0\.0\.1:\d+\n {2}ok {4}it answers and is ready\n/);
+	t.regex(stdout, /\nDatabase\n {2}ok {4}PostgreSQL /);
+	t.regex(stdout, /\n {2}warn {2}links on it work on this machine only\n {8}Next: Set LINK_DOMAIN /);
+	t.regex(stdout, /\n\n0 failures, 1 warning, \d+ ok\n$/);
+	t.is(stdout.match(/^Server$/gm)?.length, 1);
+	for (const line of stdout.split('\n')) {
+		t.true(stringWidth(line) <= 80, line);
+	}
+});
+
+test('only the organizations that are named are looked at, and one that is not there ends with 4', async (t) => {
+	const {service} = t.context;
+	const env = credentials(service);
+	t.is((await runCli(['doctor', 'Nope1'], {env})).exitCode, 4);
+	const acme = await organization(service);
+	const result = await runCli(['doctor', acme.orgKey, acme.id, '--json'], {env});
+	t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
+});
+
+test('a token that is refused, or none, is a failure with what to do', async (t) => {
+	const {service} = t.context;
+	for (const [env, message] of [
+		[{OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}, 'it refuses the admin token'],
+		[{OPLINK_URL: service.url}, 'No admin token is given'],
+	] as const) {
+		const result = await runCli(['doctor', '--json'], {env});
+		t.is(result.exitCode, 1);
+		const found = findingsIn(result).find(({check}) => check === 'server.token');
+		t.like(found, {status: 'fail', message});
+		t.regex(found?.next ?? '', /oplink login/);
+	}
+});
+
+test('a server that is away ends with 7, and nothing is told of this machine where it is another one', async (t) => {
+	const result = await runCli(['doctor', '--json', '--url', 'http://127.0.0.1.example.invalid', '--token', 'x']);
+	t.is(result.exitCode, 7);
+	t.deepEqual(
+		findingsIn(result).map(({check, status}) => [check, status]),
+		[
+			['server.address', 'ok'],
+			['server.reachable', 'fail'],
+		],
+	);
+});
+
+test('where a server of this machine is away, its environment and its database are looked at', async (t) => {
+	const {service} = t.context;
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-doctor-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const url = await closedAddress();
+	const env = {OPLINK_URL: url, DATABASE_URL: service.databaseUrl, DATA_DIR: folder, REDIS_URL: 'redis://127.0.0.1:1'};
+	const result = await runCli(['doctor', '--json'], {env});
+	t.is(result.exitCode, 7);
+	const findings = findingsIn(result);
+	t.is(statusOf(findings, 'database.version'), 'ok');
+	t.is(statusOf(findings, 'database.migrations'), 'ok');
+	t.is(statusOf(findings, 'disk.space'), 'ok');
+	t.is(statusOf(findings, 'redis.reachable'), 'fail');
+	const wrong = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
+	t.deepEqual(
+		findingsIn(wrong).flatMap(({check, message}) => (check === 'configuration.fault' ? [message.split(' ')[0]] : [])),
+		['WORKERS', 'PORT'],
+	);
+	const fresh = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
+	const database = findingsIn(fresh).find(({area}) => area === 'Database');
+	t.is(database?.message, 'there is none yet; the first start makes one in DATA_DIR');
+});
+
+test('a server that is not ready, and one that is none, are failures', async (t) => {
+	const checks = {database: 'ok', migrations: 'pending'};
+	const pending = await startRecordingServer(t, {
+		'GET /health/ready': () => ({status: 503, body: {status: 'unavailable', checks}}),
+	});
+	const other = await startRecordingServer(t, {'GET /health/ready': () => ({body: Buffer.from('<html>')})});
+	for (const [{env}, message] of [
+		[pending, 'it answers and is not ready: migrations pending'],
+		[other, 'what answers there (status 200) is no Oplink server, or not its API host'],
+	] as const) {
+		const result = await runCli(['doctor', '--json'], {env});
+		t.is(result.exitCode, 1);
+		t.is(findingsIn(result).find(({check}) => check === 'server.ready')?.message, message);
+		t.is(statusOf(findingsIn(result), 'server.doctor'), 'fail');
+	}
+});
+
+test('Ctrl-C ends it with 130', async (t) => {
+	const interruption = new AbortController();
+	const {env} = await startRecordingServer(t, {'GET /health/ready': {raw: () => interruption.abort()}});
+	const {exitCode, stderr} = await runCli(['doctor'], {env, io: {interruption: interruption.signal}});
+	t.is(exitCode, 130);
+	t.is(stderr, 'Interrupted\n');
+});
+
+test('clocks and versions that differ are warnings', (t) => {
+	const now = new Date('2026-03-10T12:00:00.500Z');
+	t.like(judgeClock('Tue, 10 Mar 2026 12:00:04 GMT', now)[0], {status: 'ok'});
+	t.like(judgeClock('Tue, 10 Mar 2026 12:01:00 GMT', now)[0], {
+		status: 'warn',
+		message: 'its clock is 60 s ahead of that of this machine',
+	});
+	t.like(judgeClock('Tue, 10 Mar 2026 11:59:00 GMT', now)[0], {
+		message: 'its clock is 60 s behind that of this machine',
+	});
+	t.deepEqual(judgeClock(null, now), []);
+	t.is(judgeVersion(packageVersion(), packageVersion()).status, 'ok');
+	t.like(judgeVersion('9.0.0', '0.1.0'), {status: 'warn', message: 'it is version 9.0.0, this program 0.1.0'});
+});
+
+test('verdicts are coloured on a terminal, and no text of a finding can steer it', (t) => {
+	const {ok, fail} = findingsOf('Server');
+	const findings = [ok('a', 'fine'), fail('b', 'odd \u001B[2J', 'Mend it')];
+	t.is(
+		findingsText(findings, {width: 80, isColoured: false}),
+		'Server\n  ok    fine\n  fail  odd  [2J\n        Next: Mend it',
+	);
+	t.true(findingsText(findings, {width: 80, isColoured: true}).includes('\u001B[31mfail'));
+	t.is(summaryText(findings), '1 failure, 0 warnings, 1 ok');
+});
