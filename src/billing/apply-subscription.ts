@@ -12,8 +12,8 @@ type Change = {
 	state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>;
 	by: Caller;
 	now: Date;
-	/** What happened, as the audit record names it. */
-	action: string;
+	/** What happened, as the audit record names it; null where the caller records what it is a part of. */
+	action: string | null;
 };
 
 /**
@@ -32,6 +32,10 @@ export const applySubscription = async (
 		{...(subscription.status === 'INACTIVE' ? {} : {plan}), entitledUntil: entitledUntil(subscription)},
 		now,
 	);
+	if (action === null) {
+		return subscription;
+	}
+
 	await recordAudit(trx, now, by, {
 		action,
 		entityType: 'Subscription',

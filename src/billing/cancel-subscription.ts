@@ -3,35 +3,37 @@ import {withLease} from '../db/lease.ts';
 import {noBillingCustomer, nothingToResume} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {requireLive, writeFlags} from './change-plan.ts';
 import {billingLease} from './checkout.ts';
 import {gatewayOfSubscription, requireGateway} from './gateways.ts';
+import {replacePending} from './replace-pending.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
+import {requireLive, writeFlags} from './write-flags.ts';
 
 type Target = {organization: Organization; by: Caller};
 
-/** Lets the subscription end with its period. A repetition changes nothing. @throws 409 without one, 502, 503. */
+/**
+ * Lets the subscription end with its period. A repetition changes nothing here, but tells the gateway again: a resume
+ * that failed half way may have left it otherwise than the row says.
+ * @throws 409 without one, 502, 503.
+ */
 export const cancelSubscription = (services: Services, {organization, by}: Target): Promise<Subscription> =>
 	withLease(services, billingLease(organization.id), async () => {
 		const subscription = await requireLive(services, organization.id);
-		if (subscription.cancelAtPeriodEnd && subscription.scheduledPlan === null) {
-			return subscription;
-		}
-
 		const gateway = gatewayOfSubscription(services, subscription);
 		if (gateway !== null) {
-			if (subscription.scheduledPlan !== null && !subscription.cancelAtPeriodEnd) {
-				await gateway.keepPlan(subscription);
-			}
-
-			await gateway.setCancelAtPeriodEnd(subscription, true);
+			const cancel = () => gateway.setCancelAtPeriodEnd(subscription, true);
+			await replacePending(services, gateway, subscription, cancel);
 		}
 
 		return writeFlags(
 			services,
 			{organizationId: organization.id, by, action: 'CANCEL'},
-			{cancelAtPeriodEnd: true, scheduledPlan: null, ...manualPeriodEnd(subscription, services.clock.now())},
+			{
+				cancelAtPeriodEnd: true,
+				scheduledPlan: null,
+				...(subscription.cancelAtPeriodEnd ? {} : manualPeriodEnd(subscription, services.clock.now())),
+			},
 		);
 	});
 

@@ -1,9 +1,16 @@
-import {randomUUID} from 'node:crypto';
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
-import {type Db, onlyRow} from '../db/db.ts';
+import {type Db, inTransaction, onlyRow} from '../db/db.ts';
+import {withLease} from '../db/lease.ts';
 import {organizationNotFound, unknownPlan} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type Plans, planNamed} from '../plans/plans.ts';
+import type {Services} from '../services.ts';
+import {applySubscription} from './apply-subscription.ts';
+import {createAttemptStore} from './attempt-store.ts';
+import {billingLease, closeSuperseded} from './checkout.ts';
+import {gatewayOfSubscription} from './gateways.ts';
+import {isLive, type Subscription} from './subscription.ts';
+import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 
 /** Plans that need no subscription: the free one, and none (decisions 10). */
 const needsSubscription = (plan: string | null): plan is string => plan !== null && plan !== 'STARTER';
@@ -18,49 +25,47 @@ export const requirePlanName = (plans: Plans, name: string | null): string | nul
 	return plan;
 };
 
+/** A subscription that nobody pays for and nothing renews (interface 4.7). */
+const setByOps = (plan: string, now: Date): Omit<SubscriptionState, 'gatewayCustomerId'> => ({
+	plan,
+	status: 'ACTIVE',
+	gateway: 'MANUAL',
+	gatewaySubscriptionId: null,
+	currentPeriodStart: now,
+	currentPeriodEnd: null,
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+	anchorAt: null,
+});
+
+/** The row as it ends. It keeps its ids, so that whatever the gateway tells of it later finds it ended. */
+const ended = (row: Subscription): SubscriptionState => ({
+	...stateOf(row),
+	status: 'CANCELED',
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+});
+
+type PlanSet = {organizationId: string; plan: string | null; by: Caller; now: Date};
+
 /**
  * Sets a plan without checkout, in the caller's transaction (interface 4.7): the organization's plan, and a
- * subscription of the gateway MANUAL, which nothing renews. A plan that needs none cancels the one that ops had set.
+ * subscription of the gateway MANUAL, which nothing renews. A plan that needs none cancels the one that there was.
  * @throws 404.
  */
-export const setPlan = async (
-	trx: Db,
-	{organizationId, plan, by, now}: {organizationId: string; plan: string | null; by: Caller; now: Date},
-): Promise<Organization> => {
-	const store = createOrganizationStore(trx);
-	const organization = await store.update(organizationId, {plan}, now);
-	if (organization === null) {
-		throw organizationNotFound();
+export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet): Promise<Organization> => {
+	const row = await createSubscriptionStore(trx).lockOf(organizationId);
+	if (needsSubscription(plan)) {
+		await applySubscription(trx, {organizationId, state: setByOps(plan, now), by, now, action: null});
+	} else if (row !== null && isLive(row)) {
+		await applySubscription(trx, {organizationId, state: ended(row), by, now, action: null});
 	}
 
-	if (needsSubscription(plan)) {
-		await trx('subscriptions')
-			.insert({
-				id: randomUUID(),
-				organization_id: organizationId,
-				plan,
-				status: 'ACTIVE',
-				gateway: 'MANUAL',
-				current_period_start: now,
-				created_at: now,
-				updated_at: now,
-			})
-			.onConflict('organization_id')
-			.merge({
-				plan,
-				status: 'ACTIVE',
-				gateway: 'MANUAL',
-				gateway_subscription_id: null,
-				current_period_start: now,
-				current_period_end: null,
-				cancel_at_period_end: false,
-				scheduled_plan: null,
-				updated_at: now,
-			});
-	} else {
-		await trx('subscriptions')
-			.where({organization_id: organizationId, gateway: 'MANUAL'})
-			.update({status: 'CANCELED', scheduled_plan: null, cancel_at_period_end: false, updated_at: now});
+	const organization = await createOrganizationStore(trx).update(organizationId, {plan, entitledUntil: null}, now);
+	if (organization === null) {
+		throw organizationNotFound();
 	}
 
 	await recordAudit(trx, now, by, {
@@ -71,6 +76,33 @@ export const setPlan = async (
 		details: {plan},
 	});
 	return organization;
+};
+
+/**
+ * As `setPlan`, for an organization that may pay for something: that ends at the gateway first, so that never two
+ * sources tell what it is entitled to, and open checkouts are closed (decisions 9). What the gateway still tells of the
+ * old subscription changes nothing then.
+ * @throws 404; 502 where the gateway does not end it, which changes nothing here; 503.
+ */
+export const replacePlan = (services: Services, set: Omit<PlanSet, 'now'>): Promise<Organization> => {
+	const {db, clock} = services;
+	const {organizationId} = set;
+	return withLease(services, billingLease(organizationId), async () => {
+		const row = await createSubscriptionStore(db).findOf(organizationId);
+		if (row !== null && isLive(row) && row.gatewaySubscriptionId !== null) {
+			await gatewayOfSubscription(services, row)?.cancelNow(row);
+		}
+
+		const {organization, superseded} = await inTransaction(db, async (trx) => {
+			const changed = await setPlan(trx, {...set, now: clock.now()});
+			return {
+				organization: changed,
+				superseded: await createAttemptStore(trx).supersedeOpen(organizationId, null, clock.now()),
+			};
+		});
+		closeSuperseded(services, superseded);
+		return organization;
+	});
 };
 
 /** Whether the organization has a subscription that gives something: ACTIVE or PAST_DUE. */

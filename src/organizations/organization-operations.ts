@@ -1,7 +1,9 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
-import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
+import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.ts';
+import {closeSuperseded} from '../billing/checkout.ts';
+import {hasLiveSubscription, replacePlan, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {seedChannels} from '../channels/channel-store.ts';
-import {inTransaction} from '../db/db.ts';
+import {type Db, inTransaction} from '../db/db.ts';
 import {organizationHasSubscription, organizationNotFound} from '../errors.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
 import type {Services} from '../services.ts';
@@ -78,7 +80,10 @@ export const updateOrganization = async (
 	return changed;
 };
 
-/** Suspends or activates. A repetition changes nothing and is no error. */
+/**
+ * Suspends or activates. A repetition changes nothing and is no error. What a suspended organization pays for is left
+ * to the job of billing, which lets it end with its period.
+ */
 export const setOrganizationStatus = (
 	services: Services,
 	target: Target,
@@ -88,51 +93,60 @@ export const setOrganizationStatus = (
 		? Promise.resolve(target.organization)
 		: change(services, target, status === 'ACTIVE' ? 'ACTIVATE' : 'SUSPEND', {status});
 
-/** Sets the plan as ops would. @throws 400 for an unknown plan. */
+/** Sets the plan as ops would. @throws 400 for an unknown plan; 502 where a paid one does not end at its gateway. */
 export const setOrganizationPlan = (
 	services: Services,
 	{organization, by, plan: name}: Target & {plan: string | null},
-) => {
+): Promise<Organization> => {
 	const plan = requirePlanName(services.config.plans, name);
-	return inTransaction(services.db, (trx) =>
-		setPlan(trx, {organizationId: organization.id, plan, by, now: services.clock.now()}),
-	);
+	return replacePlan(services, {organizationId: organization.id, plan, by});
+};
+
+/** The removal, in the caller's transaction. @returns the checkouts that nobody shall pay any more. */
+const removeOrganization = async (
+	services: Services,
+	trx: Db,
+	{organization, by}: Target,
+): Promise<BillingAttempt[]> => {
+	const {id, clerkOrgId} = organization;
+	const store = createOrganizationStore(trx);
+	// The lock keeps an activation that arrives meanwhile from paying for what is gone.
+	await store.lock(id);
+	if (await hasLiveSubscription(trx, id)) {
+		throw organizationHasSubscription();
+	}
+
+	if (clerkOrgId !== null) {
+		await deleteAtProvider(services, clerkOrgId);
+		await createTombstoneStore(trx).addDiscarded(clerkOrgId, services.clock.now());
+	}
+
+	const checkouts = await createAttemptStore(trx).supersedeOpen(id, null, services.clock.now());
+	// Only now, because visitors of its links wait for this lock, and must not wait for the provider.
+	await trx('organizations').where({id}).forUpdate().select('id');
+	await trx('links').where({organization_id: id}).delete();
+	await trx('clicks').where({organization_id: id}).delete();
+	if (!(await store.remove(id))) {
+		throw organizationNotFound();
+	}
+
+	await recordAudit(trx, services.clock.now(), by, {
+		action: 'DELETE',
+		entityType: 'Organization',
+		entityId: id,
+		organizationId: id,
+		details: {name: organization.name, orgKey: organization.orgKey},
+	});
+	return checkouts;
 };
 
 /**
  * Removes the organization at the identity provider, and here with all that is its own, clicks included; only its audit
- * records stay. No event that comes later brings it back.
+ * records stay. No event that comes later brings it back, and its open checkouts are closed.
  * @throws 409 with an active subscription; 502 where the provider does not delete it, which changes nothing here.
  */
-export const deleteOrganization = (services: Services, {organization, by}: Target) =>
-	inTransaction(services.db, async (trx) => {
-		const {id, clerkOrgId} = organization;
-		const store = createOrganizationStore(trx);
-		// The lock keeps an activation that arrives meanwhile from paying for what is gone.
-		await store.lock(id);
-		if (await hasLiveSubscription(trx, id)) {
-			throw organizationHasSubscription();
-		}
-
-		if (clerkOrgId !== null) {
-			await deleteAtProvider(services, clerkOrgId);
-			await createTombstoneStore(trx).addDiscarded(clerkOrgId, services.clock.now());
-		}
-
-		// Only now, because visitors of its links wait for this lock, and must not wait for the provider.
-		await trx('organizations').where({id}).forUpdate().select('id');
-		await trx('links').where({organization_id: id}).delete();
-		await trx('clicks').where({organization_id: id}).delete();
-		if (!(await store.remove(id))) {
-			throw organizationNotFound();
-		}
-
-		await recordAudit(trx, services.clock.now(), by, {
-			action: 'DELETE',
-			entityType: 'Organization',
-			entityId: id,
-			organizationId: id,
-			details: {name: organization.name, orgKey: organization.orgKey},
-		});
-		return {id, deleted: true};
-	});
+export const deleteOrganization = async (services: Services, target: Target) => {
+	const checkouts = await inTransaction(services.db, (trx) => removeOrganization(services, trx, target));
+	closeSuperseded(services, checkouts);
+	return {id: target.organization.id, deleted: true};
+};

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type {Plans} from '../../plans/plans.ts';
-import type {Subscription, SubscriptionStatus} from '../subscription.ts';
+import type {SubscriptionStatus} from '../subscription.ts';
 import {dateOf, idOf} from './stripe-client.ts';
 
 /** What the gateway says of a subscription, in our words. `plan` is null for a price that is no plan's. */
@@ -8,14 +8,16 @@ export type RemoteSubscription = {
 	id: string;
 	customerId: string | null;
 	status: SubscriptionStatus;
+	/** Whether the first payment can not come any more. */
+	isExpired: boolean;
 	plan: string | null;
 	priceId: string;
 	currentPeriodStart: Date;
 	currentPeriodEnd: Date;
 	cancelAtPeriodEnd: boolean;
-	hasSchedule: boolean;
-	/** Ours, as they were given at the checkout; null for what is not ours. */
-	organizationId: string | null;
+	/** The plan that a schedule puts it on with the next period; undefined where only the gateway knows. */
+	scheduledPlan: string | null | undefined;
+	/** Our attempt, as it was named at the checkout; null for what is not ours. */
 	attemptId: string | null;
 	/** Only with money in it may a subscription be activated. */
 	latestInvoice: Stripe.Invoice | null;
@@ -33,14 +35,32 @@ const statuses: Record<string, SubscriptionStatus> = {
 	canceled: 'CANCELED',
 };
 
-const planOfPrice = (plans: Plans, priceId: string): string | null =>
-	Object.entries(plans).find(([, {stripePrice}]) => stripePrice === priceId)?.[0] ?? null;
+/** The plan that a price of the gateway is for. */
+export const planOfPrice = (plans: Plans, priceId: string | null): string | null =>
+	Object.entries(plans).find(([, {stripePrice}]) => stripePrice !== null && stripePrice === priceId)?.[0] ?? null;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const uuidOrNull = (text: string | undefined): string | null => (text !== undefined && UUID.test(text) ? text : null);
+export const uuidOrNull = (text: string | undefined): string | null =>
+	text !== undefined && UUID.test(text) ? text : null;
 
-/** Reads a subscription object of the pinned API version. @returns null where it has no item, as nothing of ours has. */
+const scheduledPlanOf = (
+	plans: Plans,
+	{schedule}: Stripe.Subscription,
+	{current_period_end: end}: Stripe.SubscriptionItem,
+): string | null | undefined => {
+	if (typeof schedule === 'string') {
+		return undefined;
+	}
+
+	const next = schedule?.phases.find(({start_date: start}) => start >= end);
+	return planOfPrice(plans, idOf(next?.items[0]?.price));
+};
+
+/**
+ * Reads a subscription object of the pinned API version, with its latest invoice and its schedule in it.
+ * @returns null where it has no item, as nothing of ours has.
+ */
 export const readSubscription = (plans: Plans, remote: Stripe.Subscription): RemoteSubscription | null => {
 	const [item] = remote.items.data;
 	if (item === undefined) {
@@ -52,13 +72,13 @@ export const readSubscription = (plans: Plans, remote: Stripe.Subscription): Rem
 		id: remote.id,
 		customerId: idOf(remote.customer),
 		status: statuses[remote.status] ?? 'INACTIVE',
+		isExpired: remote.status === 'incomplete_expired',
 		plan: planOfPrice(plans, item.price.id),
 		priceId: item.price.id,
 		currentPeriodStart: dateOf(item.current_period_start),
 		currentPeriodEnd: dateOf(item.current_period_end),
 		cancelAtPeriodEnd: remote.cancel_at_period_end || remote.cancel_at !== null,
-		hasSchedule: remote.schedule !== null,
-		organizationId: uuidOrNull(metadata.orgId),
+		scheduledPlan: scheduledPlanOf(plans, remote, item),
 		attemptId: uuidOrNull(metadata.attemptId),
 		latestInvoice: typeof invoice === 'object' ? invoice : null,
 	};
@@ -67,9 +87,6 @@ export const readSubscription = (plans: Plans, remote: Stripe.Subscription): Rem
 /** Whether money of an invoice has come; one over nothing counts, as a full discount makes. */
 export const isPaid = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice => invoice?.status === 'paid';
 
-/** Whether a row says already what the gateway says. */
-export const saysTheSame = (row: Subscription, state: Partial<Subscription>): boolean =>
-	Object.entries(state).every(([field, value]) => {
-		const current = row[field as keyof Subscription];
-		return current instanceof Date && value instanceof Date ? current.getTime() === value.getTime() : current === value;
-	});
+/** The paid ones of an event's invoice and the subscription's latest, each once. */
+export const paidInvoices = (invoice: Stripe.Invoice | null, {latestInvoice}: RemoteSubscription): Stripe.Invoice[] =>
+	[invoice?.id === latestInvoice?.id ? null : invoice, latestInvoice].filter(isPaid);

@@ -3,172 +3,147 @@ import type {Db} from '../../db/db.ts';
 import {withLease} from '../../db/lease.ts';
 import {invalidWebhookSignature} from '../../errors.ts';
 import type {Services} from '../../services.ts';
-import {createAttemptStore} from '../attempt-store.ts';
-import {billingLease} from '../checkout.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import {billingLease, closeSuperseded} from '../checkout.ts';
 import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
-import {type Apply, receiveEvent} from '../ledger.ts';
+import {type Apply, countRepetition, receiveEvent} from '../ledger.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {isSecond, projectSubscription} from './project-subscription.ts';
-import {isPaid, type RemoteSubscription, readSubscription} from './read-subscription.ts';
-import {ask, askFor, askToUndo, idOf} from './stripe-client.ts';
+import {endStray, settleStray} from './end-stray.ts';
+import {type Meaning, meaningOf} from './event-meaning.ts';
+import {projectSubscription} from './project-subscription.ts';
+import {readSubscription} from './read-subscription.ts';
+import {askFor, idOf} from './stripe-client.ts';
 
-/** What an event of gateway A asks for: to look at a subscription, to close a checkout, or nothing. */
-type Meaning =
-	| {kind: 'subscription'; id: string; invoice: Stripe.Invoice | null; deleted: Stripe.Subscription | null}
-	| {kind: 'expired'; sessionId: string}
-	| {kind: 'nothing'; reason: string};
+type Deps = {services: Services; stripe: Stripe};
 
-const subscriptionOfInvoice = ({parent}: Stripe.Invoice): string | null =>
-	parent?.type === 'subscription_details' ? idOf(parent.subscription_details?.subscription) : null;
-
-/** `facts/providers.md` 3.5: an event is only what makes us look. */
-const meaningOf = (event: Stripe.Event): Meaning => {
-	const looksAt = (id: string | null, more: {invoice?: Stripe.Invoice; deleted?: Stripe.Subscription} = {}): Meaning =>
-		id === null
-			? {kind: 'nothing', reason: 'It tells of no subscription.'}
-			: {kind: 'subscription', id, invoice: more.invoice ?? null, deleted: more.deleted ?? null};
-	switch (event.type) {
-		case 'checkout.session.completed':
-		case 'checkout.session.async_payment_succeeded':
-		case 'checkout.session.async_payment_failed':
-			return looksAt(idOf(event.data.object.subscription));
-		case 'checkout.session.expired':
-			return {kind: 'expired', sessionId: event.data.object.id};
-		case 'customer.subscription.created':
-		case 'customer.subscription.updated':
-			return looksAt(event.data.object.id);
-		case 'customer.subscription.deleted':
-			return looksAt(event.data.object.id, {deleted: event.data.object});
-		case 'invoice.paid':
-			return looksAt(subscriptionOfInvoice(event.data.object), {invoice: event.data.object});
-		case 'invoice.payment_failed':
-		case 'invoice.payment_action_required':
-			return looksAt(subscriptionOfInvoice(event.data.object));
-		default:
-			return {kind: 'nothing', reason: `Events of the type ${event.type} change nothing.`};
-	}
-};
+/** Takes what applies an event, and runs it in a transaction. */
+type Run = (apply: Apply) => Promise<GatewayEvent>;
 
 const verdict =
 	(outcome: Verdict['outcome'], reason: string): Apply =>
 	async () => ({outcome, reason});
 
-const closeExpired = async (trx: Db, sessionId: string, now: Date): Promise<Verdict> => {
+/** A checkout is known by its id, and one whose answer was lost by the attempt that it names. */
+const closeExpired = async (
+	trx: Db,
+	{sessionId, attemptId: named}: Extract<Meaning, {kind: 'expired'}>,
+	now: Date,
+): Promise<Verdict> => {
 	const attempts = createAttemptStore(trx);
-	const attempt = await attempts.lockByRef('GATEWAY_A', sessionId);
-	if (attempt?.status !== 'OPEN') {
-		return {outcome: 'IGNORED', reason: 'No open attempt has this checkout.', attemptId: attempt?.id ?? null};
+	const attempt =
+		(await attempts.lockByRef('GATEWAY_A', sessionId)) ??
+		(named === null ? null : await attempts.lockById('GATEWAY_A', named));
+	if (attempt === null) {
+		return {outcome: 'IGNORED', reason: 'The checkout is not one of ours.'};
 	}
 
-	const {organizationId, id: attemptId} = attempt;
+	const {organizationId, id: attemptId, status} = attempt;
+	if (status !== 'OPEN') {
+		return {outcome: 'IGNORED', reason: `The attempt is ${status} already.`, organizationId, attemptId};
+	}
+
 	await attempts.update(organizationId, attemptId, {status: 'EXPIRED'}, now);
 	return {outcome: 'APPLIED', reason: 'The checkout has expired.', organizationId, attemptId};
 };
 
-/** Whose subscription it is: as it was told at the checkout, or as a row has it. Null for what is not ours. */
-const organizationOf = async ({db}: Services, remote: RemoteSubscription): Promise<string | null> =>
-	remote.organizationId ??
-	(await createSubscriptionStore(db).findByGatewayId('GATEWAY_A', remote.id))?.organizationId ??
-	null;
-
-/**
- * A second paid subscription is ended and its payment given back, before anything is written: a failure leaves the
- * event for the gateway's next delivery (`facts/providers.md` 5.5). @returns whether it was one.
- */
-const undoSecond = async (
-	{db}: Services,
-	stripe: Stripe,
-	organizationId: string,
-	remote: RemoteSubscription,
-): Promise<boolean> => {
-	const row = await createSubscriptionStore(db).findOf(organizationId);
-	const attempt =
-		remote.attemptId === null ? null : await createAttemptStore(db).find(organizationId, remote.attemptId);
-	const {latestInvoice} = remote;
-	if (!isSecond(row, remote, attempt) || remote.status === 'INACTIVE' || attempt?.status === 'REVIEW') {
-		return false;
+/** What the gateway says of a subscription now, with its latest invoice and its schedule; null where it knows none. */
+const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Subscription | null> => {
+	const found = await askFor(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
+	const schedule = idOf(found?.schedule);
+	if (found === null || schedule === null) {
+		return found;
 	}
 
-	if (remote.status !== 'CANCELED') {
-		await askToUndo(stripe.subscriptions.cancel(remote.id, {invoice_now: false, prorate: false}));
-	}
-
-	if (isPaid(latestInvoice) && latestInvoice.amount_paid > 0) {
-		const payments = await ask(stripe.invoicePayments.list({invoice: latestInvoice.id ?? '', status: 'paid'}));
-		for (const {payment} of payments.data) {
-			const intent = idOf(payment.payment_intent);
-			if (intent !== null) {
-				await askToUndo(stripe.refunds.create({payment_intent: intent}, {idempotencyKey: `refund:${intent}`}));
-			}
-		}
-	}
-
-	return true;
+	return {...found, schedule: (await askFor(stripe.subscriptionSchedules.retrieve(schedule))) ?? schedule};
 };
 
-type Deps = {services: Services; stripe: Stripe};
-
 /**
- * Runs what an event asks for. The subscription is fetched and written under the organization's billing lease, so that
- * what was fetched first is written first, also against the routes.
- * @param run takes what applies the event, and runs it in a transaction.
+ * Looks at a subscription. It is fetched and written under the organization's billing lease, so that what was fetched
+ * first is written first, also against the routes.
  */
-const understand = async <T>(
+const lookAt = async (
 	{services, stripe}: Deps,
-	event: Stripe.Event,
-	run: (apply: Apply) => Promise<T>,
-): Promise<T> => {
-	const meaning = meaningOf(event);
-	const {clock, config} = services;
-	if (meaning.kind === 'nothing') {
-		return run(verdict('IGNORED', meaning.reason));
-	}
-
-	if (meaning.kind === 'expired') {
-		return run((trx) => closeExpired(trx, meaning.sessionId, clock.now()));
-	}
-
-	const fetchRemote = async (): Promise<RemoteSubscription | null> => {
-		const found = await askFor(stripe.subscriptions.retrieve(meaning.id, {expand: ['latest_invoice']}));
-		const remote = found ?? meaning.deleted;
-		return remote === null ? null : readSubscription(config.plans, remote);
-	};
-	const seen = await fetchRemote();
-	const organizationId = seen === null ? null : await organizationOf(services, seen);
+	{id, invoice, deleted, organizationId: named}: Extract<Meaning, {kind: 'subscription'}>,
+	run: Run,
+): Promise<GatewayEvent> => {
+	const {db, clock, config} = services;
+	const row = await createSubscriptionStore(db).findByGatewayId('GATEWAY_A', id);
+	const organizationId = row?.organizationId ?? named;
 	if (organizationId === null) {
 		return run(verdict('IGNORED', 'The subscription is not one of ours.'));
 	}
 
-	return withLease(services, billingLease(organizationId), async () => {
-		const remote = await fetchRemote();
+	const superseded: BillingAttempt[] = [];
+	const event = await withLease(services, billingLease(organizationId), async () => {
+		const found = (await fetchSubscription(stripe, id)) ?? deleted;
+		const remote = found === null ? null : readSubscription(config.plans, found);
 		if (remote === null) {
-			return run(verdict('IGNORED', 'The subscription is gone.'));
+			return run(verdict('IGNORED', 'The gateway does not know the subscription.'));
 		}
 
-		const undone = await undoSecond(services, stripe, organizationId, remote);
-		const invoice = meaning.invoice ?? remote.latestInvoice;
-		return run((trx) =>
-			projectSubscription({services, trx, organizationId, now: clock.now()}, remote, {invoice, undone}),
-		);
+		const stray = await endStray(services, stripe, organizationId, remote);
+		return run((trx) => {
+			const now = clock.now();
+			return stray === null
+				? projectSubscription({services, trx, organizationId, now, superseded}, remote, invoice)
+				: settleStray(trx, stray, now);
+		});
 	});
+	closeSuperseded(services, superseded);
+	return event;
 };
 
-/** The verified event of a delivery. @throws 400 whatever is wrong with the signature. */
+/** Runs what an event asks for. @throws 5xx where the gateway is to send it again. */
+const understand = (deps: Deps, event: Stripe.Event, run: Run): Promise<GatewayEvent> => {
+	const meaning = meaningOf(event);
+	switch (meaning.kind) {
+		case 'nothing':
+			return run(verdict('IGNORED', meaning.reason));
+		case 'expired':
+			return run((trx) => closeExpired(trx, meaning, deps.services.clock.now()));
+		case 'subscription':
+			return lookAt(deps, meaning, run);
+	}
+};
+
+/** How far the time of a signature may be from ours, either way (`facts/providers.md` 3.4). */
+const TOLERANCE_SECONDS = 300;
+
+/** The library refuses what is too old; this is for the other direction. It takes the last `t`, as the library does. */
+const isFromTheFuture = (signature: string, now: Date): boolean => {
+	const at = Number(/.*(?:^|,)t=(\d+)/.exec(signature)?.[1]);
+	return at * 1000 > now.getTime() + TOLERANCE_SECONDS * 1000;
+};
+
+const isEvent = (value: Partial<Stripe.Event> | null): value is Stripe.Event =>
+	typeof value?.id === 'string' && typeof value.type === 'string';
+
+/** The verified event of a delivery. @throws 400 whatever is wrong with the signature, or with what was signed. */
 const verified = ({services, stripe}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {
 	const secret = services.config.stripe?.webhookSecret ?? null;
-	if (secret === null || signature === undefined) {
+	const now = services.clock.now();
+	if (secret === null || signature === undefined || isFromTheFuture(signature, now)) {
 		throw invalidWebhookSignature();
 	}
 
+	let event: Stripe.Event;
 	try {
-		const now = services.clock.now().getTime();
-		return stripe.webhooks.constructEvent(rawBody, signature, secret, undefined, undefined, now);
+		event = stripe.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_SECONDS, undefined, now.getTime());
 	} catch {
 		throw invalidWebhookSignature();
 	}
+
+	if (!isEvent(event)) {
+		throw invalidWebhookSignature();
+	}
+
+	return event;
 };
 
-/** Receives a delivery of gateway A. @throws 400 for a bad signature; 5xx where the gateway is to send it again. */
+/**
+ * Receives a delivery of gateway A. A repetition is counted before the gateway is asked anything.
+ * @throws 400 for a bad signature; 5xx where the gateway is to send it again.
+ */
 export const receiveStripeEvent = async (
 	deps: Deps,
 	{rawBody, signature}: {rawBody: Buffer; signature: string | undefined},
@@ -182,12 +157,12 @@ export const receiveStripeEvent = async (
 		reference: meaning.kind === 'subscription' ? meaning.id : null,
 		payload: rawBody.toString('utf8'),
 	};
-	return understand(deps, event, (apply) => receiveEvent(deps.services, incoming, apply));
+	return (
+		(await countRepetition(deps.services, incoming)) ??
+		understand(deps, event, (apply) => receiveEvent(deps.services, incoming, apply))
+	);
 };
 
 /** Runs an event of the ledger again. */
-export const reapplyStripeEvent = (
-	deps: Deps,
-	event: GatewayEvent,
-	run: (apply: Apply) => Promise<GatewayEvent>,
-): Promise<GatewayEvent> => understand(deps, JSON.parse(event.payload) as Stripe.Event, run);
+export const reapplyStripeEvent = (deps: Deps, event: GatewayEvent, run: Run): Promise<GatewayEvent> =>
+	understand(deps, JSON.parse(event.payload) as Stripe.Event, run);

@@ -29,7 +29,7 @@ export const createStripe = ({secretKey, apiUrl}: StripeConfig): Stripe => {
 };
 
 /** Whether the gateway says that there is no such thing, or none in a state to be changed. */
-const isRefusal = (error: unknown): error is {code?: string} =>
+const isRefusal = (error: unknown): error is {code?: string; statusCode?: number} =>
 	error instanceof Error && (error as {type?: string}).type === 'StripeInvalidRequestError';
 
 /** Runs a call. @throws 502 where it fails: whatever the gateway refuses is ours to mend, not the caller's. */
@@ -41,14 +41,20 @@ export const ask = async <T>(call: Promise<T>): Promise<T> => {
 	}
 };
 
-/** Runs a call that undoes something; what is undone already is a refusal that means done. @throws 502. */
-export const askToUndo = async (call: Promise<unknown>): Promise<void> => {
+/** What the gateway calls its reason for a refusal. */
+export type Refusal = {code: string};
+
+/** Runs a call that the gateway may refuse. @returns how it did, null where it was done. @throws 502. */
+export const askOrRefusal = async (call: Promise<unknown>): Promise<Refusal | null> => {
 	try {
 		await call;
+		return null;
 	} catch (error) {
-		if (!isRefusal(error)) {
-			throw gatewayFailed(error);
+		if (isRefusal(error)) {
+			return {code: error.code ?? 'invalid_request'};
 		}
+
+		throw gatewayFailed(error);
 	}
 };
 
@@ -57,7 +63,7 @@ export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
 	try {
 		return await call;
 	} catch (error) {
-		if (isRefusal(error) && error.code === 'resource_missing') {
+		if (isRefusal(error) && (error.code === 'resource_missing' || error.statusCode === 404)) {
 			return null;
 		}
 

@@ -1,0 +1,78 @@
+import type Stripe from 'stripe';
+import {applySubscription} from '../apply-subscription.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
+import type {Verdict} from '../gateway-event-store.ts';
+import type {Subscription} from '../subscription.ts';
+import {paidInvoices, type RemoteSubscription} from './read-subscription.ts';
+import {recordStripeInvoices} from './record-invoice.ts';
+import {byGateway, type Place, stateFrom} from './subscription-state.ts';
+
+type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; invoice: Stripe.Invoice | null};
+
+/** Whether what was paid is not what was asked for. A price that the plans file has given up since still counts. */
+const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttempt): boolean =>
+	priceId !== attempt.priceId || (plan !== null && plan !== attempt.plan);
+
+/** A subscription that was never activated and has ended: nothing is given for it any more. */
+const settleEnded = async (place: Place, {remote, attempt, invoice}: Payment): Promise<Verdict> => {
+	const {services, trx, organizationId, now} = place;
+	const about = {organizationId, attemptId: attempt.id};
+	const attempts = createAttemptStore(trx);
+	const [paid] = paidInvoices(invoice, remote);
+	if (paid === undefined) {
+		await attempts.update(organizationId, attempt.id, {status: 'FAILED', lastError: 'The payment failed'}, now);
+		return {outcome: 'APPLIED', reason: 'The first payment failed; the subscription stays as it is.', ...about};
+	}
+
+	const reason = 'It was paid and has ended before we were told of it; nothing is activated.';
+	services.log.error(about, reason);
+	await attempts.update(organizationId, attempt.id, {status: 'REVIEW', lastError: reason}, now);
+	await recordStripeInvoices(place, [paid], attempt.plan);
+	return {outcome: 'REVIEW', reason, ...about};
+};
+
+/**
+ * A first payment: what the attempt asked for was paid, so the row becomes active (`facts/providers.md` 5.4). An
+ * attempt that was superseded, or given up because the gateway did not answer, counts like an open one: its money was
+ * taken, and the organization has nothing else.
+ * @param row null where we died before it was written.
+ */
+export const activate = async (place: Place, row: Subscription | null, payment: Payment): Promise<Verdict> => {
+	const {services, trx, organizationId, now, superseded} = place;
+	const {remote, attempt, invoice} = payment;
+	const about = {organizationId, attemptId: attempt.id};
+	const paid = paidInvoices(invoice, remote);
+	if (remote.status === 'CANCELED' || remote.isExpired) {
+		return settleEnded(place, payment);
+	}
+
+	// One that owes a renewal has paid before.
+	if (remote.status === 'INACTIVE' || (remote.status === 'ACTIVE' && paid.length === 0)) {
+		return {outcome: 'IGNORED', reason: 'The subscription is not paid yet.', ...about};
+	}
+
+	const attempts = createAttemptStore(trx);
+	if (isOtherPrice(remote, attempt)) {
+		const reason = `The price ${remote.priceId} was paid where ${attempt.priceId} was asked for; nothing is activated.`;
+		services.log.error({...about, priceId: remote.priceId}, 'a paid price is not the one that was asked for');
+		await attempts.update(organizationId, attempt.id, {status: 'REVIEW', lastError: reason}, now);
+		return {outcome: 'REVIEW', reason, ...about};
+	}
+
+	await attempts.update(organizationId, attempt.id, {status: 'PAID', transactionId: paid[0]?.id ?? null}, now);
+	superseded.push(...(await attempts.supersedeOpen(organizationId, attempt.id, now)));
+	await recordStripeInvoices(place, paid, attempt.plan);
+	const state = stateFrom(remote, {plan: attempt.plan, scheduledPlan: null, pastDueAt: null}, now);
+	await applySubscription(trx, {
+		organizationId,
+		state: {
+			...state,
+			anchorAt: null,
+			gatewayCustomerId: remote.customerId ?? row?.gatewayCustomerId ?? null,
+		},
+		by: byGateway,
+		now,
+		action: 'ACTIVATE',
+	});
+	return {outcome: 'APPLIED', reason: `The subscription is ${state.status} on ${attempt.plan}.`, ...about};
+};

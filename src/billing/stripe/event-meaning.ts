@@ -1,0 +1,79 @@
+import type Stripe from 'stripe';
+import {uuidOrNull} from './read-subscription.ts';
+import {idOf} from './stripe-client.ts';
+
+/** What an event of gateway A asks for: to look at a subscription, to close a checkout, or nothing. */
+export type Meaning =
+	| {
+			kind: 'subscription';
+			id: string;
+			/** Whose it is, as we had it noted at the checkout; null for what is not ours. */
+			organizationId: string | null;
+			/** The invoice that it tells of. */
+			invoice: Stripe.Invoice | null;
+			/** What is left to look at where the gateway knows the subscription no more. */
+			deleted: Stripe.Subscription | null;
+	  }
+	| {kind: 'expired'; sessionId: string; attemptId: string | null}
+	| {kind: 'nothing'; reason: string};
+
+/** Ours are those that name an organization and an attempt: other things of the account may name one of them. */
+const ownerOf = (metadata: Stripe.Metadata | null | undefined): string | null =>
+	uuidOrNull(metadata?.['attemptId']) === null ? null : uuidOrNull(metadata?.['orgId']);
+
+const nothing = (reason = 'It tells of no subscription.'): Meaning => ({kind: 'nothing', reason});
+
+const ofSubscription = (subscription: Stripe.Subscription, deleted: Stripe.Subscription | null = null): Meaning => {
+	const id = idOf(subscription);
+	const organizationId = ownerOf(subscription.metadata);
+	return id === null ? nothing() : {kind: 'subscription', id, organizationId, invoice: null, deleted};
+};
+
+const ofSession = ({subscription, metadata}: Stripe.Checkout.Session): Meaning => {
+	const id = idOf(subscription);
+	return id === null
+		? nothing()
+		: {kind: 'subscription', id, organizationId: ownerOf(metadata), invoice: null, deleted: null};
+};
+
+const ofExpired = (session: Stripe.Checkout.Session): Meaning => {
+	const sessionId = idOf(session);
+	return sessionId === null
+		? nothing('It tells of no checkout.')
+		: {kind: 'expired', sessionId, attemptId: uuidOrNull(session.client_reference_id ?? undefined)};
+};
+
+const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
+	const details = invoice.parent?.type === 'subscription_details' ? invoice.parent.subscription_details : null;
+	const id = idOf(details?.subscription);
+	return id === null
+		? nothing()
+		: {kind: 'subscription', id, organizationId: ownerOf(details?.metadata), invoice, deleted: null};
+};
+
+/** `facts/providers.md` 3.5: an event is only what makes us look. */
+export const meaningOf = (event: Stripe.Event): Meaning => {
+	if (!event.data?.object) {
+		return nothing('It tells of nothing.');
+	}
+
+	switch (event.type) {
+		case 'checkout.session.completed':
+		case 'checkout.session.async_payment_succeeded':
+		case 'checkout.session.async_payment_failed':
+			return ofSession(event.data.object);
+		case 'checkout.session.expired':
+			return ofExpired(event.data.object);
+		case 'customer.subscription.created':
+		case 'customer.subscription.updated':
+			return ofSubscription(event.data.object);
+		case 'customer.subscription.deleted':
+			return ofSubscription(event.data.object, event.data.object);
+		case 'invoice.paid':
+		case 'invoice.payment_failed':
+		case 'invoice.payment_action_required':
+			return ofInvoice(event.data.object);
+		default:
+			return nothing(`Events of the type ${event.type} change nothing.`);
+	}
+};

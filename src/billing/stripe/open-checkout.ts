@@ -1,0 +1,66 @@
+import {createHash} from 'node:crypto';
+import type Stripe from 'stripe';
+import {gatewayFailed} from '../../errors.ts';
+import type {BillingAttempt} from '../attempt-store.ts';
+import type {Checkout, Payer} from '../gateway.ts';
+import {ask} from './stripe-client.ts';
+
+/**
+ * The organization's customer, made on the first checkout. The key lets a repetition find what a lost answer made; it
+ * changes with what is sent, because the gateway refuses a known key with other parameters.
+ */
+const customerOf = async (stripe: Stripe, {customerId, organizationId, name, email}: Payer): Promise<string> => {
+	if (customerId !== null) {
+		return customerId;
+	}
+
+	const version = createHash('sha256').update(`${name}\n${email}`).digest('hex').slice(0, 16);
+	const customer = await ask(
+		stripe.customers.create(
+			{name, ...(email === null ? {} : {email}), metadata: {orgId: organizationId}},
+			{idempotencyKey: `cus:${organizationId}:${version}`},
+		),
+	);
+	return customer.id;
+};
+
+/** The price that an attempt asks for. @throws 502 where the plans file has none. */
+export const priceOf = ({priceId, plan}: BillingAttempt): string => {
+	if (priceId === null) {
+		throw gatewayFailed(new Error(`the plan ${plan} has no stripePrice`));
+	}
+
+	return priceId;
+};
+
+/** The braces are the gateway's placeholder, which must not be escaped. */
+const successUrl = (returnUrl: string): string =>
+	`${returnUrl}${returnUrl.includes('?') ? '&' : '?'}session_id={CHECKOUT_SESSION_ID}`;
+
+/** Opens a hosted checkout that makes a subscription. @throws 502. */
+export const openStripeCheckout = async (
+	{stripe, returnUrl}: {stripe: Stripe; returnUrl: string},
+	attempt: BillingAttempt,
+	payer: Payer,
+): Promise<Checkout> => {
+	const price = priceOf(attempt);
+	const customer = await customerOf(stripe, payer);
+	// A session's metadata does not reach its subscription, whose events are what counts (`facts/providers.md` 3.2).
+	const metadata = {orgId: payer.organizationId, attemptId: attempt.id, plan: attempt.plan};
+	const session = await ask(
+		stripe.checkout.sessions.create(
+			{
+				mode: 'subscription',
+				customer,
+				line_items: [{price, quantity: 1}],
+				client_reference_id: attempt.id,
+				metadata,
+				subscription_data: {metadata},
+				success_url: successUrl(returnUrl),
+				cancel_url: returnUrl,
+			},
+			{idempotencyKey: `cs:${attempt.id}`},
+		),
+	);
+	return {url: session.url ?? returnUrl, sessionId: session.id, ref: session.id, ref2: null, customerId: customer};
+};
