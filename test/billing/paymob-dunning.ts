@@ -195,6 +195,28 @@ test.serial(
 	},
 );
 
+test.serial('what such a charge took is found when the gateway answers again, and given back', async (t) => {
+	const stage = await freshStage();
+	const owner = await subscribed(stage);
+	stage.paymob.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true});
+	const outage = stage.paymob.fail({
+		path: '/api/ecommerce/orders/transaction_inquiry',
+		status: 503,
+		times: Number.POSITIVE_INFINITY,
+	});
+	stage.clock.advance(PERIOD);
+	await runMinute(stage.portal);
+	stage.clock.advance(8 * DAY);
+	await runMinute(stage.portal);
+	t.is((await subscriptionOf(owner)).status, 'CANCELED');
+	t.is(heldFor(stage, owner), 2 * GROWTH);
+	outage.lift();
+	stage.clock.advance(15 * MINUTE);
+	await runMinute(stage.portal);
+	t.is(heldFor(stage, owner), GROWTH);
+	t.is((await subscriptionOf(owner)).status, 'CANCELED');
+});
+
 test.serial(
 	'late success after CANCELED does not reactivate: REVIEW and refund, except within the grace window',
 	async (t) => {

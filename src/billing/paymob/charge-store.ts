@@ -29,7 +29,7 @@ export const createChargeStore = (db: Db) => ({
 
 	/**
 	 * Attempts that may have been paid without our being told, untouched since `before`, the longest first: the open
-	 * ones, and superseded ones until they were looked at `lifeMinutes` after they were made.
+	 * ones, and superseded ones until a charge was answered for, or a checkout looked at `lifeMinutes` after it was made.
 	 */
 	listUntold: async (
 		{before, lifeMinutes}: {before: Date; lifeMinutes: number},
@@ -40,7 +40,7 @@ export const createChargeStore = (db: Db) => ({
 			.where('updated_at', '<=', before)
 			.whereRaw(
 				`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL
-					AND updated_at < created_at + make_interval(mins => ?)))`,
+					AND (charged_at IS NOT NULL OR updated_at < created_at + make_interval(mins => ?))))`,
 				[lifeMinutes],
 			)
 			.orderBy('updated_at')

@@ -21,7 +21,7 @@ export const endSubscription = (
 	});
 
 /**
- * Closes a try that brought no money, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with
+ * Closes an open try that brought no money, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with
  * the last try (decisions 9).
  */
 export const failCharge = async (
@@ -31,7 +31,13 @@ export const failCharge = async (
 ): Promise<void> => {
 	const {organizationId, id, purpose, retry, periodStart} = attempt;
 	const row = await createSubscriptionStore(trx).lockOf(organizationId);
-	await createAttemptStore(trx).update(organizationId, id, {status: 'FAILED', lastError: reason}, now);
+	const attempts = createAttemptStore(trx);
+	// The gateway's word of it may have come meanwhile.
+	if ((await attempts.lockById('GATEWAY_B', id))?.status !== 'OPEN') {
+		return;
+	}
+
+	await attempts.update(organizationId, id, {status: 'FAILED', lastError: reason}, now);
 	const isOfThisPeriod = row?.currentPeriodEnd?.getTime() === periodStart?.getTime();
 	if (purpose !== 'RENEWAL' || row === null || row.gateway !== 'GATEWAY_B' || !isLive(row) || !isOfThisPeriod) {
 		return;

@@ -2,6 +2,7 @@ import {recordAudit} from '../../audit/audit-log.ts';
 import {inTransaction} from '../../db/db.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore} from '../gateway-event-store.ts';
+import {createSubscriptionStore} from '../subscription-store.ts';
 import {givenBack} from './apply-transaction.ts';
 import {createPaymentReversalStore, type PaymentReversal, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';
@@ -40,12 +41,17 @@ const noteDone = ({db, clock}: Paymob, reversal: PaymentReversal, status: Revers
 		const {transactionId, organizationId, attemptId, eventKey, amount, reason} = reversal;
 		const reversals = createPaymentReversalStore(trx);
 		const note = `${reason ?? ''} ${givenBack(status)}`.trim();
+		// In the order in which a callback locks: its event, the organization, what belongs to it.
+		await createGatewayEventStore(trx).amend('GATEWAY_B', eventKey, note);
+		if (organizationId !== null) {
+			await createSubscriptionStore(trx).lockOf(organizationId);
+		}
+
 		// The gateway's own word of it may have come first.
 		if ((await reversals.lock(transactionId))?.status === 'PENDING') {
 			await reversals.settle(transactionId, status, now);
 		}
 
-		await createGatewayEventStore(trx).amend('GATEWAY_B', eventKey, note);
 		if (organizationId !== null && attemptId !== null) {
 			const attempts = createAttemptStore(trx);
 			const attempt = await attempts.find(organizationId, attemptId);

@@ -4,6 +4,7 @@ import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {createChargeStore} from './charge-store.ts';
 import {failCharge} from './fail-renewal.ts';
 import type {Paymob} from './paymob.ts';
+import {readTransaction} from './paymob-payloads.ts';
 import {receiveAnswer} from './receive-callback.ts';
 import {FIRST_CHECKOUT} from './renewal-schedule.ts';
 import {gatewayB} from './settle-payment.ts';
@@ -68,9 +69,12 @@ export const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): P
 	}
 
 	const after = await attempts.find(organizationId, id);
-	const mayBePending = transaction !== null && after?.chargedAt != null;
+	const mayBePending = readTransaction(transaction)?.pending === true && after?.chargedAt != null;
 	if (after?.status === 'OPEN' && !mayBePending) {
 		await closeUnpaid(paymob, after);
+	} else if (after?.status === 'SUPERSEDED' && after.chargedAt !== null && !mayBePending) {
+		// It was answered for, and took nothing: nobody has to ask again.
+		await attempts.update(organizationId, id, {status: 'FAILED', lastError: 'The charge took nothing.'}, clock.now());
 	}
 };
 
