@@ -1,10 +1,14 @@
-import {type FakeStripe, startFakeStripe} from '../fakes/stripe/stripe.ts';
+import {type FakeStripe, type StripeEvent, startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {type Member, member, type Portal, startPortal} from '../helpers/portal.ts';
 import {createFakeClock} from '../helpers/service.ts';
 
 /** The service with gateway A, which is a fake that speaks the real wire format. */
 export type StripeStage = {portal: Portal; stripe: FakeStripe; stop(): Promise<void>};
 
+/**
+ * @param env variables that differ. The library does not repeat a call by itself here, and gives up after 300 ms, so that
+ * a failure costs no time.
+ */
 export const startStripeStage = async (env: Record<string, string> = {}): Promise<StripeStage> => {
 	const clock = createFakeClock();
 	const stripe = await startFakeStripe({clock});
@@ -12,6 +16,11 @@ export const startStripeStage = async (env: Record<string, string> = {}): Promis
 		{...stripe.env, BILLING_RETURN_URL: 'https://portal.example.com/billing', ...env},
 		clock,
 	);
+	const {stripe: library} = portal.services;
+	if (library !== null) {
+		Object.assign(Reflect.get(library, '_api') as object, {timeout: 300, maxNetworkRetries: 0});
+	}
+
 	return {
 		portal,
 		stripe,
@@ -29,13 +38,22 @@ export const newOwner = (stage: StripeStage): Promise<Member> => member(stage.po
 export const deliverAll = async ({stripe, portal}: StripeStage): Promise<number[]> =>
 	(await stripe.deliver(portal)).map(({status}) => status);
 
+/** Takes what the gateway has to tell, without delivering it. */
+export const takeEvents = ({stripe}: StripeStage): StripeEvent[] => stripe.events.splice(0);
+
+export const checkout = async ({caller}: Pick<Member, 'caller'>, plan = 'GROWTH', currency = 'USD') =>
+	caller.post('/portal/billing/checkout-session', {plan, currency});
+
+export const changePlan = ({caller}: Pick<Member, 'caller'>, plan: string) =>
+	caller.post('/portal/billing/change-plan', {plan});
+
 /** Somebody who pays by gateway A. @returns the owner and what the checkout answered. */
 export const subscribed = async (stage: StripeStage, plan = 'GROWTH') => {
 	const owner = await newOwner(stage);
-	const {body: checkout} = await owner.caller.post('/portal/billing/checkout-session', {plan, currency: 'USD'});
-	stage.stripe.pay(checkout.sessionId);
+	const {body: opened} = await checkout(owner, plan);
+	stage.stripe.pay(opened.sessionId);
 	await deliverAll(stage);
-	return {...owner, checkout};
+	return {...owner, checkout: opened};
 };
 
 /** What the portal says of the subscription. */
@@ -44,3 +62,21 @@ export const subscriptionOf = async ({caller}: Pick<Member, 'caller'>) =>
 
 /** What the portal says of the organization's plan. */
 export const planOf = async ({caller}: Pick<Member, 'caller'>) => (await caller.get('/portal/organization')).body.plan;
+
+/** The gateway's ids of what an organization has. */
+export const idsOf = async ({portal}: StripeStage, {organization: {id}}: Pick<Member, 'organization'>) => {
+	const row: {gateway_subscription_id: string; gateway_customer_id: string} = await portal.services
+		.db('subscriptions')
+		.where({organization_id: id})
+		.first();
+	return {subscription: row.gateway_subscription_id, customer: row.gateway_customer_id};
+};
+
+/** Seconds of a day. */
+export const DAY = 86_400;
+
+/** Lets time pass, and what it brings at the gateway. */
+export const pass = ({portal, stripe}: StripeStage, days: number): void => {
+	portal.clock.advance(days * DAY);
+	stripe.advance();
+};
