@@ -1,18 +1,19 @@
 import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
+import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import type {GatewayName} from './gateway.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';
 import {requireEvent} from './ledger.ts';
 import {reapply} from './receivers.ts';
 
-type EventQuery = PageQuery & {gateway?: GatewayName; outcome?: EventOutcome; organizationId?: string};
+type EventQuery = PageQuery & {gateway?: GatewayName; outcome?: EventOutcome; orgId?: string};
 
 const eventQuery = Joi.object<EventQuery>({
 	...pageQuery,
 	gateway: Joi.valid('GATEWAY_A', 'GATEWAY_B'),
 	outcome: Joi.valid('APPLIED', 'IGNORED', 'UNMATCHED', 'REVIEW'),
-	organizationId: Joi.string().guid({separator: '-'}),
+	orgId: organizationReference,
 });
 
 export const billingEventRoutes = [
@@ -21,8 +22,12 @@ export const billingEventRoutes = [
 		path: '/admin/billing/events',
 		credential: 'admin',
 		query: eventQuery,
-		handler: async ({services, query}) => {
-			const found = await createGatewayEventStore(services.db).list(query);
+		handler: async ({services, query: {orgId, ...query}}) => {
+			const organization = orgId === undefined ? null : await requireOrganization(services, orgId);
+			const found = await createGatewayEventStore(services.db).list({
+				...query,
+				...(organization === null ? {} : {organizationId: organization.id}),
+			});
 			return {...found, data: found.data.map(gatewayEventJson)};
 		},
 	}),

@@ -4,6 +4,7 @@ import {InterruptedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
+import {billingCommands} from './commands/billing.ts';
 import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
 import {doctorCommand} from './commands/doctor.ts';
@@ -47,6 +48,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	statsCommand,
 	matchCommands,
 	auditCommand,
+	billingCommands,
 	completionCommand,
 ];
 

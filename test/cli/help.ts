@@ -63,6 +63,9 @@ test('every command of the specification is there', (t) => {
 			'match list',
 			'match simulate',
 			'audit',
+			'billing events',
+			'billing show',
+			'billing replay',
 			'completion',
 		],
 	);

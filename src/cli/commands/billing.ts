@@ -1,0 +1,88 @@
+import {Option} from 'commander';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {type PageOptions, pageOptions} from '../common-options.ts';
+import {listAt, listPages} from '../list-pages.ts';
+
+type GatewayEvent = {
+	id: string;
+	gateway: string;
+	eventKey: string;
+	type: string;
+	outcome: string;
+	reason: string;
+	organizationId: string | null;
+	attemptId: string | null;
+	reference: string | null;
+	deliveries: number;
+	receivedAt: string;
+	processedAt: string;
+};
+
+type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: string};
+
+const EVENTS = '/admin/billing/events';
+
+const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
+
+/** What happened and what became of it first; ids last. */
+const eventFields = (event: GatewayEvent): Array<[string, unknown]> => [
+	['received', event.receivedAt],
+	['gateway', event.gateway],
+	['type', event.type],
+	['outcome', event.outcome],
+	['reason', event.reason],
+	['deliveries', event.deliveries],
+	['processed', event.processedAt],
+	['organization', event.organizationId],
+	['attempt', event.attemptId],
+	['reference', event.reference],
+	['event key', event.eventKey],
+	['id', event.id],
+];
+
+export const billingCommands: CommandGroup = {
+	name: 'billing',
+	summary: 'What the payment gateways told, and what became of it',
+	commands: [
+		command({
+			usage: 'events',
+			summary: 'List the events of the gateways with their outcomes, newest first; billing show tells the whole of one',
+			examples: ['events --outcome REVIEW --all', 'events --org Ab12 --gateway GATEWAY_A --json'],
+			options: [
+				new Option('--org <org>', 'those of one organization, by its id or orgKey'),
+				new Option('--gateway <gateway>', 'those of one gateway').choices(['GATEWAY_A', 'GATEWAY_B']),
+				new Option('--outcome <outcome>', 'those that ended so').choices(['APPLIED', 'IGNORED', 'UNMATCHED', 'REVIEW']),
+				...pageOptions(),
+			],
+			run: async ({connection, options, show}: Context<EventOptions>) => {
+				const {org: orgId, gateway, outcome} = options;
+				const list = listAt<GatewayEvent>(connection.admin(), EVENTS);
+				await show.page(await listPages(list, options, {orgId, gateway, outcome}), [
+					{title: 'RECEIVED', value: ({receivedAt}) => receivedAt},
+					{title: 'ID', value: ({id}) => id},
+					{title: 'TYPE', value: ({type}) => type, flexible: true},
+					{title: 'OUTCOME', value: ({outcome: ended}) => ended},
+					{title: 'REASON', value: ({reason}) => reason, flexible: true},
+				]);
+			},
+		}),
+
+		command({
+			usage: 'show <id>',
+			summary: 'Show one event: what it changed, or why it changed nothing',
+			examples: ['show 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
+			run: async ({connection, show}, id: string) => {
+				await show.fields(await connection.admin().get<GatewayEvent>(eventPath(id)), eventFields);
+			},
+		}),
+
+		command({
+			usage: 'replay <id>',
+			summary: 'Run an event again, whatever became of it before, and show how it ends now',
+			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
+			run: async ({connection, show}, id: string) => {
+				await show.fields(await connection.admin().post<GatewayEvent>(`${eventPath(id)}/replay`), eventFields);
+			},
+		}),
+	],
+};

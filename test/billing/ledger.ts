@@ -1,0 +1,124 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {runCli} from '../cli/_run-cli.ts';
+import {finish, start} from '../cli/_spawn-cli.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
+import {
+	checkout,
+	deliverAll,
+	newOwner,
+	type StripeStage,
+	startStripeStage,
+	subscribed,
+	subscriptionOf,
+} from './_stripe-stage.ts';
+
+let stage: StripeStage;
+test.before(async () => {
+	stage = await startStripeStage();
+});
+test.after.always(() => stage?.stop());
+
+const EVENTS = '/admin/billing/events';
+const operator = () => admin(stage.portal);
+const eventsOf = async (id: string, query = '') => (await operator().get(`${EVENTS}?orgId=${id}${query}`)).body;
+const environment = () => ({OPLINK_URL: stage.portal.url, OPLINK_ADMIN_TOKEN: stage.portal.adminToken});
+
+test('the ledger is the operator’s', async (t) => {
+	for (const path of [EVENTS, `${EVENTS}/${randomUUID()}`]) {
+		t.is((await anonymous(stage.portal).get(path)).status, 401);
+	}
+});
+
+test.serial('it lists every event with its outcome and a sentence, by organization, gateway and outcome', async (t) => {
+	const {organization} = await subscribed(stage);
+	const all = await eventsOf(organization.id);
+	t.like(all, {total: 3, page: 1, limit: 20});
+	t.deepEqual(Object.keys(all.data[0]).toSorted(), [
+		'attemptId',
+		'deliveries',
+		'eventKey',
+		'gateway',
+		'id',
+		'organizationId',
+		'outcome',
+		'processedAt',
+		'reason',
+		'receivedAt',
+		'reference',
+		'type',
+	]);
+	const applied = await eventsOf(organization.orgKey, '&outcome=APPLIED&gateway=GATEWAY_A&limit=1');
+	t.is(applied.total, 1);
+	t.like(applied.data[0], {
+		outcome: 'APPLIED',
+		reason: 'The subscription is ACTIVE on GROWTH.',
+		organizationId: organization.id,
+		deliveries: 1,
+	});
+	t.is((await eventsOf(organization.id, '&gateway=GATEWAY_B')).total, 0);
+	t.deepEqual((await operator().get(`${EVENTS}/${applied.data[0].id}`)).body, applied.data[0]);
+});
+
+test.serial('what is asked wrongly is 400, what is not there 404', async (t) => {
+	for (const query of ['outcome=DONE', 'gateway=C', 'orgId=x', 'limit=101', 'page=0']) {
+		t.is((await operator().get(`${EVENTS}?${query}`)).status, 400, query);
+	}
+
+	t.is((await operator().get(`${EVENTS}?orgId=${randomUUID()}`)).status, 404);
+	t.is((await operator().get(`${EVENTS}/x`)).status, 400);
+	for (const answer of [
+		await operator().get(`${EVENTS}/${randomUUID()}`),
+		await operator().post(`${EVENTS}/${randomUUID()}/replay`),
+	]) {
+		t.like({status: answer.status, ...answer.body}, {status: 404, message: 'Event not found'});
+	}
+});
+
+test.serial('a replay runs an event again: what was put to review is applied when its cause is mended', async (t) => {
+	const owner = await newOwner(stage);
+	const {body} = await checkout(owner, 'GROWTH');
+	const {db} = stage.portal.services;
+	// As if the attempt had been for another price.
+	await db('billing_attempts').where({gateway_ref: body.sessionId}).update({price_id: 'price_old'});
+	stage.stripe.pay(body.sessionId);
+	await deliverAll(stage);
+	t.is((await subscriptionOf(owner)).status, 'INACTIVE');
+	const [event] = (await eventsOf(owner.organization.id, '&outcome=REVIEW')).data;
+	t.regex(event.reason, /nothing is activated/);
+	await db('billing_attempts').where({gateway_ref: body.sessionId}).update({price_id: 'price_oplink_growth'});
+	const replayed = await operator().post(`${EVENTS}/${event.id}/replay`);
+	t.is(replayed.status, 200);
+	t.like(replayed.body, {id: event.id, outcome: 'APPLIED', deliveries: 1});
+	t.is((await subscriptionOf(owner)).status, 'ACTIVE');
+	t.like((await operator().post(`${EVENTS}/${event.id}/replay`)).body, {outcome: 'IGNORED'});
+});
+
+test.serial('a replay that the gateway does not answer is 502 and leaves the entry as it was', async (t) => {
+	const {organization} = await subscribed(stage);
+	const [event] = (await eventsOf(organization.id)).data;
+	stage.stripe.fail({method: 'GET', path: '/subscriptions/:id', status: 500});
+	t.is((await operator().post(`${EVENTS}/${event.id}/replay`)).status, 502);
+	t.deepEqual((await operator().get(`${EVENTS}/${event.id}`)).body, event);
+});
+
+test.serial('oplink billing lists, shows and replays events', async (t) => {
+	const {organization} = await subscribed(stage);
+	const env = environment();
+	const listed = await finish(start(t, ['billing', 'events', '--org', organization.orgKey, '--json'], env));
+	t.is(listed.exitCode, 0, listed.stderr);
+	const {data} = JSON.parse(listed.stdout);
+	t.deepEqual(data, (await eventsOf(organization.id)).data);
+	const [{id}] = data;
+	const table = await runCli(['billing', 'events', '--org', organization.id, '--outcome', 'APPLIED'], {env});
+	t.regex(table.stdout, /^RECEIVED +ID +TYPE +OUTCOME +REASON$/m);
+	t.regex(table.stdout, /APPLIED/);
+	const shown = await runCli(['billing', 'show', id], {env});
+	t.is(shown.exitCode, 0);
+	t.regex(shown.stdout, new RegExp(`^id +${id}$`, 'm'));
+	t.regex(shown.stdout, /^gateway +GATEWAY_A$/m);
+	const replayed = await runCli(['billing', 'replay', id, '--json'], {env});
+	t.like(JSON.parse(replayed.stdout), {id, outcome: 'IGNORED'});
+	t.is((await runCli(['billing', 'show', randomUUID()], {env})).exitCode, 4);
+	t.is((await runCli(['billing', 'events', '--outcome', 'DONE'], {env})).exitCode, 2);
+});
