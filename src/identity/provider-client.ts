@@ -97,16 +97,18 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			return all;
 		},
 
-		/** Sets `public_metadata.role`, which the next session token carries. @returns the membership as it is then. */
-		stampRole: async (organizationId: string, userId: string, role: Role): Promise<ProviderMembership> =>
-			demand(
-				readMembership(
-					await call({
-						method: 'PATCH',
-						path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}/metadata`,
-						body: {public_metadata: {role}},
-					}),
-				),
+		/**
+		 * Sets `public_metadata.role`, which the next session token carries.
+		 * @returns the membership as it is then, or null where there is none.
+		 */
+		stampRole: (organizationId: string, userId: string, role: Role): Promise<ProviderMembership | null> =>
+			optional(
+				call({
+					method: 'PATCH',
+					path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}/metadata`,
+					body: {public_metadata: {role}},
+				}),
+				readMembership,
 			),
 
 		/** One who is no member any more is fine. */

@@ -77,6 +77,11 @@ const finish = async (
 	{organization, user}: Pick<Made, 'organization' | 'user'>,
 ): Promise<Organization> => {
 	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
+	if (membership === null) {
+		// Whoever makes an organization is its member, as long as both are there.
+		throw providerUnavailable();
+	}
+
 	return mirrorMade(services, founding, {organization, user, membership});
 };
 

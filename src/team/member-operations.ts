@@ -91,6 +91,11 @@ export const changeMemberRole = (services: Services, {role, ...change}: MemberCh
 		const former = roleOf(member.role.toLowerCase()) ?? 'viewer';
 		const undo = () => putBack(services, named, {to: former, from: role});
 		const stamped = await undoIfUnanswered(services.provider.stampRole(named.organizationId, named.userId, role), undo);
+		if (stamped === null) {
+			// Removed at the provider, whose event of it is still to come.
+			throw memberNotFound();
+		}
+
 		await mirrorRole(services, change, {...stamped, role}).catch(async (error: unknown) => {
 			await undo();
 			throw error;

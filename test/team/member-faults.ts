@@ -34,6 +34,15 @@ test('a provider that writes the role and then fails', keepsTheRole, {status: 50
 test('a provider that writes the role and hangs up', keepsTheRole, {drop: true, afterwards: true});
 test('a provider that writes the role and never answers', keepsTheRole, {hang: true, afterwards: true});
 
+test('a member whom the provider has removed is 404 when the role is changed, and can be removed', async (t) => {
+	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
+	portal.provider.removeMember(viewer.clerkOrgId, viewer.user.clerkUserId);
+	t.like(await admin.caller.patch(at(viewer), {role: 'ADMIN'}), {status: 404, body: {message: 'Member not found'}});
+	t.deepEqual(await rolesOf(portal, viewer), {there: null, here: 'VIEWER'});
+	t.is((await admin.caller.delete(at(viewer))).status, 200);
+	t.deepEqual(await rolesOf(portal, viewer), {there: null, here: null});
+});
+
 test('a database that fails leaves the role as it was on both sides', async (t) => {
 	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
 	const {db} = portal.services;
