@@ -116,7 +116,9 @@ test('reading and deleting are tried three times in all, and a wait that is aske
 		const began = performance.now();
 		t.like(await client.getOrganization(organization.id), {id: organization.id});
 		t.is(callsOf(organization.id).length, 3);
-		t.is(performance.now() - began >= 2000, 'retryAfter' in fault);
+		if ('retryAfter' in fault) {
+			t.true(performance.now() - began >= 2000);
+		}
 	}
 
 	const {organization} = made();
