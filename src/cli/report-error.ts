@@ -36,9 +36,9 @@ const nextStepOf = ({status, code}: OplinkApiError): string | null => {
 	}
 
 	const byStatus: Record<number, string> = {
-		401: 'Check --token or OPLINK_ADMIN_TOKEN; with an API key --api-key or OPLINK_API_KEY',
+		401: 'oplink login, or check --token or OPLINK_ADMIN_TOKEN; with an API key --api-key or OPLINK_API_KEY',
 		403: 'Use a SERVER key (opl_api_…) for links and qr, and the admin token for everything else',
-		503: 'oplink status tells what is away',
+		503: 'oplink doctor tells what is away',
 	};
 	return byStatus[status] ?? null;
 };

@@ -96,6 +96,8 @@ test('ids are those of the server, and say what they are', async (t) => {
 		],
 		[['links', 'show', '--org', 'Ab12', ''], ['link-1']],
 		[['links', 'show', '--org=Ab12', 'l'], ['link-1']],
+		[['stats', 'Ab12', '--link', ''], ['link-1']],
+		[['billing', 'show', ''], []],
 		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['link-1']],
 		[['domains', 'verify', 'Ab12', ''], ['go.acme.example']],
 		[['links', 'create', '--org', 'Ab12', '--channel', ''], ['email']],

@@ -49,8 +49,9 @@ const organizations: Source = async ({context}) => {
 	return rows.map(({orgKey, name}) => ({value: orgKey, description: name}));
 };
 
-const links: Source = async ({context}) => {
-	const surface = await linkSurface(context);
+const links: Source = async ({context, args}) => {
+	const org = args['org'] ?? context.options.org;
+	const surface = await linkSurface(org === undefined ? context : {...context, options: {...context.options, org}});
 	const rows = await rowsOf((query) =>
 		surface.client.get<{data: Link[]; total: number; page: number; limit: number}>(surface.base, query),
 	);
@@ -85,6 +86,7 @@ const words =
  */
 export const sources: Readonly<Record<string, Source>> = {
 	org: organizations,
+	link: links,
 	'links id': links,
 	'qr ids': links,
 	'match id': attempts,
@@ -102,4 +104,4 @@ export const sources: Readonly<Record<string, Source>> = {
 };
 
 /** What is the name of a file or a folder: shells know those best. */
-export const fileNames: ReadonlySet<string> = new Set(['file', 'output', 'failed', 'tokenFile']);
+export const fileNames: ReadonlySet<string> = new Set(['file', 'output', 'failed', 'sheet', 'tokenFile']);
