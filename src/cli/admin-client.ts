@@ -20,7 +20,7 @@ export type ApiClient = {
 	/** An image or another body that is no JSON. */
 	bytes: (path: string, query?: Query) => Promise<Uint8Array>;
 	/** A streamed body, chunk by chunk. */
-	stream: (path: string, query?: Query) => AsyncIterable<Uint8Array>;
+	stream: (path: string, query?: Query, headers?: Record<string, string>) => AsyncIterable<Uint8Array>;
 	/** Sends lines and reads lines at the same time, neither side faster than the other one takes them. */
 	exchange: (path: string, query: Query, lines: AsyncIterable<string>) => AsyncIterable<string>;
 };
@@ -55,9 +55,16 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 	const json = <T>(method: HttpRequest['method'], path: string, more: {query?: Query; body?: unknown} = {}) =>
 		call<T>({method, path, rule: never, headers, ...more});
 
-	const chunksOf = async function* (path: string, query: Query = {}, ends = signal): AsyncGenerator<Uint8Array> {
+	const chunksOf = async function* (
+		path: string,
+		query: Query = {},
+		{ends = signal, more = {}}: {ends?: AbortSignal; more?: Record<string, string>} = {},
+	): AsyncGenerator<Uint8Array> {
 		try {
-			const response = await fetch(`${baseUrl}${path}${queryText(query)}`, {headers, signal: ends});
+			const response = await fetch(`${baseUrl}${path}${queryText(query)}`, {
+				headers: {...headers, ...more},
+				signal: ends,
+			});
 			if (!response.ok) {
 				throw new OplinkApiError({status: response.status, text: await response.text()});
 			}
@@ -80,13 +87,13 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 		bytes: async (path, query) => {
 			const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
 			const chunks: Uint8Array[] = [];
-			for await (const chunk of chunksOf(path, query, ends)) {
+			for await (const chunk of chunksOf(path, query, {ends})) {
 				chunks.push(chunk);
 			}
 
 			return Buffer.concat(chunks);
 		},
-		stream: (path, query) => chunksOf(path, query),
+		stream: (path, query, more = {}) => chunksOf(path, query, {more}),
 		exchange: (path, query, lines) =>
 			exchangeLines({baseUrl, path: `${path}${queryText(query)}`, token, signal}, lines),
 	};

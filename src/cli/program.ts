@@ -8,6 +8,7 @@ import {billingCommands} from './commands/billing.ts';
 import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
 import {doctorCommand} from './commands/doctor.ts';
+import {dashboardCommand} from './commands/dashboard.ts';
 import {domainCommands} from './commands/domains.ts';
 import {keyCommands} from './commands/keys.ts';
 import {linkCommands} from './commands/links.ts';
@@ -46,6 +47,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	qrCommands,
 	domainCommands,
 	statsCommand,
+	dashboardCommand,
 	matchCommands,
 	auditCommand,
 	billingCommands,

@@ -59,6 +59,7 @@ test('every command of the specification is there', (t) => {
 			'domains reject',
 			'domains remove',
 			'stats',
+			'dashboard',
 			'match explain',
 			'match list',
 			'match simulate',

@@ -1,0 +1,12 @@
+import {type Context, command} from '../command.ts';
+
+export const dashboardCommand = command({
+	usage: 'dashboard [org]',
+	summary: 'Watch clicks, matches and events live, of one organization or of all; off a terminal print them once',
+	examples: ['dashboard', 'dashboard Ab12 --json'],
+	run: async (context: Context, named: string | undefined) => {
+		// What draws is loaded by who draws.
+		const {runDashboard} = await import('../dashboard/run-dashboard.tsx');
+		return runDashboard(context, named);
+	},
+});

@@ -1,0 +1,223 @@
+import {Box, Text} from 'ink';
+import type {ReactNode} from 'react';
+import {bar, compact, type Ink} from '../bar-chart.ts';
+import {AXIS_WIDTH, columnChart} from '../column-chart.ts';
+import {cellText} from '../output.ts';
+import type {Ranked} from './figures.ts';
+import {latestLine} from './latest-line.ts';
+import type {Palette} from './palette.ts';
+import {healthText, isHealthy, layoutOf, linkText, timeText, type View, versionText} from './view.ts';
+
+type Look = {palette: Palette; ink: Ink};
+
+/** Text at both ends of a line; the left one gives way. */
+const Ends = ({left, right}: {left: ReactNode; right: ReactNode}) => (
+	<Box justifyContent="space-between" columnGap={2}>
+		<Box flexShrink={1}>
+			<Text wrap="truncate">{left}</Text>
+		</Box>
+		<Box flexShrink={0}>
+			<Text wrap="truncate">{right}</Text>
+		</Box>
+	</Box>
+);
+
+const Header = ({view, palette}: {view: View; palette: Palette}) => {
+	const {link, status, figures, timezone} = view;
+	const time = timeText(figures.now, timezone);
+	return (
+		<>
+			<Ends
+				left={
+					<>
+						<Text {...palette.heading}>{cellText(view.scope)}</Text>
+						{'  '}
+						<Text {...palette.faint}>{view.server}</Text>
+					</>
+				}
+				right={
+					link === null ? (
+						`at ${time}`
+					) : (
+						<>
+							<Text {...(link.state === 'live' ? palette.good : palette.bad)}>
+								{link.state === 'live' ? '●' : '○'} {linkText(link)}
+							</Text>{' '}
+							{time}
+						</>
+					)
+				}
+			/>
+			<Ends
+				left={<Text {...(isHealthy(status) ? palette.good : palette.bad)}>{healthText(status)}</Text>}
+				right={<Text {...palette.faint}>{status === null ? '' : versionText(status)}</Text>}
+			/>
+		</>
+	);
+};
+
+type ChartProps = {
+	title: string;
+	figure: string;
+	values: number[];
+	width: number;
+	height: number;
+	/** What the first column and the last one stand for. */
+	ends: (shown: number) => [from: string, to: string];
+	ink: Ink;
+	color: Palette[keyof Palette];
+	palette: Palette;
+};
+
+const Chart = ({title, figure, values, width, height, ends, ink, color, palette}: ChartProps) => {
+	const shown = values.slice(-(width - AXIS_WIDTH));
+	const [from, to] = ends(shown.length);
+	const lines = columnChart(shown, {width, height, ink, from, to});
+	return (
+		<Box flexDirection="column" width={width}>
+			<Text wrap="truncate">
+				<Text {...palette.heading}>{title}</Text> {figure}
+			</Text>
+			<Text {...color}>{lines.slice(0, height).join('\n')}</Text>
+			<Text {...palette.faint}>{lines.slice(height).join('\n')}</Text>
+		</Box>
+	);
+};
+
+type RankingProps = {title: string; rows: Ranked[]; width: number; lines: number; look: Look; hasBars?: boolean};
+
+const COUNT_WIDTH = 4;
+const BAR_SHARE = 0.3;
+
+const Ranking = ({title, rows, width, lines, look: {palette, ink}, hasBars = false}: RankingProps) => {
+	const most = rows[0]?.count ?? 0;
+	const barWidth = hasBars ? Math.floor(width * BAR_SHARE) : 0;
+	return (
+		<Box flexDirection="column" width={width} height={lines + 1}>
+			<Text wrap="truncate" {...palette.heading}>
+				{title}
+			</Text>
+			{rows.slice(0, lines).map(({name, count}, index) => (
+				// biome-ignore lint/suspicious/noArrayIndexKey: a place of a ranking is what a line shows
+				<Box key={index} columnGap={1}>
+					<Box flexGrow={1} flexShrink={1} flexBasis={0}>
+						<Text wrap="truncate">{cellText(name)}</Text>
+					</Box>
+					<Box width={COUNT_WIDTH} flexShrink={0} justifyContent="flex-end">
+						<Text>{compact(count)}</Text>
+					</Box>
+					{hasBars ? (
+						<Box width={barWidth} flexShrink={0}>
+							<Text {...palette.seconds}>{bar(count, most, barWidth, ink)}</Text>
+						</Box>
+					) : null}
+				</Box>
+			))}
+			{rows.length === 0 ? <Text {...palette.faint}>none</Text> : null}
+		</Box>
+	);
+};
+
+const TIME_WIDTH = 8;
+const KIND_WIDTH = 7;
+
+const Latest = ({view, width, lines, palette}: {view: View; width: number; lines: number; palette: Palette}) => (
+	<Box flexDirection="column" height={lines + 1}>
+		<Text {...palette.heading}>LAST EVENTS</Text>
+		{view.figures.latest.slice(0, lines).map((event) => {
+			const {kind, subject, details} = latestLine(event);
+			return (
+				<Box key={event.data.id} columnGap={2}>
+					<Box width={TIME_WIDTH} flexShrink={0}>
+						<Text {...palette.faint}>{timeText(Date.parse(event.data.at), view.timezone)}</Text>
+					</Box>
+					<Box width={KIND_WIDTH} flexShrink={0}>
+						<Text>{kind}</Text>
+					</Box>
+					<Box flexGrow={1} flexShrink={1} flexBasis={0}>
+						<Text wrap="truncate">{subject}</Text>
+					</Box>
+					<Box width={Math.floor(width / 3)} flexShrink={0}>
+						<Text wrap="truncate">{details}</Text>
+					</Box>
+				</Box>
+			);
+		})}
+		{view.figures.latest.length === 0 ? <Text {...palette.faint}>none yet</Text> : null}
+	</Box>
+);
+
+const footerText = ({figures, link}: View): string =>
+	[
+		...(link === null ? [] : ['q quits']),
+		...(link?.state === 'waiting' ? [link.reason] : []),
+		...(figures.lost > 0 ? [`${figures.lost} events were lost: they came faster than they could be taken in`] : []),
+	].join('   ');
+
+/** The whole screen: never more than `columns` by `rows`, and always `rows` lines where they are enough. */
+export const DashboardScreen = ({
+	view,
+	columns,
+	rows,
+	palette,
+	ink,
+}: Look & {view: View; columns: number; rows: number}) => {
+	const layout = layoutOf(columns, rows);
+	const {figures, timezone} = view;
+	const rate = `${compact(figures.rate)} now`;
+	if (layout.isTooSmall) {
+		return (
+			<Box flexDirection="column" width={columns}>
+				<Text wrap="truncate">{`${rate}, ${compact(figures.lastMinute)} in the last minute`}</Text>
+				<Text wrap="truncate">60 by 18 are needed; q quits</Text>
+			</Box>
+		);
+	}
+
+	const look = {palette, ink};
+	const size = {width: layout.half, height: layout.chart, ...look};
+	return (
+		<Box flexDirection="column" width={columns} height={rows} paddingX={1}>
+			<Header view={view} palette={palette} />
+			<Box marginTop={1} columnGap={2}>
+				<Chart
+					title="CLICKS PER SECOND"
+					figure={rate}
+					values={figures.perSecond}
+					ends={(shown) => [`-${shown}s`, 'now']}
+					color={palette.seconds}
+					{...size}
+				/>
+				<Chart
+					title="CLICKS PER MINUTE"
+					figure={`${compact(figures.lastMinute)} in the last 60s`}
+					values={figures.perMinute}
+					ends={(shown) => [
+						timeText(figures.now - (shown - 1) * 60_000, timezone, {seconds: false}),
+						timeText(figures.now, timezone, {seconds: false}),
+					]}
+					color={palette.minutes}
+					{...size}
+				/>
+			</Box>
+			<Box marginTop={1} columnGap={2}>
+				<Ranking
+					title={`TOP LINKS since ${timeText(figures.since, timezone, {seconds: false})}`}
+					rows={figures.links}
+					width={layout.links}
+					lines={layout.tops}
+					look={look}
+					hasBars
+				/>
+				<Ranking title="PLATFORMS" rows={figures.platforms} width={layout.side} lines={layout.tops} look={look} />
+				<Ranking title="MATCHES" rows={figures.matches} width={layout.side} lines={layout.tops} look={look} />
+			</Box>
+			<Box marginTop={1} flexDirection="column">
+				<Latest view={view} width={layout.width} lines={layout.latest} palette={palette} />
+			</Box>
+			<Text wrap="truncate" {...(figures.lost > 0 || view.link?.state === 'waiting' ? palette.bad : palette.faint)}>
+				{footerText(view)}
+			</Text>
+		</Box>
+	);
+};

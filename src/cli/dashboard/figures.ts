@@ -1,0 +1,193 @@
+import type {Recent} from '../../clicks/click-stream-recent.ts';
+import type {StreamEvent} from '../../clicks/click-stream-store.ts';
+
+/** A value as JSON brings it. */
+type Wire<T> = T extends Date ? string : T extends object ? {[K in keyof T]: Wire<T[K]>} : T;
+
+export type RecentAnswer = Wire<Recent>;
+export type LiveEvent = Wire<StreamEvent>;
+
+export type Ranked = {name: string; count: number};
+
+/** What the dashboard shows at one moment. */
+export type Figures = {
+	/** The server's time, in milliseconds. */
+	now: number;
+	/** Clicks of people per second, of the last ten whole ones. */
+	rate: number;
+	/** Per whole second, the oldest first, without the one that is under way. */
+	perSecond: number[];
+	lastMinute: number;
+	/** Per minute, the one under way last. */
+	perMinute: number[];
+	/** From when on the counts below are, in milliseconds. */
+	since: number;
+	crawlerViews: number;
+	events: number;
+	links: Ranked[];
+	platforms: Ranked[];
+	matches: Ranked[];
+	/** Newest first. */
+	latest: LiveEvent[];
+	/** Events that did not reach us, because we took them in too slowly. */
+	lost: number;
+};
+
+const BUCKETS = 60;
+const RATE_SECONDS = 10;
+const MOST_LATEST = 50;
+/** Links that are counted; beyond, those with the fewest clicks are forgotten. */
+const MOST_LINKS = 2000;
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60_000;
+
+/** `Spring sale (Ab12/spring)`, or as much of it as is known. */
+export const linkName = ({organization, link}: Pick<LiveEvent['data'], 'organization' | 'link'>): string => {
+	if (link === null) {
+		return organization?.orgKey ?? '-';
+	}
+
+	const short = [organization?.orgKey, link.shortCode ?? link.id].filter((part) => part !== undefined).join('/');
+	return link.title ? `${link.title} (${short})` : short;
+};
+
+/** Methods in a word each, which fits beside other columns. */
+const methodWords: Record<string, string> = {
+	CLIPBOARD: 'clipboard',
+	INSTALL_REFERRER: 'referrer',
+	FINGERPRINT_EXACT: 'fingerprint',
+	FINGERPRINT_SCORED: 'scored',
+	IP_FUZZY: 'address',
+	NONE: 'none',
+};
+
+export const methodWord = (method: string): string => methodWords[method] ?? method;
+
+const add = (counts: Map<string, Ranked>, key: string, name: string, count: number): void => {
+	counts.set(key, {name, count: (counts.get(key)?.count ?? 0) + count});
+};
+
+const ranked = (counts: Map<string, Ranked>): Ranked[] =>
+	[...counts.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+
+/** Counts per bucket of time, of which the last ones are kept. */
+const createSeries = (size: number) => {
+	const counts = new Map<number, number>();
+	return {
+		add: (at: number, count: number): void => {
+			const bucket = Math.floor(at / size);
+			counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+			for (const old of counts.keys()) {
+				if (old >= bucket - 2 * BUCKETS) {
+					break;
+				}
+
+				counts.delete(old);
+			}
+		},
+		/** The buckets up to that of `at`, the oldest first. */
+		upTo: (at: number): number[] => {
+			const last = Math.floor(at / size);
+			return Array.from({length: BUCKETS}, (_, index) => counts.get(last - BUCKETS + 1 + index) ?? 0);
+		},
+	};
+};
+
+const empty = () => ({
+	seconds: createSeries(SECOND_MS),
+	minutes: createSeries(MINUTE_MS),
+	links: new Map<string, Ranked>(),
+	platforms: new Map<string, Ranked>(),
+	matches: new Map<string, Ranked>(),
+	latest: [] as LiveEvent[],
+	crawlerViews: 0,
+	events: 0,
+	lost: 0,
+	/** What the server's clock says, and when it said so by `elapsed`. */
+	told: {at: 0, elapsed: 0},
+});
+
+/**
+ * Keeps what the stream tells, from the last hour that it begins with on.
+ * @param elapsed milliseconds that go by evenly; the time of day is the server's.
+ */
+export const createFigures = (elapsed: () => number) => {
+	let state = empty();
+	const now = () => state.told.at + elapsed() - state.told.elapsed;
+
+	const count = (event: LiveEvent): void => {
+		const {type, data} = event;
+		if (type === 'event') {
+			state.events += 1;
+		} else if (type === 'match') {
+			add(state.matches, data.method, methodWord(data.method), 1);
+		} else if (data.botClass !== null) {
+			state.crawlerViews += 1;
+		} else {
+			const at = Date.parse(data.at);
+			state.seconds.add(at, 1);
+			state.minutes.add(at, 1);
+			add(state.platforms, data.platform ?? '', data.platform ?? 'unknown', 1);
+			add(state.links, data.link?.id ?? '', linkName(data), 1);
+			if (state.links.size > MOST_LINKS) {
+				const kept = [...state.links].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_LINKS / 2);
+				state.links = new Map(kept);
+			}
+		}
+	};
+
+	return {
+		/** Starts over from the last hour. */
+		begin: (recent: RecentAnswer): void => {
+			const at = Date.parse(recent.at);
+			state = {...empty(), lost: state.lost, told: {at, elapsed: elapsed()}};
+			for (let ago = BUCKETS - 1; ago >= 0; ago -= 1) {
+				state.seconds.add(at - ago * SECOND_MS, recent.perSecond.at(-1 - ago) ?? 0);
+				state.minutes.add(at - ago * MINUTE_MS, recent.perMinute.at(-1 - ago) ?? 0);
+			}
+
+			for (const {organization, link, count: clicks} of recent.links) {
+				add(state.links, link.id, linkName({organization, link}), clicks);
+			}
+
+			for (const {key, count: clicks} of recent.platforms) {
+				add(state.platforms, key ?? '', key ?? 'unknown', clicks);
+			}
+
+			for (const {key, count: attempts} of recent.matches) {
+				add(state.matches, key ?? '', methodWord(key ?? 'NONE'), attempts);
+			}
+
+			state.latest = [...recent.latest];
+			state.crawlerViews = recent.crawlerViews;
+			state.events = recent.events;
+		},
+		take: (event: LiveEvent): void => {
+			count(event);
+			state.latest = [event, ...state.latest.slice(0, MOST_LATEST - 1)];
+		},
+		lose: (events: number): void => {
+			state.lost += events;
+		},
+		read: (): Figures => {
+			const perSecond = state.seconds.upTo(now() - SECOND_MS);
+			const sum = (counts: number[]) => counts.reduce((total, one) => total + one, 0);
+			return {
+				now: now(),
+				rate: sum(perSecond.slice(-RATE_SECONDS)) / RATE_SECONDS,
+				perSecond,
+				lastMinute: sum(perSecond),
+				perMinute: state.minutes.upTo(now()),
+				since: Math.floor(state.told.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS,
+				crawlerViews: state.crawlerViews,
+				events: state.events,
+				links: ranked(state.links),
+				platforms: ranked(state.platforms),
+				matches: ranked(state.matches),
+				latest: state.latest,
+				lost: state.lost,
+			};
+		},
+	};
+};

@@ -1,0 +1,74 @@
+import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
+import type {ApiClient} from '../admin-client.ts';
+import {readEvents, type ServerSentEvent} from './read-events.ts';
+
+/** How it stands with the stream; `seconds` until the next try. */
+export type Link = {state: 'live'} | {state: 'connecting'} | {state: 'waiting'; seconds: number; reason: string};
+
+export type Following = {
+	/** A client whose requests `signal` ends. */
+	connect: (signal: AbortSignal) => ApiClient;
+	query: {orgId?: string};
+	/** Ends the following. */
+	signal: AbortSignal;
+	sleep: (seconds: number) => Promise<void>;
+	onEvent: (event: ServerSentEvent) => void;
+	onLink: (link: Link) => void;
+};
+
+/** The server gives a sign of life every 15 seconds. */
+const SILENCE_SECONDS = 40;
+const LONGEST_WAIT = 10;
+
+/** What no second try mends: the token, the organization. */
+const isFinal = (error: unknown): boolean =>
+	error instanceof OplinkApiError && error.status < 500 && error.status !== 429;
+
+const reasonOf = (error: unknown): string =>
+	error instanceof OplinkConnectionError ? error.reason : error instanceof Error ? error.message : String(error);
+
+/**
+ * Follows the click stream until `signal`. Where the server goes away it waits, each time longer, and goes on from where
+ * it was. @throws OplinkApiError where a try is refused for good.
+ */
+export const follow = async ({connect, query, signal, sleep, onEvent, onLink}: Following): Promise<void> => {
+	let cursor: string | null = null;
+	let failures = 0;
+	const attempt = async (): Promise<string> => {
+		const silence = new AbortController();
+		const ends = AbortSignal.any([signal, silence.signal]);
+		const watch = setTimeout(() => silence.abort(), SILENCE_SECONDS * 1000);
+		try {
+			const headers: Record<string, string> = cursor === null ? {} : {'Last-Event-ID': cursor};
+			for await (const event of readEvents(connect(ends).stream('/admin/clicks/stream', query, headers))) {
+				watch.refresh();
+				failures = 0;
+				cursor = event.id ?? cursor;
+				onLink({state: 'live'});
+				onEvent(event);
+			}
+
+			return 'the server ended the stream';
+		} catch (error) {
+			if (isFinal(error)) {
+				throw error;
+			}
+
+			return silence.signal.aborted ? 'the server is silent' : reasonOf(error);
+		} finally {
+			clearTimeout(watch);
+		}
+	};
+
+	while (!signal.aborted) {
+		onLink({state: 'connecting'});
+		const reason = await attempt();
+		failures += 1;
+		for (let seconds = Math.min(LONGEST_WAIT, 2 ** (failures - 1)); seconds > 0 && !signal.aborted; seconds -= 1) {
+			onLink({state: 'waiting', seconds, reason});
+			for (let quarter = 0; quarter < 4 && !signal.aborted; quarter += 1) {
+				await sleep(0.25);
+			}
+		}
+	}
+};

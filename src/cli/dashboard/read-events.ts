@@ -1,0 +1,31 @@
+import {linesOf, type Source} from '../import-formats/lines.ts';
+
+/** An event as it stood in the stream; `id` is where a reader goes on from after it. */
+export type ServerSentEvent = {type: string; data: string; id: string | null};
+
+/**
+ * The events of a stream as they come (https://html.spec.whatwg.org/multipage/server-sent-events.html). What is no event,
+ * a comment or an id alone, comes with an empty type: it shows that the server is there.
+ */
+export async function* readEvents(source: Source): AsyncGenerator<ServerSentEvent> {
+	let type = '';
+	let data: string[] = [];
+	let id: string | null = null;
+	for await (const line of linesOf(source)) {
+		if (line === '') {
+			yield data.length === 0 ? {type: '', data: '', id} : {type: type || 'message', data: data.join('\n'), id};
+			type = '';
+			data = [];
+			continue;
+		}
+
+		const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+		if (field === 'event') {
+			type = value;
+		} else if (field === 'data') {
+			data.push(value);
+		} else if (field === 'id') {
+			id = value;
+		}
+	}
+}

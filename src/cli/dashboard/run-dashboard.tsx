@@ -1,0 +1,132 @@
+import {renderToString} from 'ink';
+import {type Ink, inkOf} from '../bar-chart.ts';
+import {InterruptedError} from '../cli-errors.ts';
+import type {Context} from '../command.ts';
+import {createConnection} from '../connection.ts';
+import type {Io} from '../io.ts';
+import {organizationPath} from '../link-surface.ts';
+import {DashboardScreen} from './dashboard-screen.tsx';
+import {createFigures, type RecentAnswer} from './figures.ts';
+import {follow, type Link} from './follow.ts';
+import {createIntake} from './intake.ts';
+import {type Size, showLive} from './live-screen.ts';
+import {colours, noColours, type Palette} from './palette.ts';
+import {readEvents} from './read-events.ts';
+import type {Status, View} from './view.ts';
+
+const SECONDS_BETWEEN_CHECKS = 5;
+/** Lines of a picture that is printed once. */
+const PRINTED_ROWS = 33;
+const LEAST_COLUMNS = 60;
+
+/** What shells give for SIGTERM. */
+const TERMINATED = 143;
+
+/** Whether there are keys to read and a screen to draw on. NO_COLOR asks for no colours, not for no screen. */
+const isLive = ({stdin, stdout, env}: Io): boolean =>
+	stdin.isTTY === true && stdout.isTTY === true && stdout.columns !== 0 && inkOf(env) === 'blocks';
+
+type Target = {server: string; scope: string; timezone: string; query: {orgId?: string}; status: Status};
+
+const findTarget = async ({connection}: Context, named: string | undefined): Promise<Target> => {
+	const client = connection.admin();
+	const status = await client.get<Status>('/admin/status');
+	const target = {
+		server: client.baseUrl,
+		timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+		status,
+	};
+	if (named === undefined) {
+		return {...target, scope: 'All organizations', query: {}};
+	}
+
+	const {id, name, orgKey} = await client.get<{id: string; name: string; orgKey: string}>(organizationPath(named));
+	return {...target, scope: `${name} (${orgKey})`, query: {orgId: id}};
+};
+
+/** The picture as text: lines without an end, each no longer than it needs to be. */
+export const pictureOf = (view: View, look: {palette: Palette; ink: Ink}, size: Size): string =>
+	renderToString(<DashboardScreen view={view} {...look} {...size} />, {columns: size.columns})
+		.split('\n')
+		.map((line) => line.trimEnd())
+		.join('\n');
+
+const printOnce = async ({connection, show}: Context, {query, status, ...target}: Target, ink: Ink): Promise<void> => {
+	for await (const {type, data} of readEvents(connection.admin().stream('/admin/clicks/stream', query))) {
+		if (type === 'recent') {
+			const recent = JSON.parse(data) as RecentAnswer;
+			await show.answer({status, recent}, () => {
+				const figures = createFigures(() => 0);
+				figures.begin(recent);
+				const view: View = {...target, status, figures: figures.read(), link: null};
+				const size = {columns: Math.max(LEAST_COLUMNS, show.width), rows: PRINTED_ROWS};
+				return pictureOf(view, {palette: noColours, ink}, size).trimEnd();
+			});
+			return;
+		}
+	}
+};
+
+const watch = async ({io, options}: Context, {query, ...target}: Target, ink: Ink): Promise<number> => {
+	const left = new AbortController();
+	const connect = (signal: AbortSignal) =>
+		createConnection(options, {...io, interruption: AbortSignal.any([io.interruption, signal])}).admin();
+	const figures = createFigures(() => performance.now());
+	const palette = io.env['NO_COLOR'] ? noColours : colours;
+	let link: Link = {state: 'connecting'};
+	let status: Status | null = target.status;
+	let failure: unknown = null;
+	const check = async () => {
+		status = await connect(left.signal)
+			.get<Status>('/admin/status')
+			.catch(() => null);
+	};
+	const stopChecks = io.every(SECONDS_BETWEEN_CHECKS, () => void check());
+	const following = follow({
+		connect,
+		query,
+		signal: AbortSignal.any([left.signal, io.interruption]),
+		// An interruption is for who shows the screen.
+		sleep: (seconds) => io.sleep(seconds).catch(() => {}),
+		onEvent: createIntake(figures),
+		onLink: (now) => {
+			link = now;
+		},
+	}).catch((error: unknown) => {
+		failure = error;
+		left.abort();
+	});
+	const leaving = await showLive(
+		io,
+		(size) => {
+			const view: View = {...target, status, figures: figures.read(), link};
+			return pictureOf(view, {palette, ink}, size);
+		},
+		left.signal,
+	).finally(() => {
+		stopChecks();
+		left.abort();
+	});
+	await following;
+	if (failure !== null) {
+		throw failure;
+	}
+
+	if (leaving === 'interrupted') {
+		throw new InterruptedError();
+	}
+
+	return leaving === 'terminated' ? TERMINATED : 0;
+};
+
+/** `oplink dashboard`: live on a terminal, else the figures of this moment. @returns the exit code. */
+export const runDashboard = async (context: Context, named: string | undefined): Promise<number> => {
+	const target = await findTarget(context, named);
+	const ink = inkOf(context.io.env);
+	if (!context.show.json && isLive(context.io)) {
+		return watch(context, target, ink);
+	}
+
+	await printOnce(context, target, ink);
+	return 0;
+};
