@@ -1,0 +1,226 @@
+import {PassThrough} from 'node:stream';
+import {setTimeout as wait} from 'node:timers/promises';
+import {stripVTControlCharacters} from 'node:util';
+import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import type {Io} from '../../src/cli/io.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
+import {openLine} from '../helpers/cut-off.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {closedAddress} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+import {createScreen} from './_screen.ts';
+
+const test = anyTest as TestFn<{service: TestService}>;
+
+test.before(async (t) => {
+	t.context.service = await startService();
+});
+test.after.always((t) => t.context.service?.stop());
+
+const iphone =
+	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
+
+const clickOn = (service: TestService, url: string) =>
+	anonymous(service).get(new URL(url).pathname, {'User-Agent': iphone});
+
+/** A keyboard, on which nothing is typed until a test does. */
+const createKeyboard = () => {
+	const modes: boolean[] = [];
+	const stream = Object.assign(new PassThrough(), {
+		isTTY: true,
+		setRawMode: (isRaw: boolean) => {
+			modes.push(isRaw);
+			return stream;
+		},
+	});
+	return {stream, modes};
+};
+
+type Setup = {env?: Record<string, string>; columns?: number; rows?: number; url?: string; io?: Partial<Io>};
+
+/** `oplink dashboard` on a terminal; frames are drawn as the command asks for them. */
+const onTerminal = (
+	t: ExecutionContext<{service: TestService}>,
+	argv: string[],
+	{env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {},
+) => {
+	const {service} = t.context;
+	const screen = createScreen({columns, rows});
+	const keyboard = createKeyboard();
+	const ended = runCli(['dashboard', ...argv], {
+		env: {OPLINK_URL: url ?? service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env},
+		stdin: keyboard.stream,
+		io: {
+			stdout: screen.stdout,
+			sleep: () => wait(10),
+			every: (_seconds, work) => {
+				const timer = setInterval(work, 100);
+				return () => clearInterval(timer);
+			},
+			...io,
+		},
+	});
+	const until = async (shows: (lines: string[]) => boolean): Promise<string[]> => {
+		for (;;) {
+			const lines = screen.lines();
+			if (shows(lines)) {
+				return lines;
+			}
+
+			await wait(20);
+		}
+	};
+	return {
+		screen,
+		keyboard,
+		ended,
+		until,
+		untilShown: (text: string) => until((lines) => lines.some((line) => line.includes(text))),
+		type: (keys: string) => keyboard.stream.write(keys),
+	};
+};
+
+const live = async (acme: TestOrganization, t: ExecutionContext<{service: TestService}>, setup: Setup = {}) => {
+	const dashboard = onTerminal(t, [acme.orgKey], setup);
+	await dashboard.untilShown('live');
+	return dashboard;
+};
+
+test('clicks show as they happen, and q gives the terminal back as it was', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const spring = await link(acme, {title: 'Spring 春'});
+	const {screen, keyboard, ended, untilShown, type} = await live(acme, t);
+	await untilShown('none yet');
+	t.true(screen.modes().has('1049'));
+	await clickOn(service, spring.url);
+	const lines = await untilShown('ios · Safari');
+	const row = lines.find((line) => line.includes('ios · Safari')) ?? '';
+	t.regex(
+		row,
+		new RegExp(`^ \\d\\d:00:00 {2}click {4}Spring 春 \\(${acme.orgKey}/${spring.shortCode}\\) +ios · Safari$`),
+	);
+	t.regex(lines[0] ?? '', /● live \d\d:00:\d\d$/);
+	t.true((lines[0] ?? '').startsWith(` ${acme.name.slice(0, 20)}`));
+	t.regex(lines[1] ?? '', /^ ok: database, migrations +Oplink /);
+	t.is(lines[23], ' q quits');
+	type('q');
+	const {exitCode, stderr} = await ended;
+	t.is(exitCode, 0);
+	t.is(stderr, '');
+	t.deepEqual([...screen.modes()].toSorted(), ['25', '7']);
+	t.is(screen.first(), '');
+	t.deepEqual(keyboard.modes, [true, false]);
+});
+
+test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
+	const {screen, ended, type} = await live(await organization(t.context.service), t);
+	type('\u0003');
+	const {exitCode, stderr} = await ended;
+	t.is(exitCode, 130);
+	t.is(stderr, 'Interrupted\n');
+	t.false(screen.modes().has('1049'));
+});
+
+test('a signal does as Ctrl-C', async (t) => {
+	const interruption = new AbortController();
+	const acme = await organization(t.context.service);
+	const {screen, ended} = await live(acme, t, {io: {interruption: interruption.signal}});
+	interruption.abort();
+	t.is((await ended).exitCode, 130);
+	t.false(screen.modes().has('1049'));
+});
+
+test('another size is another picture, with nothing left of the one before', async (t) => {
+	const acme = await organization(t.context.service);
+	const {screen, ended, type, until} = await live(acme, t, {columns: 120, rows: 40});
+	await until((lines) => lines[39] === ' q quits');
+	screen.resize({columns: 80, rows: 24});
+	await until((lines) => lines[23] === ' q quits' && lines.length === 24);
+	screen.resize({columns: 40, rows: 10});
+	const lines = await until((all) => all[1] === '60 by 18 are needed; q quits');
+	t.is(lines.filter((line) => line !== '').length, 2);
+	type('q');
+	t.is((await ended).exitCode, 0);
+});
+
+test('with NO_COLOR it is live without a colour', async (t) => {
+	const acme = await organization(t.context.service);
+	const {screen, ended, type} = await live(acme, t, {env: {NO_COLOR: '1'}});
+	type('q');
+	await ended;
+	t.deepEqual(screen.colours(), []);
+});
+
+test('a server that goes away is said, and what happened meanwhile is there when it is back', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const spring = await link(acme, {title: 'Meanwhile'});
+	const {hostname, port} = new URL(service.url);
+	const line = await openLine({host: hostname, port: Number(port)});
+	t.teardown(() => line.close());
+	const dashboard = await live(acme, t, {url: `http://127.0.0.1:${line.port}`});
+	await line.cut();
+	await dashboard.untilShown('away, again in');
+	await clickOn(service, spring.url);
+	await line.mend();
+	await dashboard.untilShown('● live');
+	await dashboard.untilShown('Meanwhile');
+	dashboard.type('q');
+	t.is((await dashboard.ended).exitCode, 0);
+});
+
+test('a refusal while it runs ends it with the terminal given back', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service, {plan: null});
+	const {hostname, port} = new URL(service.url);
+	const line = await openLine({host: hostname, port: Number(port)});
+	t.teardown(() => line.close());
+	const {screen, ended} = await live(acme, t, {url: `http://127.0.0.1:${line.port}`});
+	await line.cut();
+	await service.services.db('organizations').where({id: acme.id}).delete();
+	await line.mend();
+	const {exitCode, stderr} = await ended;
+	t.is(exitCode, 4);
+	t.regex(stderr, /^Error: Organization not found/);
+	t.false(screen.modes().has('1049'));
+});
+
+test('off a terminal the figures of the moment are printed once, and --json prints what the API answered', async (t) => {
+	const {service} = t.context;
+	const acme = await organization(service);
+	const spring = await link(acme, {title: 'Printed'});
+	await clickOn(service, spring.url);
+	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+	const printed = await runCli(['dashboard', acme.orgKey], {env});
+	t.is(printed.exitCode, 0);
+	t.regex(printed.stdout, /CLICKS PER MINUTE 0 in the last 60s/);
+	t.regex(printed.stdout, / Printed \(/);
+	t.is(stripVTControlCharacters(printed.stdout), printed.stdout);
+	t.false(printed.stdout.includes('q quits'));
+	const {status, recent} = JSON.parse((await runCli(['dashboard', acme.id, '--json'], {env})).stdout);
+	t.is(status.status, 'ok');
+	t.is(recent.perMinute.at(-1), 1);
+	t.is(recent.links[0].link.id, spring.id);
+	const dumb = onTerminal(t, [acme.orgKey], {env: {TERM: 'dumb'}});
+	t.is((await dumb.ended).exitCode, 0);
+	t.regex(dumb.screen.first(), /CLICKS PER MINUTE/);
+});
+
+for (const [what, argv, env, exitCode] of [
+	['an unknown organization', ['Zz99'], {}, 4],
+	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
+] as const) {
+	test(`${what} is told before the screen is taken`, async (t) => {
+		const {screen, ended} = onTerminal(t, [...argv], {env});
+		t.is((await ended).exitCode, exitCode);
+		t.is(screen.raw(), '');
+	});
+}
+
+test('a server that is not there is told before the screen is taken', async (t) => {
+	const {screen, ended} = onTerminal(t, [], {url: await closedAddress()});
+	t.is((await ended).exitCode, 7);
+	t.is(screen.raw(), '');
+});
