@@ -1,6 +1,7 @@
 import {type Db, inTransaction} from '../db/db.ts';
 import {
 	addSlice,
+	analyzeWriters,
 	findFirstWriter,
 	findOldDay,
 	keepHours,
@@ -46,9 +47,7 @@ const addOldDay = async (
 	busy: number,
 ): Promise<void> => {
 	const old = await findOldDay(trx, backfill);
-	if (old !== null) {
-		await add(trx, {rolled, old}, busy);
-	}
+	await (old === null ? analyzeWriters(trx) : add(trx, {rolled, old}, busy));
 
 	const next = old === null ? null : {organizationId: old.organizationId, from: old.to};
 	await saveProgress(trx, {rolled, backfill: next});
