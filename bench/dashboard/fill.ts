@@ -1,0 +1,52 @@
+import {randomUUID} from 'node:crypto';
+import type {Db} from '../../src/db/db.ts';
+
+/** `days`: over how many the clicks are spread, up to `until`. */
+export type Size = {clicks: number; days: number; links: number; until: Date};
+
+/**
+ * An organization with so many clicks, every tenth a crawler's, a third as many matches and as many events, spread evenly over the days;
+ * a few links get most of the clicks. @returns its id, and that of its busiest link.
+ */
+export const fill = async (db: Db, {clicks, days, links, until}: Size): Promise<{id: string; linkId: string}> => {
+	const id = randomUUID();
+	const bindings = {id, clicks, third: Math.ceil(clicks / 3), days, links, until, key: id.slice(0, 4)};
+	await db.raw(
+		`INSERT INTO organizations (id, org_key, name, created_at, updated_at) VALUES (:id, :key, 'Bench ' || :id, now(), now())`,
+		bindings,
+	);
+	// The square of a random number: the first of 2,000 links gets 2 % of the clicks, half of them go to a quarter.
+	const link = `CAST(md5(:id || floor(power(random(), 2) * :links)) AS uuid)`;
+	// In the order of time, as they come in: what is near in time is near on the disk.
+	const at = (rows: string) => `date_trunc('milliseconds',
+		CAST(:until AS timestamptz) - (1 - CAST(n AS float8) / ${rows}) * CAST(:days AS int) * interval '1 day')`;
+	await db.raw(
+		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, channel, platform, os, os_version, browser, device_model,
+			language, timezone, referrer_host, country, bot_class)
+		SELECT gen_random_uuid(), ${at('CAST(:clicks AS int)')}, CAST(:id AS uuid), ${link},
+			(ARRAY['email', 'sms', 'social', 'qr', NULL])[1 + floor(random() * 5)],
+			(ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)], 'Android', '14', 'Chrome', 'Pixel 8',
+			'de-DE', 'Europe/Berlin', CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END,
+			chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)),
+			CASE WHEN random() < 0.1 THEN 'preview' END
+		FROM generate_series(1, CAST(:clicks AS int)) AS n`,
+		bindings,
+	);
+	await db.raw(
+		`INSERT INTO match_attempts (id, at, organization_id, matched, method, link_id, signals, candidates)
+		SELECT gen_random_uuid(), ${at('CAST(:third AS int)')}, CAST(:id AS uuid), true,
+			(ARRAY['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT', 'FINGERPRINT_SCORED'])[1 + floor(random() * 4)], ${link},
+			'{}', '[]'
+		FROM generate_series(1, CAST(:third AS int)) AS n`,
+		bindings,
+	);
+	await db.raw(
+		`INSERT INTO events (id, organization_id, device_id, event_name, properties, link_id, occurred_at, received_at)
+		SELECT gen_random_uuid(), CAST(:id AS uuid), 'device' || n % 1000, 'purchase', '{"amount": 12}', ${link},
+			${at('CAST(:third AS int)')}, now()
+		FROM generate_series(1, CAST(:third AS int)) AS n`,
+		bindings,
+	);
+	const {rows} = await db.raw(`SELECT CAST(md5(CAST(:id AS text) || '0') AS uuid) AS link`, bindings);
+	return {id, linkId: rows[0].link};
+};
