@@ -9,6 +9,7 @@ import {startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {exampleAppConfig, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
+import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
@@ -47,6 +48,17 @@ test.serial('a database whose clock differs and which lacks a migration is told'
 	const told = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
 	t.regex(told('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
 	t.regex(told('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
+});
+
+test.serial('a database that is away is a failure, and the rest is told all the same', async (t) => {
+	const database = await createTestDatabase();
+	const away = {...database, url: 'postgresql://nobody@127.0.0.1:1/nothing'};
+	const service = await startService({}, createFakeClock(new Date()), away);
+	t.teardown(() => service.stop());
+	t.deepEqual(await faultsOf(t, service), ['fail database.reachable']);
+	const {body} = await admin(service).get('/admin/doctor');
+	t.regex(body.findings.find(({check}: Finding) => check === 'database.reachable').message, /ECONNREFUSED/);
+	t.deepEqual(body.hosts, []);
 });
 
 test.serial('the machine is looked at, not the moved time of a rehearsal, which is a warning', async (t) => {
