@@ -111,7 +111,7 @@ test.serial('oplink billing lists, shows and replays events', async (t) => {
 	t.deepEqual(data, (await eventsOf(organization.id)).data);
 	const [{id}] = data;
 	const table = await runCli(['billing', 'events', '--org', organization.id, '--outcome', 'APPLIED'], {env});
-	t.regex(table.stdout, /^RECEIVED +ID +TYPE +OUTCOME +REASON$/m);
+	t.regex(table.stdout, /^AT \(UTC\) +ID +OUTCOME +TYPE$/m);
 	t.regex(table.stdout, /APPLIED/);
 	const shown = await runCli(['billing', 'show', id], {env});
 	t.is(shown.exitCode, 0);

@@ -2,6 +2,7 @@ import {Option} from 'commander';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
 import {listAt, listPages} from '../list-pages.ts';
+import {timeText} from '../match-trace.ts';
 
 type GatewayEvent = {
 	id: string;
@@ -21,6 +22,9 @@ type GatewayEvent = {
 type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: string};
 
 const EVENTS = '/admin/billing/events';
+
+/** Columns of a terminal that has room for a sentence beside the rest. */
+const WIDE = 120;
 
 const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
 
@@ -58,11 +62,11 @@ export const billingCommands: CommandGroup = {
 				const {org: orgId, gateway, outcome} = options;
 				const list = listAt<GatewayEvent>(connection.admin(), EVENTS);
 				await show.page(await listPages(list, options, {orgId, gateway, outcome}), [
-					{title: 'RECEIVED', value: ({receivedAt}) => receivedAt},
+					{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
 					{title: 'ID', value: ({id}) => id},
-					{title: 'TYPE', value: ({type}) => type, flexible: true},
 					{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-					{title: 'REASON', value: ({reason}) => reason, flexible: true},
+					{title: 'TYPE', value: ({type}) => type, flexible: true},
+					...(show.width < WIDE ? [] : [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}]),
 				]);
 			},
 		}),
