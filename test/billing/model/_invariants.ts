@@ -1,0 +1,270 @@
+import {planOf} from '../../../src/plans/entitlements.ts';
+import {type Payment, paymentsOf, runningAtStripe} from './_money.ts';
+import type {Play} from './_play.ts';
+
+const DAY_MS = 86_400_000;
+/** The longest month, and what is kept after it: until a late word of a renewal, and after that of its failure. */
+const MONTH_MS = 31 * DAY_MS;
+const GRACE_MS = 14 * DAY_MS + 3_600_000;
+
+type InvoiceRow = {
+	gateway: string;
+	gateway_invoice_id: string;
+	plan: string;
+	amount_minor: string;
+	period_start: Date | null;
+	period_end: Date | null;
+};
+type Json = Record<string, unknown>;
+type Seen = {
+	organization: {plan: string | null; entitled_until: Date | null} | null;
+	row: {
+		status: string;
+		gateway: string;
+		gateway_subscription_id: string | null;
+		plan: string;
+		past_due_at: Date | null;
+	} | null;
+	invoices: InvoiceRow[];
+};
+
+/** What is remembered from step to step: when each payment began to count, and since when the row is PAST_DUE. */
+export type Memory = {
+	countedAt: Map<string, {at: Date; step: number}>;
+	takenIn: Map<string, number>;
+	pastDue: Set<number>;
+};
+export const newMemory = (): Memory => ({countedAt: new Map(), takenIn: new Map(), pastDue: new Set()});
+
+const keyOf = (gateway: string, id: string): string => `${gateway} ${id}`;
+
+const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** All in one statement, because this is asked after nearly every step. */
+const look = async ({world: {services}, organization: {id}}: Play): Promise<Seen> => {
+	const {rows} = await services.db.raw<{
+		rows: [{organization: Json | null; row: Json | null; invoices: Json[] | null}];
+	}>(
+		`SELECT (SELECT to_json(o) FROM (SELECT plan, entitled_until FROM organizations WHERE id = :id) o) AS organization,
+			(SELECT to_json(s) FROM subscriptions s WHERE organization_id = :id) AS row,
+			(SELECT json_agg(i) FROM billing_invoices i WHERE organization_id = :id) AS invoices`,
+		{id},
+	);
+	const [{organization, row, invoices}] = rows;
+	const read = (json: Json): Json =>
+		Object.fromEntries(
+			Object.entries(json).map(([name, value]) => [
+				name,
+				/_(?:at|until|start|end)$/.test(name) && typeof value !== 'boolean' ? dateOf(value as string | null) : value,
+			]),
+		);
+	return {
+		organization: organization && (read(organization) as unknown as Seen['organization']),
+		row: row && (read(row) as unknown as Seen['row']),
+		invoices: (invoices ?? []).map((one) => read(one) as unknown as InvoiceRow),
+	};
+};
+
+const rankOf = ({world: {services}}: Play, plan: string | null): number =>
+	plan === 'ENTERPRISE' ? Number.POSITIVE_INFINITY : (services.config.plans[plan ?? '']?.prices.USD ?? 0);
+
+/** The plan that the organization can use now. */
+const usedPlan = ({world: {services}}: Play, {organization}: Seen): string | null => {
+	const used = organization && planOf(services, {plan: organization.plan, entitledUntil: organization.entitled_until});
+	return Object.entries(services.config.plans).find(([, plan]) => plan === used)?.[0] ?? null;
+};
+
+const remember = (play: Play, memory: Memory, {invoices, row}: Seen, payments: Payment[]): void => {
+	const at = play.world.clock.now();
+	for (const {gateway, gateway_invoice_id: id} of invoices) {
+		const key = keyOf(gateway, id);
+		memory.countedAt.set(key, memory.countedAt.get(key) ?? {at, step: play.step});
+	}
+
+	for (const {gateway, id} of payments) {
+		const key = keyOf(gateway, id);
+		memory.takenIn.set(key, memory.takenIn.get(key) ?? play.step);
+	}
+
+	if (row?.status === 'PAST_DUE' && row.past_due_at !== null) {
+		memory.pastDue.add(row.past_due_at.getTime());
+	}
+};
+
+/** Nothing is used that nobody paid for and ops did not set. */
+const unpaidUse = (play: Play, memory: Memory, seen: Seen, payments: Payment[]): string | null => {
+	const used = usedPlan(play, seen);
+	const rank = rankOf(play, used);
+	if (rank === 0) {
+		return null;
+	}
+
+	const now = play.world.clock.now().getTime();
+	const set = play.opsSets.at(-1);
+	if (set?.plan === used || play.opsSets.some(({plan, step}) => plan === used && step === play.step)) {
+		return null;
+	}
+
+	const counted = payments.flatMap((payment) => {
+		const found = memory.countedAt.get(keyOf(payment.gateway, payment.id));
+		return found === undefined ? [] : [{...payment, ...found}];
+	});
+	const months = counted.filter(({kind}) => kind === 'month');
+	const endOf = (payment: (typeof counted)[number]) =>
+		payment.kind === 'month'
+			? Math.max(payment.at.getTime() + MONTH_MS, payment.until?.getTime() ?? 0)
+			: Math.max(...months.map(({at, until}) => Math.max(at.getTime() + MONTH_MS, until?.getTime() ?? 0)));
+	const pays = counted.some(
+		(payment) =>
+			rankOf(play, payment.plan) >= rank &&
+			(set === undefined || payment.step >= set.step) &&
+			now < endOf(payment) + GRACE_MS,
+	);
+	return pays ? null : `${used} is used, and nobody pays for it`;
+};
+
+/** Every invoice is money that was taken, and as much. */
+const inventedMoney = (_: Play, __: Memory, {invoices}: Seen, payments: Payment[]): string | null => {
+	const wrong = invoices.find(({gateway, gateway_invoice_id: id, amount_minor: amount}) => {
+		const payment = payments.find((one) => one.gateway === gateway && one.id === id);
+		return (payment?.amount ?? 0) !== Number(amount);
+	});
+	return wrong === undefined ? null : `the invoice ${wrong.gateway_invoice_id} is not the money that was taken`;
+};
+
+/** No more is given back than was taken. */
+const givenBackTwice = (_: Play, __: Memory, ___: Seen, payments: Payment[]): string | null => {
+	const wrong = payments.find(({kept}) => kept < 0);
+	return wrong === undefined ? null : `more was given back than ${wrong.id} took`;
+};
+
+type Rule = (play: Play, memory: Memory, seen: Seen, payments: Payment[]) => string | null | Promise<string | null>;
+
+/** Money that is kept is counted; what does not count is given back, or waits for a person. */
+const forgottenMoney: Rule = async (play, memory, _, payments) => {
+	const {db} = play.world.services;
+	for (const {gateway, id, attemptId, kept} of payments) {
+		// Also what went with a deleted organization: it had been counted.
+		if (kept === 0 || memory.countedAt.has(keyOf(gateway, id))) {
+			continue;
+		}
+
+		const reviewed = await db('gateway_events')
+			.where({gateway})
+			.whereIn('outcome', play.deletedAt === null ? ['REVIEW'] : ['REVIEW', 'UNMATCHED'])
+			.whereRaw('(attempt_id::text = ? OR payload LIKE ?)', [attemptId, `%${id}%`])
+			.first();
+		if (reviewed === undefined) {
+			return `${gateway} keeps ${kept} of ${id}, for which nobody has anything`;
+		}
+	}
+
+	return null;
+};
+
+/** Two payments for the same time. */
+const paidTwice: Rule = (play, memory, {invoices}, payments) => {
+	const kept = payments.filter((one) => one.kept > 0);
+	const attempts = kept.flatMap(({attemptId}) => (attemptId === null ? [] : [attemptId]));
+	const twice = attempts.find((id, index) => attempts.indexOf(id) !== index);
+	// Nobody is left to give anything to; what the ledger says of each is looked at by itself.
+	if (twice !== undefined && play.deletedAt === null) {
+		return `the attempt ${twice} was paid twice, and both payments are kept`;
+	}
+
+	const spans = kept.flatMap(({gateway, id, kind, plan}) => {
+		const invoice = invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id);
+		const step = memory.countedAt.get(keyOf(gateway, id))?.step ?? 0;
+		const [start, end] = [invoice?.period_start, invoice?.period_end];
+		return start == null || end == null ? [] : [{id, kind, plan, step, start: start.getTime(), end: end.getTime()}];
+	});
+	const resets = [...play.opsSets.map(({step}) => step)];
+	for (const [index, one] of spans.entries()) {
+		const other = spans
+			.slice(index + 1)
+			.find(
+				({kind, plan, start, end, step}) =>
+					kind === one.kind &&
+					(kind === 'month' ? start < one.end && one.start < end : plan === one.plan && end === one.end) &&
+					!resets.some((reset) => reset >= Math.min(step, one.step) && reset <= Math.max(step, one.step)),
+			);
+		if (other !== undefined) {
+			return `${one.id} and ${other.id} were both taken for the same time`;
+		}
+	}
+
+	return null;
+};
+
+/** At most one subscription is paid, and it is the one that the row is about. */
+const secondSubscription: Rule = (play, _, seen) => {
+	const {row} = seen;
+	const running = runningAtStripe(play.world.stripe);
+	const isLive = row !== null && ['ACTIVE', 'PAST_DUE'].includes(row.status);
+	const stray = running.find(({id}) => !(isLive && row.gateway === 'GATEWAY_A' && row.gateway_subscription_id === id));
+	if (stray !== undefined) {
+		return `gateway A goes on to charge for ${stray.id}, the row is ${row?.status} at ${row?.gateway}`;
+	}
+
+	return isLive && row.gateway === 'GATEWAY_A' && running.length === 0
+		? `the row is ${row.status}, and gateway A knows of no subscription`
+		: null;
+};
+
+/** What is paid can be used. */
+const unusedMoney: Rule = (play, memory, seen, payments) => {
+	const now = play.world.clock.now().getTime();
+	const rank = rankOf(play, usedPlan(play, seen));
+	const lastSet = play.opsSets.at(-1)?.step ?? -1;
+	if (play.deletedAt !== null) {
+		return null;
+	}
+
+	const unused = payments.find(({gateway, id, kept, kind, plan, until, endedAt}) => {
+		const invoice = seen.invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id);
+		const step = Math.max(
+			memory.takenIn.get(keyOf(gateway, id)) ?? 0,
+			memory.countedAt.get(keyOf(gateway, id))?.step ?? 0,
+		);
+		const end = gateway === 'GATEWAY_A' ? until : invoice?.period_end;
+		const monthGivenBack =
+			kind === 'rest' && !payments.some((one) => one.kind === 'month' && one.gateway === gateway && one.kept > 0);
+		return (
+			kept > 0 &&
+			invoice !== undefined &&
+			!monthGivenBack &&
+			step > lastSet &&
+			(end?.getTime() ?? 0) > now &&
+			endedAt === null &&
+			rankOf(play, plan) > rank
+		);
+	});
+	return unused === undefined ? null : `${unused.plan} is paid by ${unused.id}, and cannot be used`;
+};
+
+/** Every event was taken in the end. */
+const refusedEvents: Rule = ({mail: {lost, refusal}}) =>
+	lost.length === 0 ? null : `${lost.length} events are refused for ever: ${refusal}`;
+
+const always: Rule[] = [unpaidUse, inventedMoney, givenBackTwice];
+const whenQuiet: Rule[] = [refusedEvents, forgottenMoney, paidTwice, secondSubscription, unusedMoney];
+
+/** What is wrong, or null. @param quiet whether everything was delivered, and nothing is under way. */
+export const check = async (play: Play, memory: Memory, quiet: boolean): Promise<string | null> => {
+	const seen = await look(play);
+	const payments = paymentsOf(play.world, play.world.services.config.plans);
+	remember(play, memory, seen, payments);
+	const [fault] = play.faults;
+	if (fault !== undefined) {
+		return fault;
+	}
+
+	for (const rule of [...always, ...(quiet ? whenQuiet : [])]) {
+		const wrong = await rule(play, memory, seen, payments);
+		if (wrong !== null) {
+			return wrong;
+		}
+	}
+
+	return null;
+};

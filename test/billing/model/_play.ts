@@ -1,0 +1,264 @@
+import {adminBearer, type Caller} from '../../../src/audit/audit-log.ts';
+import {cancelSubscription, resumeSubscription} from '../../../src/billing/cancel-subscription.ts';
+import {changePlan} from '../../../src/billing/change-plan.ts';
+import {startCheckout} from '../../../src/billing/checkout.ts';
+import {runBillingJobs} from '../../../src/billing/jobs/billing-jobs.ts';
+import {payRenewal} from '../../../src/billing/pay-renewal.ts';
+import {HttpError} from '../../../src/errors.ts';
+import {deleteOrganization, setOrganizationPlan} from '../../../src/organizations/organization-operations.ts';
+import type {Organization} from '../../../src/organizations/organization-store.ts';
+import {deliver, forgetDelivered, type Mail, newMail} from './_mail.ts';
+import type {Step} from './_steps.ts';
+import type {World} from './_world.ts';
+
+/** A page on which the customer can pay, and what was said there of the plan. */
+export type Tab = {gateway: 'GATEWAY_A' | 'GATEWAY_B'; ref: string};
+
+/** The play of one sequence: what the world does not know by itself. */
+export type Play = {
+	world: World;
+	organization: Organization;
+	tabs: Tab[];
+	mail: Mail;
+	/** What nobody may ever be answered with, and the like: found on the way. */
+	faults: string[];
+	/** What ops set, and in which step. */
+	opsSets: Array<{plan: string | null; step: number}>;
+	deletedAt: number | null;
+	/** Of the step that runs. */
+	step: number;
+};
+
+const by: Caller = {actor: {type: 'USER', id: null, name: 'Owner'}, requestId: null};
+const operator: Caller = {actor: adminBearer, requestId: null};
+
+export const newPlay = async (world: World): Promise<Play> => {
+	const organization = await world.begin();
+	return {
+		world,
+		organization,
+		tabs: [],
+		mail: newMail(world),
+		faults: [],
+		opsSets: [],
+		deletedAt: null,
+		step: 0,
+	};
+};
+
+/** Statuses that routes of billing may answer with (decisions 9); anything else that is thrown is a fault of ours. */
+const EXPECTED = [400, 402, 403, 404, 409, 502, 503];
+
+/** Asks for something as a route would. What a killed service threw is nobody's answer. */
+const ask = async <T>(play: Play, what: string, run: () => Promise<T>): Promise<T | null> => {
+	try {
+		const answer = await run();
+		return play.world.death.isDead() ? null : answer;
+	} catch (error) {
+		const isAnswer = error instanceof HttpError && EXPECTED.includes(error.status);
+		if (!isAnswer && !play.world.death.isDead()) {
+			play.faults.push(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+		}
+
+		return null;
+	}
+};
+
+const opened = (play: Play, result: Awaited<ReturnType<typeof startCheckout>> | null): void => {
+	if (result?.checkoutUrl != null && result.gateway !== 'MANUAL') {
+		play.tabs.push({gateway: result.gateway, ref: result.sessionId ?? ''});
+	}
+};
+
+/** What the customer does at a hosted page; what the page refuses is nothing that happened. */
+const atThePage = (play: Play, tab: number | undefined, act: (tab: Tab) => unknown): void => {
+	const page = play.tabs.at(-1 - (tab ?? 0));
+	if (page !== undefined) {
+		person(() => act(page));
+	}
+};
+
+const person = (act: () => unknown): void => {
+	try {
+		act();
+	} catch {
+		// The page says that it is not possible.
+	}
+};
+
+const customersCards = ({world: {stripe, paymob}}: Play, does: 'works' | 'declines' | 'hesitates'): void => {
+	for (const id of stripe.account.customers.keys()) {
+		stripe.setCard(id, does === 'hesitates' ? 'requires_action' : does);
+	}
+
+	for (const token of paymob.merchant.savedCards.keys()) {
+		paymob.setCard(token, does === 'hesitates' ? 'pending' : does);
+	}
+};
+
+/** The jobs, as the service runs them every minute. */
+export const runJobs = async (play: Play): Promise<void> => {
+	const {stripe, services} = play.world;
+	stripe.advance();
+	await ask(play, 'the jobs', () => runBillingJobs(services));
+	await services.background.settle();
+};
+
+const routes = async (play: Play, step: Step): Promise<void> => {
+	const {services, death} = play.world;
+	const {organization} = play;
+	// Then no session and no path names it any more.
+	if (play.deletedAt !== null) {
+		return;
+	}
+
+	switch (step.do) {
+		case 'checkout':
+			opened(play, await ask(play, step.do, () => startCheckout(services, {organization, by, ...step})));
+			break;
+		case 'change':
+			opened(play, await ask(play, step.do, () => changePlan(services, {organization, by, currency: 'USD', ...step})));
+			break;
+		case 'cancel':
+			await ask(play, step.do, () => cancelSubscription(services, {organization, by}));
+			break;
+		case 'resume':
+			await ask(play, step.do, () => resumeSubscription(services, {organization, by}));
+			break;
+		case 'renew':
+			opened(play, await ask(play, step.do, () => payRenewal(services, {organization, by})));
+			break;
+		case 'ops': {
+			const set = await ask(play, step.do, () =>
+				setOrganizationPlan(services, {organization, by: operator, plan: step.plan}),
+			);
+			if (set !== null || death.isDead()) {
+				play.opsSets.push({plan: step.plan, step: play.step});
+			}
+
+			break;
+		}
+		case 'delete': {
+			const gone = await ask(play, step.do, () => deleteOrganization(services, {organization, by: operator}));
+			play.deletedAt = gone === null ? play.deletedAt : play.step;
+			break;
+		}
+		default:
+			throw new Error(`There is no route for ${step.do}`);
+	}
+};
+
+/** Whether time would still bring something of gateway B within hours: a checkout, a charge, a payment to give back. */
+const isUnsettled = async ({world: {services}, mail}: Play): Promise<boolean> => {
+	const {rows} = await services.db.raw<{rows: Array<{left: boolean}>}>(
+		`SELECT EXISTS (SELECT 1 FROM billing_attempts WHERE gateway = 'GATEWAY_B' AND status IN ('OPEN', 'SUPERSEDED'))
+			OR EXISTS (SELECT 1 FROM payment_reversals WHERE status = 'PENDING') AS left`,
+	);
+	return mail.lost.length > 0 || mail.waiting.length > 0 || rows.some(({left}) => left);
+};
+
+/** Until everything is told and nothing is left that time brings within hours. */
+const settle = async (play: Play): Promise<void> => {
+	const {world, mail} = play;
+	world.death.clearFaults();
+	mail.eager = false;
+	await deliver(play, 'old ones again');
+	// A lease of the dead, an inquiry, the end of a checkout, the longest pause before a payment is given back.
+	for (const minutes of [2, 16, 61, 400]) {
+		world.clock.advance(minutes * 60);
+		await runJobs(play);
+		await deliver(play, 'lost ones');
+		forgetDelivered(play);
+		if (!(await isUnsettled(play))) {
+			break;
+		}
+	}
+};
+
+/** Does one step. */
+export const perform = async (play: Play, step: Step): Promise<void> => {
+	const {world} = play;
+	const {stripe, paymob, clock, death, services} = world;
+	switch (step.do) {
+		case 'pay':
+			atThePage(play, step.tab, ({gateway, ref}) =>
+				gateway === 'GATEWAY_A'
+					? stripe.pay(ref, ...(step.delayed === true && ref.startsWith('cs_') ? (['delayed'] as const) : []))
+					: paymob.pay(ref, {saveCard: step.save === true}),
+			);
+			break;
+		case 'decline':
+			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? stripe : paymob).decline(ref));
+			break;
+		case 'linger':
+			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? null : paymob.startPaying(ref)));
+			break;
+		case 'bank': {
+			const pending = [...paymob.merchant.transactions.values()].find((one) => one.pending);
+			const delayed = [...stripe.account.sessions.values()].find(
+				(one) => one.status === 'complete' && one.payment_status === 'unpaid',
+			);
+			person(() => pending !== undefined && paymob.settle(pending.id, step.ok));
+			person(() => pending === undefined && delayed !== undefined && stripe.settle(delayed.id, step.ok));
+			break;
+		}
+		case 'card':
+			customersCards(play, step.does);
+			break;
+		case 'leave': {
+			const running = [...stripe.account.subscriptions.values()].find(({status}) => status === 'active');
+			person(() => running !== undefined && stripe.cancelInPortal(running.id));
+			break;
+		}
+		case 'refund':
+		case 'void': {
+			const taken = paymob.charges.findLast(({refunded}) => refunded === 0);
+			person(() => taken !== undefined && paymob[step.do](taken.transactionId));
+			break;
+		}
+		case 'deliver':
+			await deliver(play, step.how ?? 'in order');
+			break;
+		case 'eager':
+			play.mail.eager = step.on;
+			break;
+		case 'fault': {
+			let left = step.after ?? 0;
+			const when = () => left-- === 0;
+			(step.gateway === 'A' ? stripe : paymob).fail({
+				when,
+				...(step.how === 'refuse' ? {status: 500} : {drop: true, afterwards: step.how === 'drop after'}),
+			});
+			break;
+		}
+		case 'wait':
+			clock.advance(step.minutes * 60);
+			await runJobs(play);
+			break;
+		case 'crash': {
+			const died = await death.at(step.at, async () => {
+				await perform(play, step.during);
+				await play.mail.underWay();
+				await services.background.settle();
+			});
+			if (died) {
+				// Longer than a lease of the dead lives.
+				clock.advance(61);
+				await runJobs(play);
+			}
+
+			break;
+		}
+		case 'together':
+			await Promise.all(step.steps.map((one) => perform(play, one)));
+			break;
+		case 'quiet':
+			await settle(play);
+			break;
+		default:
+			await routes(play, step);
+	}
+	await play.mail.underWay();
+	await services.background.settle();
+	forgetDelivered(play);
+};

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import type {AnyPlan, PaidPlan, Step} from './_steps.ts';
+
+const paid = fc.constantFrom<PaidPlan>('SOLO', 'GROWTH', 'SCALE');
+const any = fc.constantFrom<AnyPlan>('STARTER', 'SOLO', 'GROWTH', 'SCALE');
+const currency = fc.constantFrom('USD' as const, 'EGP' as const);
+const tab = fc.constantFrom(0, 0, 0, 1, 2);
+
+const checkout: fc.Arbitrary<Step> = fc.record({do: fc.constant('checkout' as const), plan: paid, currency});
+const change: fc.Arbitrary<Step> = fc.record({do: fc.constant('change' as const), plan: any, currency});
+const ask: fc.Arbitrary<Step> = fc.constantFrom<Step>({do: 'cancel'}, {do: 'resume'}, {do: 'renew'});
+const ops: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('ops' as const),
+	plan: fc.constantFrom<Extract<Step, {do: 'ops'}>['plan']>('STARTER', 'GROWTH', 'SCALE', 'ENTERPRISE', null),
+});
+const pay: fc.Arbitrary<Step> = fc.record({do: fc.constant('pay' as const), tab, save: fc.boolean()});
+const customer: fc.Arbitrary<Step> = fc.oneof(
+	fc.record({do: fc.constantFrom('decline' as const, 'linger' as const), tab}),
+	fc.record({do: fc.constant('bank' as const), ok: fc.boolean()}),
+	fc.record({do: fc.constant('card' as const), does: fc.constantFrom('works', 'declines', 'hesitates')}),
+	fc.constantFrom<Step>({do: 'leave'}, {do: 'refund'}, {do: 'void'}, {do: 'pay', delayed: true}),
+);
+const deliver: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('deliver' as const),
+	how: fc.constantFrom('in order', 'in order', 'backwards', 'newest', 'oldest', 'twice', 'lose', 'old ones again'),
+});
+const fault: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('fault' as const),
+	gateway: fc.constantFrom('A' as const, 'B' as const),
+	how: fc.constantFrom('refuse', 'drop', 'drop after'),
+	after: fc.constantFrom(0, 0, 1, 2),
+});
+const wait: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('wait' as const),
+	// Minutes to months; around the end of a checkout, a day, the tries of a renewal, a month, the grace.
+	minutes: fc.constantFrom(
+		1,
+		16,
+		61,
+		1440,
+		3 * 1440,
+		7 * 1440 + 5,
+		20 * 1440,
+		28 * 1440,
+		31 * 1440,
+		38 * 1440,
+		70 * 1440,
+	),
+});
+const route = fc.oneof(
+	{weight: 3, arbitrary: checkout},
+	{weight: 3, arbitrary: change},
+	{weight: 3, arbitrary: ask},
+	ops,
+);
+const small = fc.oneof(
+	{weight: 3, arbitrary: route},
+	{weight: 2, arbitrary: pay},
+	{weight: 3, arbitrary: deliver},
+	wait,
+);
+const crash: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('crash' as const),
+	at: fc.integer({min: 1, max: 45}),
+	during: fc.oneof(route, deliver, wait),
+});
+const together: fc.Arbitrary<Step> = fc.record({
+	do: fc.constant('together' as const),
+	steps: fc.array(small, {minLength: 2, maxLength: 3}),
+});
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+	{weight: 6, arbitrary: checkout},
+	{weight: 6, arbitrary: change},
+	{weight: 4, arbitrary: ask},
+	{weight: 2, arbitrary: ops},
+	{weight: 9, arbitrary: pay},
+	{weight: 4, arbitrary: customer},
+	{weight: 8, arbitrary: deliver},
+	{weight: 6, arbitrary: wait},
+	{weight: 2, arbitrary: fault},
+	{weight: 3, arbitrary: crash},
+	{weight: 2, arbitrary: together},
+	{weight: 1, arbitrary: fc.constantFrom<Step>({do: 'eager', on: true}, {do: 'eager', on: false}, {do: 'quiet'})},
+	{weight: 1, arbitrary: fc.constant<Step>({do: 'delete'})},
+);
+
+/** Sequences of which most begin with something that is bought, because little happens to who never did. */
+const sequenceOf = (least: number, most: number): fc.Arbitrary<Step[]> =>
+	fc
+		.tuple(
+			fc.option(fc.tuple(checkout, pay, fc.option(deliver, {freq: 4})), {freq: 4}),
+			fc.array(step, {minLength: least, maxLength: most, size: 'max'}),
+		)
+		.map(([begin, more]) => [...(begin ?? []).flatMap((one) => (one === null ? [] : [one])), ...more]);
+
+/** Short ones in bulk, because what is wrong takes few steps mostly; and long ones. */
+export const sequence: fc.Arbitrary<Step[]> = fc.oneof(
+	{weight: 12, arbitrary: sequenceOf(1, 5)},
+	{weight: 1, arbitrary: sequenceOf(8, 25)},
+);

@@ -1,0 +1,122 @@
+import {randomUUID} from 'node:crypto';
+import {pino} from 'pino';
+import Stripe from 'stripe';
+import {createStripeGateway} from '../../../src/billing/stripe/stripe-gateway.ts';
+import {loadConfig} from '../../../src/config.ts';
+import {createDb} from '../../../src/db/db.ts';
+import {createOrganizationStore, type Organization} from '../../../src/organizations/organization-store.ts';
+import {createServices, type Services} from '../../../src/services.ts';
+import {type FakePaymob, startFakePaymob} from '../../fakes/paymob/paymob.ts';
+import {type FakeStripe, startFakeStripe} from '../../fakes/stripe/stripe.ts';
+import {createTestDatabase} from '../../helpers/database.ts';
+import {createFakeClock, type FakeClock} from '../../helpers/service.ts';
+import {type Death, prepareDeath} from './_death.ts';
+
+/** An installation of its own, with both gateways: one organization at a time lives in it. */
+export type World = {
+	services: Services;
+	clock: FakeClock;
+	stripe: FakeStripe;
+	paymob: FakePaymob;
+	death: Death;
+	/** What the service logged since the last organization, for a failure. */
+	lines: string[];
+	/** Forgets what was and makes a new organization. */
+	begin(): Promise<Organization>;
+	stop(): Promise<void>;
+};
+
+const BEGIN = new Date('2026-01-31T12:00:00.000Z');
+
+/** The service's library, which does not repeat a call by itself: so every fault is seen. */
+const createLibrary = ({env}: FakeStripe): Stripe => {
+	const {hostname, port} = new URL(env.STRIPE_API_URL);
+	return new Stripe(env.STRIPE_SECRET_KEY, {
+		host: hostname,
+		port,
+		protocol: 'http',
+		maxNetworkRetries: 0,
+		telemetry: false,
+		httpClient: Stripe.createFetchHttpClient(),
+	});
+};
+
+export const startWorld = async (): Promise<World> => {
+	const clock = createFakeClock(BEGIN);
+	const [stripe, paymob, database] = await Promise.all([
+		startFakeStripe({clock}),
+		startFakePaymob({clock}),
+		createTestDatabase(),
+	]);
+	const adminToken = randomUUID();
+	const config = loadConfig({
+		PORT: '0',
+		ADMIN_TOKEN: adminToken,
+		LOG_LEVEL: 'warn',
+		BILLING_RETURN_URL: 'https://portal.example.com/billing',
+		...stripe.env,
+		...paymob.env,
+	});
+	const lines: string[] = [];
+	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
+	const db = createDb(database.url, {poolSize: 6});
+	const made = createServices({config, port: 3000, db, clock, log, adminToken});
+	const library = createLibrary(stripe);
+	const services: Services = {
+		...made,
+		stripe: library,
+		gateways: {
+			...made.gateways,
+			GATEWAY_A: createStripeGateway({
+				stripe: library,
+				plans: config.plans,
+				returnUrl: 'https://portal.example.com/billing',
+			}),
+		},
+	};
+	const death = prepareDeath(db, [stripe, paymob]);
+
+	const begin = async (): Promise<Organization> => {
+		await db.raw(
+			'DELETE FROM organizations; DELETE FROM gateway_events; DELETE FROM payment_reversals; DELETE FROM leases',
+		);
+		const {account} = stripe;
+		const {merchant} = paymob;
+		for (const map of [
+			...[account.customers, account.sessions, account.orders, account.subscriptions, account.schedules],
+			...[account.invoices, account.payments, account.portals, account.refunds, account.cards, account.pendingLines],
+			...[merchant.intentions, merchant.transactions, merchant.savedCards, merchant.cards],
+		]) {
+			map.clear();
+		}
+
+		for (const list of [stripe, paymob].flatMap(({events, history, calls, charges}) => [
+			events,
+			history,
+			calls,
+			charges,
+		])) {
+			list.length = 0;
+		}
+
+		lines.length = 0;
+		death.clearFaults();
+		clock.set(BEGIN);
+		return createOrganizationStore(db).insert({name: `Acme ${randomUUID()}`, contactEmail: null}, clock.now());
+	};
+
+	return {
+		services,
+		clock,
+		stripe,
+		paymob,
+		death,
+		lines,
+		begin,
+		stop: async () => {
+			await services.close();
+			await db.destroy();
+			await Promise.all([stripe.stop(), paymob.stop(), database.drop()]);
+		},
+	};
+};

@@ -1,0 +1,46 @@
+import test from 'ava';
+import {playSequence} from './model/_sequence.ts';
+import type {Step} from './model/_steps.ts';
+import {startWorld, type World} from './model/_world.ts';
+
+/** What `model/sequences.ts` once found, each as short as it gets. The rules are those of `model/_invariants.ts`. */
+let world: World;
+test.before(async () => {
+	world = await startWorld();
+});
+test.after.always(() => world?.stop());
+
+const plays = test.macro(async (t, steps: readonly Step[]) => {
+	await t.notThrowsAsync(playSequence(world, steps));
+});
+
+test.serial('a renewal that is told after ops have replaced the subscription is on record', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'wait', minutes: 40_320},
+	{do: 'ops', plan: 'SCALE'},
+]);
+
+test.serial('what is gone does not come back because a renewal is found to have failed long after', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'wait', minutes: 100_800},
+]);
+
+test.serial('an upgrade from a plan that we have not been told of is refused until we are', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'change', plan: 'SCALE'},
+	{do: 'change', plan: 'GROWTH'},
+	{do: 'change', plan: 'STARTER'},
+]);
+
+test.serial('everything that a checkout took after its organization was deleted is given back', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'delete'},
+	{do: 'wait', minutes: 100_800},
+]);
