@@ -3,7 +3,7 @@ import {withLease} from '../db/lease.ts';
 import {noBillingCustomer, nothingToResume} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {billingLease} from './checkout.ts';
+import {billingLease} from './billing-lease.ts';
 import {gatewayOfSubscription, requireGateway} from './gateways.ts';
 import {replacePending} from './replace-pending.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';

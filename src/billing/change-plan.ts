@@ -5,15 +5,12 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {type Currency, planNamed} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {FALLBACK_PLAN} from './apply-subscription.ts';
-import {
-	billingLease,
-	type CheckoutSessionResult,
-	checkoutResult,
-	openCheckout,
-	requirePlanForSale,
-} from './checkout.ts';
+import {billingLease} from './billing-lease.ts';
+import {openCheckout} from './checkout.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import {downgradePlan, keepPlan} from './downgrade-plan.ts';
 import {currencyOf, gatewayOfSubscription} from './gateways.ts';
+import {requirePlanForSale} from './plan-for-sale.ts';
 import {upgradePlan} from './upgrade-plan.ts';
 import {requireLive} from './write-flags.ts';
 

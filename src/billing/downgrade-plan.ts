@@ -3,7 +3,7 @@ import {planUnchanged} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {FALLBACK_PLAN} from './apply-subscription.ts';
-import {type CheckoutSessionResult, checkoutResult} from './checkout.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import type {Gateway} from './gateway.ts';
 import {replacePending} from './replace-pending.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';

@@ -6,19 +6,13 @@ import type {Organization} from '../organizations/organization-store.ts';
 import type {Currency} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import {
-	type AttemptOrder,
-	billingLease,
-	type CheckoutSessionResult,
-	callForAttempt,
-	checkoutResult,
-	newAttempt,
-	payerOf,
-	requirePlanForSale,
-} from './checkout.ts';
+import {billingLease} from './billing-lease.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import type {Checkout, Gateway, Payer} from './gateway.ts';
 import {currencyOf, requireGateway} from './gateways.ts';
+import {type AttemptOrder, callForAttempt, newAttempt, payerOf} from './new-attempt.ts';
 import {FIRST_CHECKOUT} from './paymob/renewal-schedule.ts';
+import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
 import {isLive, nextPeriodOf, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 import {reprocessUnmatched} from './unmatched-events.ts';
@@ -38,7 +32,7 @@ export const renewalOrder = async (
 	}: {
 		gateway: Gateway;
 		subscription: Subscription;
-		plan: ReturnType<typeof requirePlanForSale>;
+		plan: PlanForSale;
 		currency: Currency;
 		now: Date;
 	},

@@ -7,8 +7,9 @@ import {type Plans, planNamed} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {applySubscription} from './apply-subscription.ts';
 import {createAttemptStore} from './attempt-store.ts';
-import {billingLease, closeSuperseded} from './checkout.ts';
+import {billingLease} from './billing-lease.ts';
 import {gatewayOfSubscription} from './gateways.ts';
+import {closeSuperseded} from './new-attempt.ts';
 import {isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 

@@ -4,26 +4,17 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {planNamed} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import {
-	type AttemptOrder,
-	type CheckoutSessionResult,
-	callForAttempt,
-	checkoutResult,
-	closeSuperseded,
-	newAttempt,
-	payerOf,
-	type requirePlanForSale,
-} from './checkout.ts';
+import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import type {Gateway, Upgrade} from './gateway.ts';
 import {currencyOf} from './gateways.ts';
+import {type AttemptOrder, callForAttempt, closeSuperseded, newAttempt, payerOf} from './new-attempt.ts';
 import {isOver, payByCheckout, renewalOrder} from './pay-renewal.ts';
+import type {PlanForSale} from './plan-for-sale.ts';
 import {replacePending} from './replace-pending.ts';
 import {isLive, proratedDifference, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 import {reprocessUnmatched} from './unmatched-events.ts';
 import {applyFlags} from './write-flags.ts';
-
-type PlanForSale = ReturnType<typeof requirePlanForSale>;
 
 /**
  * What a dearer plan costs: the difference for the rest of the period. Gateway B's period that is over has no rest; then

@@ -1,6 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.ts';
-import {closeSuperseded} from '../billing/checkout.ts';
+import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, replacePlan, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {seedChannels} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';

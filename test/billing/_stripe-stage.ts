@@ -5,10 +5,18 @@ import {createFakeClock} from '../helpers/service.ts';
 /** The service with gateway A, which is a fake that speaks the real wire format. */
 export type StripeStage = {portal: Portal; stripe: FakeStripe; stop(): Promise<void>};
 
-/**
- * @param env variables that differ. The library does not repeat a call by itself here, and gives up after 300 ms, so that
- * a failure costs no time.
- */
+/** How the library calls the gateway: milliseconds that it waits, and how often it repeats a call by itself. */
+export const setLibrary = (
+	{portal}: Pick<StripeStage, 'portal'>,
+	settings: {timeout?: number; maxNetworkRetries?: number},
+): void => {
+	const {stripe} = portal.services;
+	if (stripe !== null) {
+		Object.assign(Reflect.get(stripe, '_api') as object, settings);
+	}
+};
+
+/** @param env variables that differ. The library does not repeat a call by itself here, so that a failure is quick. */
 export const startStripeStage = async (env: Record<string, string> = {}): Promise<StripeStage> => {
 	const clock = createFakeClock();
 	const stripe = await startFakeStripe({clock});
@@ -16,11 +24,7 @@ export const startStripeStage = async (env: Record<string, string> = {}): Promis
 		{...stripe.env, BILLING_RETURN_URL: 'https://portal.example.com/billing', ...env},
 		clock,
 	);
-	const {stripe: library} = portal.services;
-	if (library !== null) {
-		Object.assign(Reflect.get(library, '_api') as object, {timeout: 300, maxNetworkRetries: 0});
-	}
-
+	setLibrary({portal}, {maxNetworkRetries: 0});
 	return {
 		portal,
 		stripe,

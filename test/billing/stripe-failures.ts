@@ -8,6 +8,7 @@ import {
 	deliverAll,
 	newOwner,
 	type StripeStage,
+	setLibrary,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
@@ -144,7 +145,9 @@ for (const [what, {prepare, act, calls, ends, charges}] of Object.entries(storie
 					const owner = await prepare();
 					const {attempts: _, ...before} = await everythingOf(stage, owner);
 					const failing = stage.stripe.fail({method, path, ...fault, times: Number.POSITIVE_INFINITY});
+					setLibrary(stage, {timeout: 'hang' in fault ? 300 : 10_000});
 					const {status, body} = await act(owner);
+					setLibrary(stage, {timeout: 10_000});
 					failing.lift();
 					t.like({status, ...body}, {status: 502, error: 'Bad Gateway', message: 'Payment gateway unavailable'}, how);
 					const {attempts, ...now} = await everythingOf(stage, owner);

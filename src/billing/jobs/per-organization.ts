@@ -1,6 +1,6 @@
 import {withLeaseIfFree} from '../../db/lease.ts';
 import type {Services} from '../../services.ts';
-import {billingLease} from '../checkout.ts';
+import {billingLease} from '../billing-lease.ts';
 
 /** A run of the jobs: it ends early where the service stops. */
 export type BillingRun = {services: Services; isStopping: () => boolean};

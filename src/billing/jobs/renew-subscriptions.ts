@@ -4,7 +4,7 @@ import {createOrganizationStore, type Organization} from '../../organizations/or
 import {planNamed} from '../../plans/plans.ts';
 import type {Services} from '../../services.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
-import {payerOf} from '../checkout.ts';
+import {payerOf} from '../new-attempt.ts';
 import {isOver} from '../pay-renewal.ts';
 import {chargeableCard, chargeCard} from '../paymob/charge-card.ts';
 import {failCharge} from '../paymob/fail-renewal.ts';

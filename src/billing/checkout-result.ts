@@ -1,0 +1,29 @@
+import type {Checkout, GatewayName} from './gateway.ts';
+import {type Subscription, subscriptionJson} from './subscription.ts';
+
+/** What a checkout or a change of plan came to (interface 4.5, decisions 9). */
+export type CheckoutAction =
+	| 'CHECKOUT'
+	| 'UPGRADED'
+	| 'UPGRADE_CHECKOUT'
+	| 'SCHEDULED_DOWNGRADE'
+	| 'DOWNGRADE_CANCELLED';
+export type CheckoutSessionResult = {
+	action: CheckoutAction;
+	gateway: GatewayName | 'MANUAL';
+	checkoutUrl: string | null;
+	sessionId: string | null;
+	subscription: ReturnType<typeof subscriptionJson>;
+};
+
+export const checkoutResult = (
+	action: CheckoutAction,
+	subscription: Subscription,
+	{gateway, checkout}: {gateway: CheckoutSessionResult['gateway']; checkout: Checkout | null},
+): CheckoutSessionResult => ({
+	action,
+	gateway,
+	checkoutUrl: checkout?.url ?? null,
+	sessionId: checkout?.sessionId ?? null,
+	subscription: subscriptionJson(subscription),
+});
