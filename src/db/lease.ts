@@ -4,29 +4,46 @@ import type {Clock} from '../clock.ts';
 import {workUnderWay} from '../errors.ts';
 import type {Db} from './db.ts';
 
-/** Longer than any work with its calls to a provider; after it a holder that was killed blocks nobody. */
+/** A holder that was killed blocks nobody after it; one that works on renews its lease before. */
 const LEASE_SECONDS = 60;
+const RENEWAL_MS = 20_000;
 /** How long a request waits for its turn. */
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 250;
 
-const take = async (db: Db, name: string, holder: string, now: Date): Promise<boolean> => {
+type Held = {db: Db; clock: Clock; name: string; holder: string};
+
+const endOf = (clock: Clock): Date => new Date(clock.now().getTime() + LEASE_SECONDS * 1000);
+
+const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 	const {rowCount} = await db.raw<{rowCount: number}>(
 		`INSERT INTO leases (name, holder, expires_at) VALUES (:name, :holder, :until)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
 		WHERE leases.expires_at <= :now`,
-		{name, holder, now, until: new Date(now.getTime() + LEASE_SECONDS * 1000)},
+		{name, holder, now: clock.now(), until: endOf(clock)},
 	);
 	return rowCount > 0;
 };
 
-/** What was done is done: a lease that could not be given back ends by itself. */
-const giveBack = (db: Db, name: string, holder: string): Promise<unknown> =>
-	db('leases')
-		.where({name, holder})
-		.delete()
-		.catch(() => {});
+/** Runs the holder's work. The lease is renewed for as long as that takes, because a provider may be slow many times. */
+const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>): Promise<T> => {
+	const own = () => db('leases').where({name, holder});
+	const renewal = setInterval(() => {
+		own()
+			.update({expires_at: endOf(clock)})
+			.catch(() => {});
+	}, RENEWAL_MS).unref();
+	try {
+		return await work();
+	} finally {
+		clearInterval(renewal);
+		// What was done is done: a lease that could not be given back ends by itself.
+		await own()
+			.delete()
+			.catch(() => {});
+	}
+};
 
 /**
  * Runs `work` while none of the same name runs, in any process; others wait for their turn. A lease and no lock,
@@ -38,9 +55,9 @@ export const withLease = async <T>(
 	name: string,
 	work: () => Promise<T>,
 ): Promise<T> => {
-	const holder = randomUUID();
+	const held = {db, clock, name, holder: randomUUID()};
 	const began = performance.now();
-	for (let wait = FIRST_PAUSE_MS; !(await take(db, name, holder, clock.now())); wait *= 1.5) {
+	for (let wait = FIRST_PAUSE_MS; !(await take(held)); wait *= 1.5) {
 		if (performance.now() - began > PATIENCE_MS) {
 			throw workUnderWay();
 		}
@@ -48,11 +65,7 @@ export const withLease = async <T>(
 		await pause(Math.min(wait, LONGEST_PAUSE_MS));
 	}
 
-	try {
-		return await work();
-	} finally {
-		await giveBack(db, name, holder);
-	}
+	return hold(held, work);
 };
 
 /** As `withLease`, for work that somebody else does already where the lease is taken: then nothing runs here. */
@@ -61,14 +74,8 @@ export const withLeaseIfFree = async (
 	name: string,
 	work: () => Promise<void>,
 ): Promise<void> => {
-	const holder = randomUUID();
-	if (!(await take(db, name, holder, clock.now()))) {
-		return;
-	}
-
-	try {
-		await work();
-	} finally {
-		await giveBack(db, name, holder);
+	const held = {db, clock, name, holder: randomUUID()};
+	if (await take(held)) {
+		await hold(held, work);
 	}
 };
