@@ -1,95 +1,11 @@
-import {planOf} from '../../../src/plans/entitlements.ts';
 import {type Payment, paymentsOf, runningAtStripe} from './_money.ts';
 import type {Play} from './_play.ts';
+import {keyOf, look, type Memory, rankOf, remember, type Seen, usedPlan} from './_seen.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest month, and what is kept after it: until a late word of a renewal, and after that of its failure. */
 const MONTH_MS = 31 * DAY_MS;
 const GRACE_MS = 14 * DAY_MS + 3_600_000;
-
-type InvoiceRow = {
-	gateway: string;
-	gateway_invoice_id: string;
-	plan: string;
-	amount_minor: string;
-	period_start: Date | null;
-	period_end: Date | null;
-};
-type Json = Record<string, unknown>;
-type Seen = {
-	organization: {plan: string | null; entitled_until: Date | null} | null;
-	row: {
-		status: string;
-		gateway: string;
-		gateway_subscription_id: string | null;
-		plan: string;
-		past_due_at: Date | null;
-	} | null;
-	invoices: InvoiceRow[];
-};
-
-/** What is remembered from step to step: when each payment began to count, and since when the row is PAST_DUE. */
-export type Memory = {
-	countedAt: Map<string, {at: Date; step: number}>;
-	takenIn: Map<string, number>;
-	pastDue: Set<number>;
-};
-export const newMemory = (): Memory => ({countedAt: new Map(), takenIn: new Map(), pastDue: new Set()});
-
-const keyOf = (gateway: string, id: string): string => `${gateway} ${id}`;
-
-const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
-
-/** All in one statement, because this is asked after nearly every step. */
-const look = async ({world: {services}, organization: {id}}: Play): Promise<Seen> => {
-	const {rows} = await services.db.raw<{
-		rows: [{organization: Json | null; row: Json | null; invoices: Json[] | null}];
-	}>(
-		`SELECT (SELECT to_json(o) FROM (SELECT plan, entitled_until FROM organizations WHERE id = :id) o) AS organization,
-			(SELECT to_json(s) FROM subscriptions s WHERE organization_id = :id) AS row,
-			(SELECT json_agg(i) FROM billing_invoices i WHERE organization_id = :id) AS invoices`,
-		{id},
-	);
-	const [{organization, row, invoices}] = rows;
-	const read = (json: Json): Json =>
-		Object.fromEntries(
-			Object.entries(json).map(([name, value]) => [
-				name,
-				/_(?:at|until|start|end)$/.test(name) && typeof value !== 'boolean' ? dateOf(value as string | null) : value,
-			]),
-		);
-	return {
-		organization: organization && (read(organization) as unknown as Seen['organization']),
-		row: row && (read(row) as unknown as Seen['row']),
-		invoices: (invoices ?? []).map((one) => read(one) as unknown as InvoiceRow),
-	};
-};
-
-const rankOf = ({world: {services}}: Play, plan: string | null): number =>
-	plan === 'ENTERPRISE' ? Number.POSITIVE_INFINITY : (services.config.plans[plan ?? '']?.prices.USD ?? 0);
-
-/** The plan that the organization can use now. */
-const usedPlan = ({world: {services}}: Play, {organization}: Seen): string | null => {
-	const used = organization && planOf(services, {plan: organization.plan, entitledUntil: organization.entitled_until});
-	return Object.entries(services.config.plans).find(([, plan]) => plan === used)?.[0] ?? null;
-};
-
-const remember = (play: Play, memory: Memory, {invoices, row}: Seen, payments: Payment[]): void => {
-	const at = play.world.clock.now();
-	for (const {gateway, gateway_invoice_id: id} of invoices) {
-		const key = keyOf(gateway, id);
-		memory.countedAt.set(key, memory.countedAt.get(key) ?? {at, step: play.step});
-	}
-
-	for (const {gateway, id} of payments) {
-		const key = keyOf(gateway, id);
-		memory.takenIn.set(key, memory.takenIn.get(key) ?? play.step);
-	}
-
-	if (row?.status === 'PAST_DUE' && row.past_due_at !== null) {
-		memory.pastDue.add(row.past_due_at.getTime());
-	}
-};
 
 /** Nothing is used that nobody paid for and ops did not set. */
 const unpaidUse = (play: Play, memory: Memory, seen: Seen, payments: Payment[]): string | null => {
@@ -100,8 +16,9 @@ const unpaidUse = (play: Play, memory: Memory, seen: Seen, payments: Payment[]):
 	}
 
 	const now = play.world.clock.now().getTime();
-	const set = play.opsSets.at(-1);
-	if (set?.plan === used || play.opsSets.some(({plan, step}) => plan === used && step === play.step)) {
+	const set = play.opsSets.findLast(({isCertain}) => isCertain);
+	const isSet = ({plan, step}: (typeof play.opsSets)[number]) => plan === used && step >= (set?.step ?? 0);
+	if (play.opsSets.some(isSet)) {
 		return null;
 	}
 

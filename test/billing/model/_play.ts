@@ -8,6 +8,7 @@ import {HttpError} from '../../../src/errors.ts';
 import {deleteOrganization, setOrganizationPlan} from '../../../src/organizations/organization-operations.ts';
 import type {Organization} from '../../../src/organizations/organization-store.ts';
 import {deliver, forgetDelivered, type Mail, newMail} from './_mail.ts';
+import {actAsPeople, isOfPeople} from './_people.ts';
 import type {Step} from './_steps.ts';
 import type {World} from './_world.ts';
 
@@ -22,8 +23,8 @@ export type Play = {
 	mail: Mail;
 	/** What nobody may ever be answered with, and the like: found on the way. */
 	faults: string[];
-	/** What ops set, and in which step. */
-	opsSets: Array<{plan: string | null; step: number}>;
+	/** What ops set, and in which step; a service that died meanwhile may have done it or not. */
+	opsSets: Array<{plan: string | null; step: number; isCertain: boolean}>;
 	deletedAt: number | null;
 	/** Of the step that runs. */
 	step: number;
@@ -70,32 +71,6 @@ const opened = (play: Play, result: Awaited<ReturnType<typeof startCheckout>> | 
 	}
 };
 
-/** What the customer does at a hosted page; what the page refuses is nothing that happened. */
-const atThePage = (play: Play, tab: number | undefined, act: (tab: Tab) => unknown): void => {
-	const page = play.tabs.at(-1 - (tab ?? 0));
-	if (page !== undefined) {
-		person(() => act(page));
-	}
-};
-
-const person = (act: () => unknown): void => {
-	try {
-		act();
-	} catch {
-		// The page says that it is not possible.
-	}
-};
-
-const customersCards = ({world: {stripe, paymob}}: Play, does: 'works' | 'declines' | 'hesitates'): void => {
-	for (const id of stripe.account.customers.keys()) {
-		stripe.setCard(id, does === 'hesitates' ? 'requires_action' : does);
-	}
-
-	for (const token of paymob.merchant.savedCards.keys()) {
-		paymob.setCard(token, does === 'hesitates' ? 'pending' : does);
-	}
-};
-
 /** The jobs, as the service runs them every minute. */
 export const runJobs = async (play: Play): Promise<void> => {
 	const {stripe, services} = play.world;
@@ -133,7 +108,7 @@ const routes = async (play: Play, step: Step): Promise<void> => {
 				setOrganizationPlan(services, {organization, by: operator, plan: step.plan}),
 			);
 			if (set !== null || death.isDead()) {
-				play.opsSets.push({plan: step.plan, step: play.step});
+				play.opsSets.push({plan: step.plan, step: play.step, isCertain: set !== null});
 			}
 
 			break;
@@ -177,45 +152,8 @@ const settle = async (play: Play): Promise<void> => {
 
 /** Does one step. */
 export const perform = async (play: Play, step: Step): Promise<void> => {
-	const {world} = play;
-	const {stripe, paymob, clock, death, services} = world;
+	const {stripe, paymob, clock, death, services} = play.world;
 	switch (step.do) {
-		case 'pay':
-			atThePage(play, step.tab, ({gateway, ref}) =>
-				gateway === 'GATEWAY_A'
-					? stripe.pay(ref, ...(step.delayed === true && ref.startsWith('cs_') ? (['delayed'] as const) : []))
-					: paymob.pay(ref, {saveCard: step.save === true}),
-			);
-			break;
-		case 'decline':
-			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? stripe : paymob).decline(ref));
-			break;
-		case 'linger':
-			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? null : paymob.startPaying(ref)));
-			break;
-		case 'bank': {
-			const pending = [...paymob.merchant.transactions.values()].find((one) => one.pending);
-			const delayed = [...stripe.account.sessions.values()].find(
-				(one) => one.status === 'complete' && one.payment_status === 'unpaid',
-			);
-			person(() => pending !== undefined && paymob.settle(pending.id, step.ok));
-			person(() => pending === undefined && delayed !== undefined && stripe.settle(delayed.id, step.ok));
-			break;
-		}
-		case 'card':
-			customersCards(play, step.does);
-			break;
-		case 'leave': {
-			const running = [...stripe.account.subscriptions.values()].find(({status}) => status === 'active');
-			person(() => running !== undefined && stripe.cancelInPortal(running.id));
-			break;
-		}
-		case 'refund':
-		case 'void': {
-			const taken = paymob.charges.findLast(({refunded}) => refunded === 0);
-			person(() => taken !== undefined && paymob[step.do](taken.transactionId));
-			break;
-		}
 		case 'deliver':
 			await deliver(play, step.how ?? 'in order');
 			break;
@@ -256,7 +194,7 @@ export const perform = async (play: Play, step: Step): Promise<void> => {
 			await settle(play);
 			break;
 		default:
-			await routes(play, step);
+			await (isOfPeople(step) ? actAsPeople(play, step) : routes(play, step));
 	}
 	await play.mail.underWay();
 	await services.background.settle();

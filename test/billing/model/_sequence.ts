@@ -1,6 +1,7 @@
-import {check, newMemory} from './_invariants.ts';
+import {check} from './_invariants.ts';
 import {openMail} from './_mail.ts';
 import {newPlay, perform} from './_play.ts';
+import {newMemory} from './_seen.ts';
 import type {Step} from './_steps.ts';
 import type {World} from './_world.ts';
 

@@ -1,0 +1,76 @@
+import type {Play, Tab} from './_play.ts';
+import type {Step} from './_steps.ts';
+
+/** What the customer does at a hosted page; what the page refuses is nothing that happened. */
+const atThePage = (play: Play, tab: number | undefined, act: (tab: Tab) => unknown): void => {
+	const page = play.tabs.at(-1 - (tab ?? 0));
+	if (page !== undefined) {
+		person(() => act(page));
+	}
+};
+
+const person = (act: () => unknown): void => {
+	try {
+		act();
+	} catch {
+		// The page says that it is not possible.
+	}
+};
+
+const customersCards = ({world: {stripe, paymob}}: Play, does: 'works' | 'declines' | 'hesitates'): void => {
+	for (const id of stripe.account.customers.keys()) {
+		stripe.setCard(id, does === 'hesitates' ? 'requires_action' : does);
+	}
+
+	for (const token of paymob.merchant.savedCards.keys()) {
+		paymob.setCard(token, does === 'hesitates' ? 'pending' : does);
+	}
+};
+
+const PEOPLES = ['pay', 'decline', 'linger', 'bank', 'card', 'leave', 'refund', 'void'] as const;
+type OfPeople = Extract<Step, {do: (typeof PEOPLES)[number]}>;
+
+export const isOfPeople = (step: Step): step is OfPeople => PEOPLES.some((one) => one === step.do);
+
+/** What the customer, the bank, or somebody at a gateway's dashboard does. */
+export const actAsPeople = (play: Play, step: OfPeople): void => {
+	const {stripe, paymob} = play.world;
+	switch (step.do) {
+		case 'pay':
+			atThePage(play, step.tab, ({gateway, ref}) =>
+				gateway === 'GATEWAY_A'
+					? stripe.pay(ref, ...(step.delayed === true && ref.startsWith('cs_') ? (['delayed'] as const) : []))
+					: paymob.pay(ref, {saveCard: step.save === true}),
+			);
+			break;
+		case 'decline':
+			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? stripe : paymob).decline(ref));
+			break;
+		case 'linger':
+			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? null : paymob.startPaying(ref)));
+			break;
+		case 'bank': {
+			const pending = [...paymob.merchant.transactions.values()].find((one) => one.pending);
+			const delayed = [...stripe.account.sessions.values()].find(
+				(one) => one.status === 'complete' && one.payment_status === 'unpaid',
+			);
+			person(() => pending !== undefined && paymob.settle(pending.id, step.ok));
+			person(() => pending === undefined && delayed !== undefined && stripe.settle(delayed.id, step.ok));
+			break;
+		}
+		case 'card':
+			customersCards(play, step.does);
+			break;
+		case 'leave': {
+			const running = [...stripe.account.subscriptions.values()].find(({status}) => status === 'active');
+			person(() => running !== undefined && stripe.cancelInPortal(running.id));
+			break;
+		}
+		case 'refund':
+		case 'void': {
+			const taken = paymob.charges.findLast(({refunded}) => refunded === 0);
+			person(() => taken !== undefined && paymob[step.do](taken.transactionId));
+			break;
+		}
+	}
+};
