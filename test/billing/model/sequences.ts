@@ -5,12 +5,16 @@ import {playSequence} from './_sequence.ts';
 import type {Step} from './_steps.ts';
 import {startWorld, type World} from './_world.ts';
 
-/** How many sequences, from which seed, and how much processor time of this process they may take. */
+/**
+ * How many sequences, from which seed, and how much processor time of this process they may take. The suite plays the
+ * same ones each time, so that a change is told from luck; whoever looks for more names another seed, or `random`.
+ */
 const {
-	OPLINK_MODEL_RUNS: runs = '2000',
-	OPLINK_MODEL_SEED: seed = String(Math.floor(Math.random() * 1_000_000)),
+	OPLINK_MODEL_RUNS: runs = '800',
+	OPLINK_MODEL_SEED: chosen = '66928',
 	OPLINK_MODEL_SECONDS: budget = '30',
 } = process.env;
+const seed = chosen === 'random' ? String(Math.floor(Math.random() * 1_000_000)) : chosen;
 
 /** Installations side by side: while one waits for its database, another one works. */
 const WORLDS = 4;
