@@ -44,3 +44,19 @@ test.serial('everything that a checkout took after its organization was deleted 
 	{do: 'delete'},
 	{do: 'wait', minutes: 100_800},
 ]);
+
+test.serial('a first payment that is told after its subscription has ended unpaid is put aside for a person', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'card', does: 'hesitates'},
+	{do: 'deliver', how: 'lose'},
+	{do: 'wait', minutes: 100_800},
+]);
+
+test.serial('renewals that are told after their subscription was canceled are on record', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'wait', minutes: 100_800},
+	{do: 'leave'},
+	{do: 'wait', minutes: 54_720},
+]);

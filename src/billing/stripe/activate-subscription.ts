@@ -13,21 +13,35 @@ type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; invoice: St
 const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttempt): boolean =>
 	priceId !== attempt.priceId || (plan !== null && plan !== attempt.plan);
 
-/** A subscription that was never activated and has ended: nothing is given for it any more. */
-const settleEnded = async (place: Place, {remote, attempt, invoice}: Payment): Promise<Verdict> => {
+/**
+ * A subscription that was never activated and has ended: nothing is given for it any more. What it took is on record for
+ * somebody to look at, whichever of its invoices we are told of first. One whose payment was given back names none.
+ */
+export const settleEnded = async (place: Place, {remote, attempt, invoice}: Payment): Promise<Verdict> => {
 	const {services, trx, organizationId, now} = place;
-	const about = {organizationId, attemptId: attempt.id};
+	const {id, status, transactionId, plan} = attempt;
+	const about = {organizationId, attemptId: id};
 	const attempts = createAttemptStore(trx);
-	const [paid] = paidInvoices(invoice, remote);
-	if (paid === undefined) {
-		await attempts.update(organizationId, attempt.id, {status: 'FAILED', lastError: 'The payment failed'}, now);
+	const paid = paidInvoices(invoice, remote);
+	const [first] = paid;
+	if (first === undefined && status !== 'FAILED' && status !== 'REVIEW') {
+		await attempts.update(organizationId, id, {status: 'FAILED', lastError: 'The payment failed'}, now);
 		return {outcome: 'APPLIED', reason: 'The first payment failed; the subscription stays as it is.', ...about};
+	}
+
+	if (first === undefined || (status === 'REVIEW' && transactionId === null)) {
+		return {outcome: 'IGNORED', reason: 'The subscription has ended, and was never activated.', ...about};
+	}
+
+	await recordStripeInvoices(place, paid, plan);
+	if (status === 'REVIEW') {
+		return {outcome: 'IGNORED', reason: 'It is known that it was paid and has ended; the invoice is kept.', ...about};
 	}
 
 	const reason = 'It was paid and has ended before we were told of it; nothing is activated.';
 	services.log.error(about, reason);
-	await attempts.update(organizationId, attempt.id, {status: 'REVIEW', lastError: reason}, now);
-	await recordStripeInvoices(place, [paid], attempt.plan);
+	const changes = {status: 'REVIEW', transactionId: first.id ?? null, lastError: reason} as const;
+	await attempts.update(organizationId, id, changes, now);
 	return {outcome: 'REVIEW', reason, ...about};
 };
 

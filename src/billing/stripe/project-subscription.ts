@@ -4,7 +4,7 @@ import {createAttemptStore} from '../attempt-store.ts';
 import type {Verdict} from '../gateway-event-store.ts';
 import {type Subscription, saysTheSame} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {activate} from './activate-subscription.ts';
+import {activate, settleEnded} from './activate-subscription.ts';
 import {isSecond, wasOurs} from './end-stray.ts';
 import {paidInvoices, type RemoteSubscription} from './read-subscription.ts';
 import {recordStripeInvoices} from './record-invoice.ts';
@@ -78,7 +78,7 @@ export const projectSubscription = async (
 	}
 
 	if (remote.status === 'CANCELED' && (attempt.status === 'REVIEW' || attempt.status === 'FAILED')) {
-		return {outcome: 'IGNORED', reason: 'The subscription has ended, and was never activated.', ...about};
+		return settleEnded(place, {remote, attempt, invoice});
 	}
 
 	// It was not when it was looked at, before this transaction: the next delivery ends it.

@@ -15,6 +15,8 @@ export type Mail = {
 	/** Lost on the way, or refused: the gateway may try again. */
 	lost: Letter[];
 	delivered: Letter[];
+	/** Orders of gateway B of whose payment nobody is told: their pages say that they are paid. */
+	untold: Set<number>;
 	/** What the latest one that failed was answered with. */
 	refusal: string | null;
 	/** Whether each is delivered as it happens. */
@@ -33,6 +35,7 @@ export const newMail = ({stripe, paymob}: World): Mail => {
 		waiting: [],
 		lost: [],
 		delivered: [],
+		untold: new Set(),
 		refusal: null,
 		eager: false,
 		underWay: async () => {
@@ -84,6 +87,22 @@ const inTurn = async (play: Play, letters: readonly Letter[]): Promise<void> => 
 	}
 };
 
+/** Gateway B may never repeat a callback; it can be asked for the latest transaction of an order, and for its cards. */
+const canBeAskedFor = ({world: {paymob}, mail}: Play, {gateway, event}: Letter): boolean => {
+	if (gateway === 'A' || 'token' in event.object) {
+		return gateway === 'B';
+	}
+
+	const {order, is_refunded: isRefunded, is_voided: isVoided} = event.object;
+	const ofOrder = [...paymob.merchant.transactions.values()].filter((one) => one.order.id === order.id);
+	const canBe = ofOrder.length === 1 && !isRefunded && !isVoided;
+	if (canBe) {
+		mail.untold.add(order.id);
+	}
+
+	return canBe;
+};
+
 type How = NonNullable<Extract<Step, {do: 'deliver'}>['how']> | 'lost ones';
 
 /** Delivers what waits, and what comes of that. */
@@ -114,6 +133,9 @@ export const deliver = async (play: Play, how: How): Promise<void> => {
 		}
 		case 'lose':
 			mail.lost.push(...take(mail.waiting));
+			break;
+		case 'lose for good':
+			mail.lost.push(...take(mail.waiting).filter((letter) => !canBeAskedFor(play, letter)));
 			break;
 		case 'lost ones':
 			await inTurn(play, take(mail.lost));

@@ -27,6 +27,10 @@ const customersCards = ({world: {stripe, paymob}}: Play, does: 'works' | 'declin
 	}
 };
 
+/** Whether gateway B's page still offers it. */
+const isPayable = ({world: {paymob}, mail}: Play, ref: string): boolean =>
+	![...mail.untold].some((orderId) => paymob.merchant.intentions.get(orderId)?.id === ref);
+
 const PEOPLES = ['pay', 'decline', 'linger', 'bank', 'card', 'leave', 'refund', 'void'] as const;
 type OfPeople = Extract<Step, {do: (typeof PEOPLES)[number]}>;
 
@@ -40,14 +44,18 @@ export const actAsPeople = (play: Play, step: OfPeople): void => {
 			atThePage(play, step.tab, ({gateway, ref}) =>
 				gateway === 'GATEWAY_A'
 					? stripe.pay(ref, ...(step.delayed === true && ref.startsWith('cs_') ? (['delayed'] as const) : []))
-					: paymob.pay(ref, {saveCard: step.save === true}),
+					: isPayable(play, ref) && paymob.pay(ref, {saveCard: step.save === true}),
 			);
 			break;
 		case 'decline':
-			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? stripe : paymob).decline(ref));
+			atThePage(play, step.tab, ({gateway, ref}) =>
+				gateway === 'GATEWAY_A' ? stripe.decline(ref) : isPayable(play, ref) && paymob.decline(ref),
+			);
 			break;
 		case 'linger':
-			atThePage(play, step.tab, ({gateway, ref}) => (gateway === 'GATEWAY_A' ? null : paymob.startPaying(ref)));
+			atThePage(play, step.tab, ({gateway, ref}) =>
+				gateway === 'GATEWAY_A' ? null : isPayable(play, ref) && paymob.startPaying(ref),
+			);
 			break;
 		case 'bank': {
 			const pending = [...paymob.merchant.transactions.values()].find((one) => one.pending);

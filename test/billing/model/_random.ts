@@ -22,7 +22,10 @@ const customer: fc.Arbitrary<Step> = fc.oneof(
 );
 const deliver: fc.Arbitrary<Step> = fc.record({
 	do: fc.constant('deliver' as const),
-	how: fc.constantFrom('in order', 'in order', 'backwards', 'newest', 'oldest', 'twice', 'lose', 'old ones again'),
+	how: fc.constantFrom(
+		...(['in order', 'in order', 'backwards', 'newest', 'oldest', 'twice', 'lose', 'lose for good'] as const),
+		'old ones again' as const,
+	),
 });
 const fault: fc.Arbitrary<Step> = fc.record({
 	do: fc.constant('fault' as const),

@@ -16,7 +16,10 @@ export type Step =
 	/** In gateway B's dashboard: the newest payment is given back. */
 	| {do: 'refund' | 'void'}
 	/** Deliveries of both gateways. */
-	| {do: 'deliver'; how?: 'in order' | 'backwards' | 'newest' | 'oldest' | 'twice' | 'lose' | 'old ones again'}
+	| {
+			do: 'deliver';
+			how?: 'in order' | 'backwards' | 'newest' | 'oldest' | 'twice' | 'lose' | 'lose for good' | 'old ones again';
+	  }
 	/** Deliveries come while that runs which causes them. */
 	| {do: 'eager'; on: boolean}
 	/** A call to a gateway fails: the first from now on, or one after it. */
