@@ -10,8 +10,8 @@ import {startWorld, type World} from './_world.ts';
  * same ones each time, so that a change is told from luck; whoever looks for more names another seed, or `random`.
  */
 const {
-	OPLINK_MODEL_RUNS: runs = '800',
-	OPLINK_MODEL_SEED: chosen = '66928',
+	OPLINK_MODEL_RUNS: runs = '400',
+	OPLINK_MODEL_SEED: chosen = '1',
 	OPLINK_MODEL_SECONDS: budget = '30',
 } = process.env;
 const seed = chosen === 'random' ? String(Math.floor(Math.random() * 1_000_000)) : chosen;
