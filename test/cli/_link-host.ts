@@ -2,10 +2,11 @@ import {readFileSync} from 'node:fs';
 import {createServer, type RequestListener} from 'node:http';
 import {createServer as createSecureServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
-import {fileURLToPath} from 'node:url';
+import path from 'node:path';
 import type {ExecutionContext} from 'ava';
+import {packageRoot} from '../../src/package-root.ts';
 
-const file = (name: string): string => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+const file = (name: string): string => path.join(packageRoot, 'test/fixtures/tls', `${name}.pem`);
 
 /** The authority that signed the certificates below; Node trusts it where NODE_EXTRA_CA_CERTS names this file. */
 export const authorityFile = file('authority');

@@ -3,11 +3,9 @@ import {once} from 'node:events';
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
+import {packageRoot} from '../../src/package-root.ts';
+import {binary} from './_spawn-cli.ts';
 
 /** Whether this machine has the `script` of util-linux, which makes a pseudo-terminal; every Debian has. */
 export const hasPty = /util-linux/.test(spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout ?? '');
@@ -25,12 +23,12 @@ export const runOnTerminal = async (
 ) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pty-'));
 	t.teardown(() => rm(folder, {recursive: true}));
-	const words = [process.execPath, '--import', 'tsx', '--input-type=module', '-e', program, '--', ...argv];
+	const words = [process.execPath, binary, ...argv];
 	const kept = (name: string) => quoted(path.join(folder, name));
 	// The shell outlives a Ctrl-C that comes as a signal.
 	const line = `trap : INT; stty cols 80 rows 24; stty -a > ${kept('before')}; ${words.map(quoted).join(' ')}; echo $? > ${kept('code')}; stty -a > ${kept('after')}`;
 	const child = spawn('script', ['--quiet', '--command', line, '/dev/null'], {
-		cwd: root,
+		cwd: packageRoot,
 		env: {PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm', ...env},
 		stdio: ['pipe', 'pipe', 'ignore'],
 	});

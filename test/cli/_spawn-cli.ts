@@ -3,14 +3,15 @@ import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
+import {packageRoot} from '../../src/package-root.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
+/** The program as its users start it. */
+export const binary = fileURLToPath(new URL('../../bin/oplink.js', import.meta.url));
 
-/** The program as a process of its own, from its sources, as bin/oplink.js starts it from dist. */
+/** The program as a process of its own. */
 export const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {
-	const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, '--', ...argv], {
-		cwd: root,
+	const child = spawn(process.execPath, [binary, ...argv], {
+		cwd: packageRoot,
 		env: {PATH: process.env['PATH'], ...env},
 		stdio: ['pipe', 'pipe', 'pipe'],
 	});

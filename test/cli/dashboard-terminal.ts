@@ -4,6 +4,7 @@ import {access} from 'node:fs/promises';
 import test from 'ava';
 import {recent, status} from './_dashboard.ts';
 import {startRecordingServer} from './_recording-server.ts';
+import {binary} from './_spawn-cli.ts';
 
 const SCRIPT = '/usr/bin/script';
 
@@ -17,8 +18,6 @@ const answers = {
 		},
 	},
 };
-
-const program = "import {main} from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(1));";
 
 for (const [what, keys, exitCode] of [
 	['q', 'q', 0],
@@ -38,9 +37,9 @@ for (const [what, keys, exitCode] of [
 		}
 
 		const {env} = await startRecordingServer(t, answers);
-		const node = `'${process.execPath}' --import tsx --input-type=module -e "$PROGRAM" -- dashboard`;
+		const node = `'${process.execPath}' '${binary}' dashboard`;
 		const child = spawn(SCRIPT, ['-qec', `stty rows 24 cols 80; ${node}; echo "ended with $?"; stty -a`, '/dev/null'], {
-			env: {PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', PROGRAM: program, ...env},
+			env: {PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', ...env},
 			stdio: ['pipe', 'pipe', 'pipe'],
 		});
 		t.teardown(() => child.kill('SIGKILL'));

@@ -1,14 +1,16 @@
 import {readdir, readFile} from 'node:fs/promises';
+import path from 'node:path';
 import test from 'ava';
 import {cliPages} from '../../docs/cli-pages.ts';
+import {packageRoot} from '../../src/package-root.ts';
 
-const folder = new URL('../../docs/cli/', import.meta.url);
+const folder = path.join(packageRoot, 'docs/cli');
 
 test('docs/cli is what the program says today; otherwise run npm run docs:cli', async (t) => {
 	const pages = cliPages();
 	t.deepEqual((await readdir(folder)).toSorted(), [...pages.keys()].toSorted());
 	for (const [name, text] of pages) {
-		t.is(await readFile(new URL(name, folder), 'utf8'), text, name);
+		t.is(await readFile(path.join(folder, name), 'utf8'), text, name);
 	}
 });
 

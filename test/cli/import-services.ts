@@ -1,8 +1,8 @@
 import {access, copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import {packageRoot} from '../../src/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
@@ -17,7 +17,7 @@ test.after.always(async (t) => {
 	await t.context.service?.stop();
 });
 
-const excerpts = fileURLToPath(new URL('../fixtures/import/', import.meta.url));
+const excerpts = path.join(packageRoot, 'test/fixtures/import/');
 
 /** A folder with an excerpt, and the program in it as an operator calls it. */
 const setUp = async (t: ExecutionContext<{service: TestService}>, excerpt: string) => {

@@ -63,7 +63,7 @@ export type Holder = {
 };
 
 export const forkHolder = (t: ExecutionContext, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
-	const child = fork(new URL('_holder.ts', import.meta.url), [dataDir, use], {execArgv: ['--import=tsx']});
+	const child = fork(new URL('_holder.js', import.meta.url), [dataDir, use]);
 	t.teardown(() => end(child, 'SIGTERM'));
 	return child;
 };

@@ -1,8 +1,10 @@
 import {readFileSync} from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
+import {packageRoot} from '../../src/package-root.ts';
 import {isPrefetch, readVisitor, type VisitorClass, type VisitorHeaders} from '../../src/resolution/visitor.ts';
 
-const corpus = readFileSync(new URL('../fixtures/user-agents.tsv', import.meta.url), 'utf8')
+const corpus = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.tsv'), 'utf8')
 	.trimEnd()
 	.split('\n')
 	.map((line) => line.split('\t'));

@@ -6,7 +6,8 @@ import type {Teardown} from './teardown.ts';
 
 const NAME = /^oplink-run-(\d+)-/;
 
-const isGone = (pid: number): boolean => {
+/** Whether no process has this number any more. */
+export const isGone = (pid: number): boolean => {
 	try {
 		process.kill(pid, 0);
 		return false;

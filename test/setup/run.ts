@@ -1,23 +1,29 @@
 import {constants} from 'node:os';
 import {type Outcome, runAva} from './ava.ts';
 import {findChromium} from './chromium.ts';
+import {compile, compiledArgs} from './compile.ts';
 import {prepareRedis} from './redis.ts';
 import {makeRunFolder} from './run-folder.ts';
 import {createTeardown} from './teardown.ts';
 import {prepareTemplate} from './template.ts';
 
 /**
- * Runs the tests, all or those that the arguments name to ava, with a Chromium, against a PostgreSQL and a Redis of
+ * Compiles the tests and runs them, all or those that the arguments name to ava, with a Chromium, against a PostgreSQL and a Redis of
  * their own, and ends both with the run, however it ends. The last line is 'N passed, N failed'.
  */
 const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
 		const folder = await makeRunFolder(teardown);
-		const preparing = [prepareRedis(folder, teardown), prepareTemplate(folder, teardown), findChromium()] as const;
+		const preparing = [
+			prepareRedis(folder, teardown),
+			prepareTemplate(folder, teardown),
+			findChromium(),
+			compile(teardown),
+		] as const;
 		// What is still being set up when another fails has to be undone too.
 		await Promise.allSettled(preparing);
-		const [redisUrl, {url, template}, chromium] = await Promise.all(preparing);
+		const [redisUrl, {url, template}, chromium, compiled] = await Promise.all(preparing);
 		interrupted.throwIfAborted();
 		const env = {
 			...process.env,
@@ -26,7 +32,7 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 			TEST_REDIS_URL: redisUrl,
 			TEST_CHROMIUM: chromium,
 		};
-		return await runAva(args, env, interrupted);
+		return await runAva(compiledArgs(args, compiled), env, interrupted);
 	} catch (error) {
 		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
 		return {exitCode: 1, passed: 0, failed: 1};

@@ -1,11 +1,13 @@
 import {readFile} from 'node:fs/promises';
+import path from 'node:path';
 import {Readable} from 'node:stream';
 import type {ImportRow} from '../../../src/cli/import-formats/import-row.ts';
 import {type ImportFormatName, importFormats} from '../../../src/cli/import-formats/read-rows.ts';
+import {packageRoot} from '../../../src/package-root.ts';
 
 /** The text of an excerpt of the files that other services give. */
 export const excerpt = (name: string): Promise<string> =>
-	readFile(new URL(`../../fixtures/import/${name}`, import.meta.url), 'utf8');
+	readFile(path.join(packageRoot, 'test/fixtures/import', name), 'utf8');
 
 /** The rows of a text, which is read in pieces that cut characters and quotes in two. */
 export const rowsOf = async (format: ImportFormatName, text: string, size = 7): Promise<ImportRow[]> => {
