@@ -1,12 +1,11 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
-import {fileURLToPath} from 'node:url';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 
 /** The program as its users start it. */
-export const binary = fileURLToPath(new URL('../../bin/oplink.js', import.meta.url));
+export const binary = process.env['TEST_BINARY'] ?? '';
 
 /** The program as a process of its own. */
 export const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {

@@ -62,8 +62,10 @@ export type Holder = {
 	end(signal: NodeJS.Signals): Promise<void>;
 };
 
+const holder = path.join(path.dirname(process.env['TEST_BINARY'] ?? ''), '../test/embedded/_holder.js');
+
 export const forkHolder = (t: ExecutionContext, dataDir: string, use: 'server' | 'user' = 'server'): ChildProcess => {
-	const child = fork(new URL('_holder.js', import.meta.url), [dataDir, use]);
+	const child = fork(holder, [dataDir, use]);
 	t.teardown(() => end(child, 'SIGTERM'));
 	return child;
 };

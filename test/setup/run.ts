@@ -31,6 +31,7 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 			TEST_TEMPLATE: template,
 			TEST_REDIS_URL: redisUrl,
 			TEST_CHROMIUM: chromium,
+			TEST_BINARY: compiled.binary,
 		};
 		return await runAva(compiledArgs(args, compiled), env, interrupted);
 	} catch (error) {
