@@ -1,4 +1,4 @@
-import {request as httpRequest} from 'node:http';
+import {Agent, request as httpRequest} from 'node:http';
 import type {TestService} from './service.ts';
 
 /** A whole answer. `body` is the parsed JSON, or undefined where the answer was none. */
@@ -33,10 +33,10 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/**
- * One request over a connection of its own. node:http and not fetch, because tests set `Host` and send what fetch
- * would refuse to.
- */
+/** Connections are kept, as browsers and SDKs keep theirs; a burst waits for one, as a listen queue has an end. */
+const agent = new Agent({keepAlive: true, maxSockets: 250});
+
+/** One request. node:http and not fetch, because tests set `Host` and send what fetch would refuse to. */
 export const send = (
 	url: string,
 	method: string,
@@ -46,7 +46,7 @@ export const send = (
 ): Promise<Answer> =>
 	new Promise((resolve, reject) => {
 		const {hostname, port} = new URL(url);
-		const request = httpRequest({hostname, port, method, path, headers, agent: false}, (response) => {
+		const request = httpRequest({hostname, port, method, path, headers, agent}, (response) => {
 			const chunks: Buffer[] = [];
 			response.on('data', (chunk: Buffer) => chunks.push(chunk));
 			response.on('error', reject);
