@@ -111,14 +111,18 @@ const stories: Array<{name: string; tell: () => Story; end: object}> = [
 	},
 ];
 
-for (const {name, tell, end} of stories) {
-	// By what comes first, so that no test takes long: 5 times 24 orders.
+/** All orders of the story with a removal and a return, which says the most; every fifth of the others. */
+const ordersOf = ({tell}: {tell: () => Story}): number[][] =>
+	orders([0, 1, 2, 3, 4]).filter((_, index) => tell === rejoining || index % 5 === 0);
+
+for (const story of stories) {
+	const {name, tell, end} = story;
+	// By what comes first, so that no test takes long.
 	for (const first of [0, 1, 2, 3, 4]) {
+		const permutations = ordersOf(story).filter((order) => order[0] === first);
 		test.serial(
-			`${name}: each order of its five events that begins with number ${first + 1} ends in the same rows`,
+			`${name}: ${permutations.length} orders that begin with number ${first + 1} end in the same rows`,
 			async (t) => {
-				const permutations = orders([0, 1, 2, 3, 4]).filter((order) => order[0] === first);
-				t.is(permutations.length, 24);
 				// All are told first: the clock stands still while they are delivered.
 				const told = permutations.map((order) => ({order, ...tell()}));
 				const outcomes = await Promise.all(
