@@ -11,6 +11,10 @@ import {countRows, type Row, storeRows} from './_counted.ts';
 let service: TestService;
 test.before(async () => {
 	service = await startService();
+	// A partition waits for the open transactions of the table, and they for the step after this one.
+	for (const month of [-3, -2, -1, 0, 1]) {
+		await service.services.clickPartitions.ensure(new Date(Date.UTC(2026, 2 + month, 1)));
+	}
 });
 test.after.always(() => service?.stop());
 
@@ -105,7 +109,7 @@ const ask = async (organizationId: string, {bounds, interval, timezone}: Query) 
 
 test.serial('a report counts every row once, whenever what was rolled up', async (t) => {
 	// Stories are long, and a machine may be busy.
-	t.timeout(300_000);
+	t.timeout(180_000);
 	const {services} = service;
 	await fc.assert(
 		fc.asyncProperty(steps, queries, async (story, last) => {
