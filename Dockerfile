@@ -1,0 +1,32 @@
+# The server and the CLI, without the embedded database: give it DATABASE_URL. docker-compose.yml does.
+#   docker build -t oplink .
+# Node 20 is what the test suite runs on.
+ARG NODE_VERSION=20
+FROM node:${NODE_VERSION}-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+RUN npm ci --ignore-scripts
+COPY bin bin
+COPY config config
+COPY migrations migrations
+COPY src src
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts && rm -rf node_modules/.cache
+
+FROM node:${NODE_VERSION}-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+WORKDIR /oplink
+COPY --from=build /build/package.json ./
+COPY --from=build /build/bin bin
+COPY --from=build /build/config config
+COPY --from=build /build/migrations migrations
+COPY --from=build /build/dist dist
+COPY --from=build /build/node_modules node_modules
+# The only folder that is written to: a generated admin token, where none is given.
+RUN mkdir /data && chown node:node /data && ln -s /oplink/bin/oplink.js /usr/local/bin/oplink
+VOLUME /data
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+	CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/oplink/bin/oplink.js"]
+CMD ["serve"]
