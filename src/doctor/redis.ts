@@ -1,3 +1,4 @@
+import {Redis} from 'ioredis';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, fail} = findingsOf('Redis');
@@ -20,4 +21,15 @@ export const checkRedis = async (redis: {ping(): Promise<unknown>} | null): Prom
 			),
 		];
 	}
+};
+
+/** The same over a connection of its own, for a command; nothing is tried twice. */
+export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
+	if (url === null) {
+		return checkRedis(null);
+	}
+
+	const client = new Redis(url, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
+	client.on('error', () => {});
+	return checkRedis(client).finally(() => client.disconnect());
 };

@@ -13,7 +13,7 @@ test('the program succeeds with help and ends with 2 for an unknown command', as
 });
 
 test('a server that is away ends the program with 7', async (t) => {
-	const {exitCode, stdout} = await finish(start(t, ['status', '--url', await closedAddress(), '--token', 'x']));
+	const {exitCode, stdout} = await finish(start(t, ['status', '--url', closedAddress, '--token', 'x']));
 	t.is(exitCode, 7);
 	t.is(stdout, '');
 });

@@ -220,7 +220,7 @@ for (const [what, argv, env, exitCode] of [
 }
 
 test('a server that is not there is told before the screen is taken', async (t) => {
-	const {screen, ended} = onTerminal(t, [], {url: await closedAddress()});
+	const {screen, ended} = onTerminal(t, [], {url: closedAddress});
 	t.is((await ended).exitCode, 7);
 	t.is(screen.raw(), '');
 });

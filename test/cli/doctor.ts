@@ -123,7 +123,7 @@ test('where a server of this machine is away, its environment and its database a
 	const {service} = t.context;
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-doctor-'));
 	t.teardown(() => rm(folder, {recursive: true}));
-	const url = await closedAddress();
+	const url = closedAddress;
 	const env = {OPLINK_URL: url, DATABASE_URL: service.databaseUrl, DATA_DIR: folder, REDIS_URL: 'redis://127.0.0.1:1'};
 	const result = await runCli(['doctor', '--json'], {env});
 	t.is(result.exitCode, 7);

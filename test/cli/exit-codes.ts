@@ -74,7 +74,7 @@ test('a page of another server is not taken for an answer', async (t) => {
 });
 
 test('a server that is away ends with 7, its address and what to do', async (t) => {
-	const url = await closedAddress();
+	const url = closedAddress;
 	const {exitCode, stdout, stderr} = await runCli(['status', '--url', url, '--token', 'x']);
 	t.is(exitCode, 7);
 	t.is(stdout, '');

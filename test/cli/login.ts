@@ -72,7 +72,7 @@ for (const [what, token, exitCode] of [
 test('a server that is away, or is another one, is not saved', async (t) => {
 	const {env, file} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {hello: 'world'}})});
-	const away = await runCli(['login', '--url', await closedAddress(), '--token', TOKEN], {env});
+	const away = await runCli(['login', '--url', closedAddress, '--token', TOKEN], {env});
 	t.is(away.exitCode, 7);
 	const wrong = await runCli(['login', '--url', other.url, '--token', TOKEN], {env});
 	t.is(wrong.exitCode, 1);

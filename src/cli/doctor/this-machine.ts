@@ -43,16 +43,9 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	}
 };
 
-const redis = async (config: Config): Promise<Finding[]> => {
-	const {checkRedis} = await import('../../doctor/redis.ts');
-	if (config.redisUrl === null) {
-		return checkRedis(null);
-	}
-
-	const {Redis} = await import('ioredis');
-	const client = new Redis(config.redisUrl, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
-	client.on('error', () => {});
-	return checkRedis(client).finally(() => client.disconnect());
+const redis = async ({redisUrl}: Config): Promise<Finding[]> => {
+	const {checkRedisAt} = await import('../../doctor/redis.ts');
+	return checkRedisAt(redisUrl);
 };
 
 /**
