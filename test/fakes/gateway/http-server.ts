@@ -65,7 +65,7 @@ export type DirectFetch = (input: string | URL | Request, init?: RequestInit) =>
  */
 const createDirectFetch =
 	(given: Given): DirectFetch =>
-	async (input, {method = 'GET', headers, body} = {}) => {
+	async (input, {method = 'GET', headers, body, signal} = {}) => {
 		const {pathname: path, searchParams: query} = new URL(String(input));
 		const call: Call = {
 			method,
@@ -79,8 +79,14 @@ const createDirectFetch =
 		given.calls.push(call);
 		const ending = await endingOf(call, given);
 		await turn();
-		if (typeof ending === 'string') {
-			throw new TypeError(`fetch failed: the call was ${ending}`);
+		if (ending === 'dropped') {
+			throw new TypeError('fetch failed');
+		}
+
+		if (ending === 'hanging') {
+			return new Promise((_, reject) => {
+				signal?.addEventListener('abort', () => reject(signal.reason));
+			});
 		}
 
 		call.status = ending.status;
