@@ -76,8 +76,8 @@ export const createSubscriptionStore = (db: Db) => {
 	};
 
 	const live = () => db('subscriptions').whereIn('status', ['ACTIVE', 'PAST_DUE']);
-	const ended = (gateway: Subscription['gateway'], now: Date) =>
-		live().where({gateway}).where('current_period_end', '<=', now).orderBy('current_period_end');
+	const ended = (gateways: ReadonlyArray<Subscription['gateway']>, now: Date) =>
+		live().whereIn('gateway', gateways).where('current_period_end', '<=', now).orderBy('current_period_end');
 
 	return {
 		findOf: (organizationId: string) => first({organization_id: organizationId}),
@@ -111,11 +111,11 @@ export const createSubscriptionStore = (db: Db) => {
 
 		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */
 		listEnded: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
-			ended(gateway, now).where({cancel_at_period_end: false}).whereRaw(isActive).pluck('organization_id'),
+			ended([gateway], now).where({cancel_at_period_end: false}).whereRaw(isActive).pluck('organization_id'),
 
 		/** As `listEnded`: those that end, because they were canceled or the organization is not active. */
-		listEnding: (gateway: Subscription['gateway'], now: Date): Promise<string[]> =>
-			ended(gateway, now)
+		listEnding: (gateways: ReadonlyArray<Subscription['gateway']>, now: Date): Promise<string[]> =>
+			ended(gateways, now)
 				.where((query) => query.where({cancel_at_period_end: true}).orWhereRaw(`NOT ${isActive}`))
 				.pluck('organization_id'),
 

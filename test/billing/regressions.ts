@@ -60,3 +60,21 @@ test.serial('renewals that are told after their subscription was canceled are on
 	{do: 'leave'},
 	{do: 'wait', minutes: 54_720},
 ]);
+
+test.serial('a first payment that is told after the renewal has failed is on record with what it gives', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'card', does: 'hesitates'},
+	{do: 'wait', minutes: 40_320},
+	{do: 'crash', at: 9, during: {do: 'deliver'}},
+]);
+
+test.serial('a renewal that is told after ops have ended it and another was bought is not a second payment', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'wait', minutes: 44_640},
+	{do: 'ops', plan: 'STARTER'},
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+]);

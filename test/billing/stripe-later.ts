@@ -71,6 +71,17 @@ test.serial('renewal fails: PAST_DUE, and a later success makes it ACTIVE again'
 	t.is((await owner.caller.get('/portal/billing/invoices')).body.total, 2);
 });
 
+test.serial('a subscription that owes its first payment gives nothing, though it is past due', async (t) => {
+	const owner = await newOwner(stage);
+	stage.stripe.pay((await checkout(owner)).body.sessionId, 'delayed');
+	const remote = [...stage.stripe.account.subscriptions.values()].at(-1);
+	Object.assign(remote ?? {}, {status: 'past_due'});
+	t.deepEqual(new Set(await deliverAll(stage)), new Set([200]));
+	t.like(await subscriptionOf(owner), {status: 'INACTIVE'});
+	t.not(await planOf(owner), 'GROWTH');
+	t.deepEqual(await attemptStatuses(stage, owner), ['OPEN']);
+});
+
 test.serial('dunning exhausted: CANCELED, STARTER, and nothing is scheduled any more', async (t) => {
 	const owner = await subscribed(stage);
 	const {customer} = await idsOf(stage, owner);

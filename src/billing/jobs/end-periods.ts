@@ -51,8 +51,6 @@ export const endPeriods = async (run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const store = createSubscriptionStore(services.db);
 	const now = services.clock.now();
-	for (const gateway of ['GATEWAY_B', 'MANUAL'] as const) {
-		const ids = await store.listEnding(gateway, now);
-		await perOrganization(run, 'end a subscription', ids, (organizationId) => end(services, organizationId));
-	}
+	const ids = await store.listEnding(['GATEWAY_B', 'MANUAL'], now);
+	await perOrganization(run, 'end a subscription', ids, (organizationId) => end(services, organizationId));
 };

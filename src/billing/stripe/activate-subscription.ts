@@ -60,8 +60,7 @@ export const activate = async (place: Place, row: Subscription | null, payment: 
 		return settleEnded(place, payment);
 	}
 
-	// One that owes a renewal has paid before.
-	if (remote.status === 'INACTIVE' || (remote.status === 'ACTIVE' && paid.length === 0)) {
+	if (remote.status === 'INACTIVE' || paid.length === 0) {
 		return {outcome: 'IGNORED', reason: 'The subscription is not paid yet.', ...about};
 	}
 

@@ -46,7 +46,7 @@ const project = async (
 /**
  * Writes what the gateway says of a subscription, in the caller's transaction with organization and row locked
  * (`facts/providers.md` 3.5): duplicates and disorder end in the same row.
- * @param invoice the invoice that the event tells of.
+ * @param invoice the invoice that the event tells of, or for a subscription that is new here the one that was paid.
  * @throws where nothing here is what it could belong to: the gateway sends it again, and somebody sees it in the log.
  */
 export const projectSubscription = async (

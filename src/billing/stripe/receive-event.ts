@@ -12,8 +12,8 @@ import {createSubscriptionStore} from '../subscription-store.ts';
 import {endStray, settleStray} from './end-stray.ts';
 import {type Meaning, meaningOf} from './event-meaning.ts';
 import {projectSubscription} from './project-subscription.ts';
-import {readSubscription} from './read-subscription.ts';
-import {askFor, idOf} from './stripe-client.ts';
+import {paidInvoices, type RemoteSubscription, readSubscription} from './read-subscription.ts';
+import {ask, askFor, idOf} from './stripe-client.ts';
 
 type Deps = {services: Services; stripe: Stripe};
 
@@ -59,6 +59,25 @@ const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Sub
 };
 
 /**
+ * What shows that a subscription was paid for: the event's invoice or its latest one, and where neither is paid, the
+ * newest that is. So the renewal that is owed by now does not hide the first payment, and nothing that was never paid
+ * looks as if it had been. @throws 502.
+ */
+const findPaid = async (
+	stripe: Stripe,
+	remote: RemoteSubscription,
+	invoice: Stripe.Invoice | null,
+): Promise<Stripe.Invoice | null> => {
+	const isRunning = remote.status === 'ACTIVE' || remote.status === 'PAST_DUE';
+	if (!isRunning || paidInvoices(invoice, remote).length > 0) {
+		return invoice;
+	}
+
+	const {data} = await ask(stripe.invoices.list({subscription: remote.id, status: 'paid', limit: 1}));
+	return data[0] ?? null;
+};
+
+/**
  * Looks at a subscription. It is fetched and written under the organization's billing lease, so that what was fetched
  * first is written first, also against the routes.
  */
@@ -83,12 +102,14 @@ const lookAt = async (
 		}
 
 		const stray = await endStray(services, stripe, organizationId, remote);
-		return run((trx) => {
-			const now = clock.now();
-			return stray === null
-				? projectSubscription({services, trx, organizationId, now, superseded}, remote, invoice)
-				: settleStray(trx, stray, now);
-		});
+		if (stray !== null) {
+			return run((trx) => settleStray(trx, stray, clock.now()));
+		}
+
+		const paid = row === null ? await findPaid(stripe, remote, invoice) : invoice;
+		return run((trx) =>
+			projectSubscription({services, trx, organizationId, now: clock.now(), superseded}, remote, paid),
+		);
 	});
 	closeSuperseded(services, superseded);
 	return event;

@@ -1,6 +1,7 @@
 import type {Db} from '../../../src/db/db.ts';
 import type {FakePaymob} from '../../fakes/paymob/paymob.ts';
 import type {FakeStripe} from '../../fakes/stripe/stripe.ts';
+import type {Connections} from './_connections.ts';
 
 /** Makes the service die in the middle of something, as a killed process does: whatever it would do next is not done. */
 export type Death = {
@@ -15,48 +16,35 @@ export type Death = {
 	clearFaults(): void;
 };
 
-type Connection = {connection: {stream: {destroy(): void}}; __knex__disposed?: Error};
-
 type Inner = {
 	_query(connection: unknown, query: unknown): Promise<unknown>;
 	acquireConnection(): Promise<unknown>;
-	acquireRawConnection(): Promise<Connection>;
 };
 
-export const prepareDeath = (db: Db, gateways: ReadonlyArray<FakeStripe | FakePaymob>): Death => {
+export const prepareDeath = (
+	db: Db,
+	connections: Connections,
+	gateways: ReadonlyArray<FakeStripe | FakePaymob>,
+): Death => {
 	const client = db.client as Inner;
-	const {_query: query, acquireConnection: acquire, acquireRawConnection: open} = client;
-	const connections = new Set<Connection>();
+	const {_query: query, acquireConnection: acquire} = client;
 	let left = Number.POSITIVE_INFINITY;
 	let dead = false;
 
 	const gone = () => new Error('The service was killed.');
 
-	const die = (): void => {
-		dead = true;
-		for (const connection of connections) {
-			connection.__knex__disposed = gone();
-			connection.connection.stream.destroy();
-		}
-
-		connections.clear();
-	};
 	/** Counts one thing. @returns whether the service is dead now. */
 	const isDeadNow = (): boolean => {
 		left -= 1;
 		if (!dead && left <= 0) {
-			die();
+			dead = true;
+			connections.break();
 		}
 
 		return dead;
 	};
 	client._query = (connection, text) => (isDeadNow() ? Promise.reject(gone()) : query.call(client, connection, text));
 	client.acquireConnection = () => (dead ? Promise.reject(gone()) : acquire.call(client));
-	client.acquireRawConnection = async () => {
-		const connection = await open.call(client);
-		connections.add(connection);
-		return connection;
-	};
 	const clearFaults = (): void => {
 		for (const gateway of gateways) {
 			gateway.clearFaults();

@@ -94,20 +94,24 @@ const paidTwice: Rule = (play, memory, {invoices}, payments) => {
 
 	const spans = kept.flatMap(({gateway, id, kind, plan}) => {
 		const invoice = invoices.find((one) => one.gateway === gateway && one.gateway_invoice_id === id);
-		const step = memory.countedAt.get(keyOf(gateway, id))?.step ?? 0;
+		const steps = {
+			taken: memory.takenIn.get(keyOf(gateway, id)) ?? 0,
+			counted: memory.countedAt.get(keyOf(gateway, id))?.step ?? 0,
+		};
 		const [start, end] = [invoice?.period_start, invoice?.period_end];
-		return start == null || end == null ? [] : [{id, kind, plan, step, start: start.getTime(), end: end.getTime()}];
+		return start == null || end == null ? [] : [{id, kind, plan, steps, start: start.getTime(), end: end.getTime()}];
 	});
-	const resets = [...play.opsSets.map(({step}) => step)];
+	const isReset = (from: number, to: number): boolean =>
+		play.opsSets.some(({step}) => step >= Math.min(from, to) && step <= Math.max(from, to));
 	for (const [index, one] of spans.entries()) {
-		const other = spans
-			.slice(index + 1)
-			.find(
-				({kind, plan, start, end, step}) =>
-					kind === one.kind &&
-					(kind === 'month' ? start < one.end && one.start < end : plan === one.plan && end === one.end) &&
-					!resets.some((reset) => reset >= Math.min(step, one.step) && reset <= Math.max(step, one.step)),
-			);
+		const other = spans.slice(index + 1).find(
+			({kind, plan, start, end, steps}) =>
+				kind === one.kind &&
+				(kind === 'month' ? start < one.end && one.start < end : plan === one.plan && end === one.end) &&
+				// What ops set ended what was paid before, whether we were told of that before or after.
+				!isReset(steps.taken, one.steps.taken) &&
+				!isReset(steps.counted, one.steps.counted),
+		);
 		if (other !== undefined) {
 			return `${one.id} and ${other.id} were both taken for the same time`;
 		}

@@ -9,6 +9,7 @@ import {deleteOrganization, setOrganizationPlan} from '../../../src/organization
 import type {Organization} from '../../../src/organizations/organization-store.ts';
 import {deliver, forgetDelivered, type Mail, newMail} from './_mail.ts';
 import {actAsPeople, isOfPeople} from './_people.ts';
+import {look} from './_seen.ts';
 import type {Step} from './_steps.ts';
 import type {World} from './_world.ts';
 
@@ -123,15 +124,6 @@ const routes = async (play: Play, step: Step): Promise<void> => {
 	}
 };
 
-/** Whether time would still bring something of gateway B within hours: a checkout, a charge, a payment to give back. */
-const isUnsettled = async ({world: {services}, mail}: Play): Promise<boolean> => {
-	const {rows} = await services.db.raw<{rows: Array<{left: boolean}>}>(
-		`SELECT EXISTS (SELECT 1 FROM billing_attempts WHERE gateway = 'GATEWAY_B' AND status IN ('OPEN', 'SUPERSEDED'))
-			OR EXISTS (SELECT 1 FROM payment_reversals WHERE status = 'PENDING') AS left`,
-	);
-	return mail.lost.length > 0 || mail.waiting.length > 0 || rows.some(({left}) => left);
-};
-
 /** Until everything is told and nothing is left that time brings within hours. */
 const settle = async (play: Play): Promise<void> => {
 	const {world, mail} = play;
@@ -144,7 +136,7 @@ const settle = async (play: Play): Promise<void> => {
 		await runJobs(play);
 		await deliver(play, 'lost ones');
 		forgetDelivered(play);
-		if (!(await isUnsettled(play))) {
+		if (mail.lost.length === 0 && mail.waiting.length === 0 && !(await look(play)).isUnsettled) {
 			break;
 		}
 	}

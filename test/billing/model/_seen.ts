@@ -1,6 +1,8 @@
+import type {Organization} from '../../../src/organizations/organization-store.ts';
 import {planOf} from '../../../src/plans/entitlements.ts';
 import type {Payment} from './_money.ts';
 import type {Play} from './_play.ts';
+import type {World} from './_world.ts';
 
 export type InvoiceRow = {
 	gateway: string;
@@ -21,6 +23,8 @@ export type Seen = {
 		plan: string;
 	} | null;
 	invoices: InvoiceRow[];
+	/** Whether time would still bring something of gateway B within hours: a checkout, a charge, a payment to give back. */
+	isUnsettled: boolean;
 };
 
 /** What is remembered from step to step: when each payment was taken, and when it began to count. */
@@ -31,18 +35,32 @@ export const keyOf = (gateway: string, id: string): string => `${gateway} ${id}`
 
 const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
+/** What was seen last of each organization, and after how many changes. */
+const lastSeen = new WeakMap<Organization, {seen: Seen; changes: number}>();
+
+/** Looks again where a statement has been sent since that may have changed something. */
+export const look = async ({world, organization}: Play): Promise<Seen> => {
+	const changes = world.connections.changes();
+	const last = lastSeen.get(organization);
+	const seen = last?.changes === changes ? last.seen : await read(world, organization);
+	lastSeen.set(organization, {seen, changes});
+	return seen;
+};
+
 /** All in one statement, because this is asked after nearly every step. */
-export const look = async ({world: {services}, organization: {id}}: Play): Promise<Seen> => {
+const read = async ({services}: World, {id}: Organization): Promise<Seen> => {
 	const {rows} = await services.db.raw<{
-		rows: [{organization: Json | null; row: Json | null; invoices: Json[] | null}];
+		rows: [{organization: Json | null; row: Json | null; invoices: Json[] | null; unsettled: boolean}];
 	}>(
 		`SELECT (SELECT to_json(o) FROM (SELECT plan, entitled_until FROM organizations WHERE id = :id) o) AS organization,
 			(SELECT to_json(s) FROM subscriptions s WHERE organization_id = :id) AS row,
-			(SELECT json_agg(i) FROM billing_invoices i WHERE organization_id = :id) AS invoices`,
+			(SELECT json_agg(i) FROM billing_invoices i WHERE organization_id = :id) AS invoices,
+			EXISTS (SELECT FROM billing_attempts WHERE gateway = 'GATEWAY_B' AND status IN ('OPEN', 'SUPERSEDED'))
+				OR EXISTS (SELECT FROM payment_reversals WHERE status = 'PENDING') AS unsettled`,
 		{id},
 	);
-	const [{organization, row, invoices}] = rows;
-	const read = (json: Json): Json =>
+	const [{organization, row, invoices, unsettled}] = rows;
+	const dated = (json: Json): Json =>
 		Object.fromEntries(
 			Object.entries(json).map(([name, value]) => [
 				name,
@@ -50,9 +68,10 @@ export const look = async ({world: {services}, organization: {id}}: Play): Promi
 			]),
 		);
 	return {
-		organization: organization && (read(organization) as unknown as Seen['organization']),
-		row: row && (read(row) as unknown as Seen['row']),
-		invoices: (invoices ?? []).map((one) => read(one) as unknown as InvoiceRow),
+		organization: organization && (dated(organization) as unknown as Seen['organization']),
+		row: row && (dated(row) as unknown as Seen['row']),
+		invoices: (invoices ?? []).map((one) => dated(one) as unknown as InvoiceRow),
+		isUnsettled: unsettled,
 	};
 };
 

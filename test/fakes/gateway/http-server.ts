@@ -1,7 +1,7 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
-import {setTimeout as wait} from 'node:timers/promises';
+import {setImmediate as turn, setTimeout as wait} from 'node:timers/promises';
 import type {Call, FaultInput, Faults} from '../identity-provider/faults.ts';
 
 /** An answer: JSON, or a page for people. */
@@ -23,11 +23,11 @@ const write = (call: Call, response: ServerResponse, reply: Reply): void => {
 	response.end(isPage ? reply.html : JSON.stringify(reply.json));
 };
 
-const respond = async (call: Call, response: ServerResponse, given: Given): Promise<void> => {
+/** How a call ends: with an answer, or without one. */
+const endingOf = async (call: Call, given: Given): Promise<Reply | 'dropped' | 'hanging'> => {
 	const fault = given.faults.take(call);
 	if (fault === null) {
-		write(call, response, given.answer(call));
-		return;
+		return given.answer(call);
 	}
 
 	if (fault.delay !== undefined) {
@@ -36,22 +36,63 @@ const respond = async (call: Call, response: ServerResponse, given: Given): Prom
 
 	const fails = fault.hang || fault.drop || refuses(fault);
 	const performed = fault.afterwards || !fails ? given.answer(call) : null;
-	if (fault.hang) {
-		return;
-	}
-
-	if (fault.drop) {
-		response.destroy();
-		return;
+	if (fault.hang || fault.drop) {
+		return fault.hang ? 'hanging' : 'dropped';
 	}
 
 	if (fault.rawBody !== undefined) {
-		write(call, response, {status: fault.status ?? 502, html: fault.rawBody});
-		return;
+		return {status: fault.status ?? 502, html: fault.rawBody};
 	}
 
-	write(call, response, performed !== null && !fails ? performed : given.failure(call, fault));
+	return performed !== null && !fails ? performed : given.failure(call, fault);
 };
+
+const respond = async (call: Call, response: ServerResponse, given: Given): Promise<void> => {
+	const ending = await endingOf(call, given);
+	if (ending === 'dropped') {
+		response.destroy();
+	} else if (ending !== 'hanging') {
+		write(call, response, ending);
+	}
+};
+
+/** What `fetch` is for a server of this process. */
+export type DirectFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * Answers calls of this process as the server does, but without sockets, which cost more than everything else about
+ * them. Each takes a turn there and one back, as over the network.
+ */
+const createDirectFetch =
+	(given: Given): DirectFetch =>
+	async (input, {method = 'GET', headers, body, signal} = {}) => {
+		const {pathname: path, searchParams: query} = new URL(String(input));
+		const call: Call = {
+			method,
+			path,
+			query,
+			headers: Object.fromEntries(new Headers(headers)),
+			body: body ? String(body) : undefined,
+			status: null,
+		};
+		await turn();
+		given.calls.push(call);
+		const ending = await endingOf(call, given);
+		await turn();
+		if (ending === 'dropped') {
+			throw new TypeError('fetch failed');
+		}
+
+		if (ending === 'hanging') {
+			return new Promise((_, reject) => {
+				signal?.addEventListener('abort', () => reject(signal.reason));
+			});
+		}
+
+		call.status = ending.status;
+		const text = 'html' in ending ? ending.html : JSON.stringify(ending.json);
+		return new Response(text, {status: ending.status, headers: ending.headers ?? {}});
+	};
 
 const recordCall = async (request: IncomingMessage): Promise<Call> => {
 	const url = new URL(request.url ?? '/', 'http://localhost');
@@ -66,8 +107,10 @@ const recordCall = async (request: IncomingMessage): Promise<Call> => {
 	};
 };
 
+export type GatewayServer = {url: string; fetch: DirectFetch; stop(): Promise<void>};
+
 /** Listens on loopback, records every request, and lets faults meet them. A request that is cut off is none. */
-export const startGatewayServer = async (given: Given): Promise<{url: string; stop(): Promise<void>}> => {
+export const startGatewayServer = async (given: Given): Promise<GatewayServer> => {
 	const server = createServer(async (request, response) => {
 		const call = await recordCall(request).catch(() => null);
 		if (call !== null) {
@@ -81,6 +124,7 @@ export const startGatewayServer = async (given: Given): Promise<{url: string; st
 	});
 	return {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		fetch: createDirectFetch(given),
 		stop: async () => {
 			const closed = new Promise((resolve) => {
 				server.close(resolve);

@@ -1,5 +1,5 @@
 import type {Clock} from '../../../src/clock.ts';
-import {type Reply, startGatewayServer} from '../gateway/http-server.ts';
+import {type DirectFetch, type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {createWebhookQueue, type GatewayEvent, type WebhookQueue} from '../gateway/webhook-queue.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
 import {answerApi, failureReply} from './api.ts';
@@ -55,6 +55,8 @@ export type FakePaymob = Pick<
 	'events' | 'history' | 'sign' | 'send' | 'deliver' | 'deliverTogether' | 'onEvent'
 > & {
 	url: string;
+	/** Calls it without a socket, for a test that makes very many calls. */
+	fetch: DirectFetch;
 	/** The variables that make a service use it. */
 	env: Record<string, string>;
 	/** The customer pays at the hosted checkout. An order that is paid already can be paid again. */
@@ -175,6 +177,7 @@ export const startFakePaymob = async ({
 		...{events, history, sign, send, deliver, deliverTogether, onEvent},
 		...people,
 		url: server.url,
+		fetch: server.fetch,
 		env: {
 			PAYMOB_SECRET_KEY: keys.secretKey,
 			PAYMOB_PUBLIC_KEY: keys.publicKey,

@@ -5,7 +5,7 @@ import type Stripe from 'stripe';
 import type {Clock} from '../../../src/clock.ts';
 import {packageRoot} from '../../../src/package-root.ts';
 import {readPlans} from '../../../src/plans/plans.ts';
-import {type Reply, startGatewayServer} from '../gateway/http-server.ts';
+import {type DirectFetch, type Reply, startGatewayServer} from '../gateway/http-server.ts';
 import {page} from '../gateway/page.ts';
 import type {WebhookQueue} from '../gateway/webhook-queue.ts';
 import {type Call, createFaults, type Fault, type FaultInput} from '../identity-provider/faults.ts';
@@ -50,6 +50,8 @@ export type FakeStripe = Pick<
 	'events' | 'history' | 'sign' | 'send' | 'deliver' | 'deliverTogether' | 'onEvent'
 > & {
 	url: string;
+	/** Calls it without a socket, for a test that makes very many calls. */
+	fetch: DirectFetch;
 	/** The variables that make a service use it. */
 	env: Record<'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_URL', string>;
 	/**
@@ -157,6 +159,7 @@ export const startFakeStripe = async ({
 	return {
 		...{events, history, sign, send, deliver, deliverTogether, onEvent},
 		url: server.url,
+		fetch: server.fetch,
 		env: {STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL: server.url},
 		pay: (id, how) =>
 			afterCatchingUp(() => {
