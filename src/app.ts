@@ -38,6 +38,7 @@ import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
+import {privacyRoutes} from './privacy/admin-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
 import {portalEventRoutes} from './sdk/portal-routes.ts';
@@ -68,6 +69,7 @@ const surfaces: Route[] = [
 	...statsRoutes,
 	...clickStreamRoutes,
 	...matchAttemptRoutes,
+	...privacyRoutes,
 	...billingEventRoutes,
 	...statusRoutes,
 	...doctorRoutes,

@@ -143,6 +143,7 @@ export const idempotencyKeyReused = () =>
 export const idempotencyKeyInProgress = () => conflict('A request with this Idempotency-Key is still under way');
 
 export const unknownDevice = (deviceId: string) => notFound(`Unknown deviceId ${deviceId}. Call /sdk/session first.`);
+export const nothingStoredAbout = (kind: 'device' | 'user') => notFound(`Nothing is stored about this ${kind}`);
 export const matchAttemptNotFound = () => notFound('Match not found');
 
 export const domainNotFound = () => notFound('Domain not found');

@@ -69,6 +69,10 @@ admin      GET    /admin/organizations/:orgId/stats
 admin      GET    /admin/organizations/:orgId/matches
 admin      GET    /admin/organizations/:orgId/matches/:id
 admin      POST   /admin/organizations/:orgId/matches/simulate
+admin      GET    /admin/organizations/:orgId/devices/:deviceId/data
+admin      DELETE /admin/organizations/:orgId/devices/:deviceId/data
+admin      GET    /admin/organizations/:orgId/users/:externalUserId/data
+admin      DELETE /admin/organizations/:orgId/users/:externalUserId/data
 admin      GET    /admin/billing/events
 admin      GET    /admin/billing/events/:id
 admin      POST   /admin/billing/events/:id/replay

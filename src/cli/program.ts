@@ -17,6 +17,7 @@ import {matchCommands} from './commands/match.ts';
 import {migrateCommands} from './commands/migrate.ts';
 import {organizationCommands} from './commands/organizations.ts';
 import {planCommands} from './commands/plan.ts';
+import {privacyCommands} from './commands/privacy.ts';
 import {profileCommands} from './commands/profiles.ts';
 import {qrCommands} from './commands/qr.ts';
 import {serveCommand} from './commands/serve.ts';
@@ -50,6 +51,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	dashboardCommand,
 	matchCommands,
 	auditCommand,
+	privacyCommands,
 	billingCommands,
 	completionCommand,
 ];

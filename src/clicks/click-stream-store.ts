@@ -28,7 +28,7 @@ export type MatchEvent = Subject & {
 };
 
 /** What an app told of; `at` is when it came in. */
-export type AppEvent = Subject & {id: string; at: Date; eventName: string; deviceId: string};
+export type AppEvent = Subject & {id: string; at: Date; eventName: string; deviceId: string | null};
 
 /** What the stream tells of, by the name of its event type. */
 export type StreamEvent =

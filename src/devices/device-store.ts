@@ -60,7 +60,7 @@ export const registerDevice = async (
 	return rows[0]?.is_new ?? false;
 };
 
-type Row = {
+export type DeviceRow = {
 	id: string;
 	device_id: string;
 	platform: string | null;
@@ -79,7 +79,8 @@ type Row = {
 	last_seen_at: Date;
 };
 
-const toJson = (row: Row) => ({
+/** A device as the API shows it. */
+export const deviceJson = (row: DeviceRow) => ({
 	id: row.id,
 	deviceId: row.device_id,
 	platform: row.platform,
@@ -98,12 +99,10 @@ const toJson = (row: Row) => ({
 	lastSeenAt: row.last_seen_at,
 });
 
+export type DeviceJson = ReturnType<typeof deviceJson>;
+
 /** An organization's devices, the newest first; being seen again moves none. */
-export const listDevices = async (
-	db: Db,
-	organizationId: string,
-	query: PageQuery,
-): Promise<Page<ReturnType<typeof toJson>>> => {
+export const listDevices = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<DeviceJson>> => {
 	const all = db('devices').where({organization_id: organizationId});
-	return readPage(all, query, 'first_seen_at DESC, id DESC', toJson);
+	return readPage(all, query, 'first_seen_at DESC, id DESC', deviceJson);
 };

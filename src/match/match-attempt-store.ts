@@ -52,7 +52,7 @@ export type MatchAttempt = {
 /** What a guess would have answered where a token did. */
 export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};
 
-type Row = {
+export type MatchAttemptRow = {
 	id: string;
 	at: Date;
 	organization_id: string | null;
@@ -67,7 +67,7 @@ type Row = {
 	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
 };
 
-const toMatchAttempt = (row: Row): MatchAttempt => ({
+export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 	id: row.id,
 	at: row.at,
 	organizationId: row.organization_id,
@@ -115,7 +115,7 @@ export const listAttempts = async (
 
 /** One attempt of the organization. @throws 404. */
 export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
-	const [row] = (await db('match_attempts').where({id, organization_id: organizationId})) as Row[];
+	const [row] = (await db('match_attempts').where({id, organization_id: organizationId})) as MatchAttemptRow[];
 	if (row === undefined) {
 		throw matchAttemptNotFound();
 	}
@@ -125,6 +125,6 @@ export const getAttempt = async (db: Db, organizationId: string, id: string): Pr
 
 /** The attempt of that id, whoever's it is; null where none was recorded. Only for who made the id. */
 export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
-	const [row] = (await db('match_attempts').where({id})) as Row[];
+	const [row] = (await db('match_attempts').where({id})) as MatchAttemptRow[];
 	return row === undefined ? null : toMatchAttempt(row);
 };

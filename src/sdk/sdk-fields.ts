@@ -32,10 +32,13 @@ export const sessionBody = bodyOf<SessionFields>({
 	timezone: toldField,
 });
 
+/** Who an app says its user is. */
+export const externalUserIdField = Joi.string().min(1).max(255);
+
 export type IdentityFields = {deviceId: string; externalUserId: string; traits?: Record<string, unknown> | null};
 export const identityBody = bodyOf<IdentityFields>({
 	deviceId,
-	externalUserId: Joi.string().min(1).max(255).required(),
+	externalUserId: externalUserIdField.required(),
 	traits: objectOf(4096).allow(null),
 });
 

@@ -38,6 +38,7 @@ export type AppEvent = {
 
 /**
  * Stores an event; one whose `eventId` the organization has sent before is stored already.
+ * The device stays until the event is there, so that whoever erases it finds the event, too.
  * @throws 404 for an unknown device, or a link that is not the organization's.
  */
 export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
@@ -45,6 +46,7 @@ export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
 	const {rows} = await db.raw<{rows: Array<{knows_device: boolean; knows_link: boolean}>}>(
 		`WITH device AS (
 			SELECT matched_link_id FROM devices WHERE organization_id = :organizationId AND device_id = :deviceId
+			FOR KEY SHARE
 		), link AS (
 			SELECT id FROM links WHERE organization_id = :organizationId AND id = CAST(:linkId AS uuid)
 		), stored AS (
@@ -77,18 +79,20 @@ export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
 	}
 };
 
-type EventRow = {
+export type EventRow = {
 	id: string;
 	event_id: string | null;
 	event_name: string;
-	device_id: string;
+	/** Null where it has been erased. */
+	device_id: string | null;
 	properties: Record<string, unknown>;
 	link_id: string | null;
 	occurred_at: Date;
 	received_at: Date;
 };
 
-const toEventJson = (row: EventRow) => ({
+/** An event as the API shows it. */
+export const eventJson = (row: EventRow) => ({
 	id: row.id,
 	eventId: row.event_id,
 	eventName: row.event_name,
@@ -99,12 +103,10 @@ const toEventJson = (row: EventRow) => ({
 	receivedAt: row.received_at,
 });
 
+export type EventJson = ReturnType<typeof eventJson>;
+
 /** An organization's events, those that happened last first. */
-export const listEvents = async (
-	db: Db,
-	organizationId: string,
-	query: PageQuery,
-): Promise<Page<ReturnType<typeof toEventJson>>> => {
+export const listEvents = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<EventJson>> => {
 	const all = db('events').where({organization_id: organizationId});
-	return readPage(all, query, 'occurred_at DESC, id DESC', toEventJson);
+	return readPage(all, query, 'occurred_at DESC, id DESC', eventJson);
 };

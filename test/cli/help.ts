@@ -64,6 +64,8 @@ test('every command of the specification is there', (t) => {
 			'match list',
 			'match simulate',
 			'audit',
+			'privacy export',
+			'privacy erase',
 			'billing events',
 			'billing show',
 			'billing replay',

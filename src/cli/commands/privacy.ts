@@ -1,0 +1,82 @@
+import path from 'node:path';
+import {Option} from 'commander';
+import type {Erased} from '../../privacy/erasure-store.ts';
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {yesOption} from '../common-options.ts';
+import {write} from '../io.ts';
+import {organizationPath} from '../link-surface.ts';
+import {replaceFile} from '../replace-file.ts';
+import {requireConsent} from '../require-consent.ts';
+
+type SubjectOptions = {device?: string; user?: string};
+
+const subjectOptions = (): Option[] => [
+	new Option('--device <id>', 'the id that the app gave the device').conflicts('user'),
+	new Option('--user <id>', 'who the app said its user is (externalUserId), on all their devices'),
+];
+
+/** Where the data of the device or the user is. @throws OperatorError where neither is named. */
+const dataPath = (org: string, {device, user}: SubjectOptions): string => {
+	const named = device === undefined ? user : device;
+	if (named === undefined) {
+		throw usageError('Whose data?', 'Name a device with --device ID or a user with --user ID');
+	}
+
+	return `${organizationPath(org)}/${device === undefined ? 'users' : 'devices'}/${encodeURIComponent(named)}/data`;
+};
+
+const nameOf = ({device, user}: SubjectOptions): string => (device === undefined ? `user ${user}` : `device ${device}`);
+
+export const privacyCommands: CommandGroup = {
+	name: 'privacy',
+	summary: 'Hand out or erase what is stored about a device or a user of an app (GDPR, articles 15 and 17)',
+	commands: [
+		command({
+			usage: 'export <org>',
+			summary: 'Write all that is stored about a device or a user, as one JSON document',
+			examples: [
+				'export Ab12 --user customer-77 --output customer-77.json',
+				'export Ab12 --device 0b7e9f12 | jq .events',
+			],
+			options: [
+				...subjectOptions(),
+				new Option('--output <file>', 'file to write, for its owner alone; standard output where absent'),
+			],
+			run: async ({io, connection, options, show}: Context<SubjectOptions & {output?: string}>, org: string) => {
+				const chunks = connection.admin().stream(dataPath(org, options));
+				const {output} = options;
+				if (output === undefined || output === '-') {
+					for await (const chunk of chunks) {
+						await write(io.stdout, chunk);
+					}
+
+					return;
+				}
+
+				await replaceFile(path.resolve(io.cwd, output), async (handle) => {
+					for await (const chunk of chunks) {
+						await handle.writeFile(chunk);
+					}
+				});
+				await show.note(`Data of ${nameOf(options)} written to ${output}`);
+			},
+		}),
+
+		command({
+			usage: 'erase <org>',
+			summary: 'Erase all that is stored about a device or a user; figures of reports and quotas stay what they are',
+			examples: ['erase Ab12 --user customer-77', 'erase Ab12 --device 0b7e9f12 --yes --json'],
+			options: [...subjectOptions(), yesOption()],
+			run: async ({io, connection, options, show}: Context<SubjectOptions & {yes?: boolean}>, org: string) => {
+				const subject = dataPath(org, options);
+				await requireConsent(io, options.yes, `Erase all that is stored about the ${nameOf(options)} of ${org}?`);
+				await show.answer(
+					await connection.admin().delete<{erased: Erased}>(subject),
+					({erased: {devices, events, matchAttempts, clicks}}) =>
+						`Erased the ${nameOf(options)}: ${devices} device(s), ${events} event(s), ${matchAttempts} match attempt(s), ${clicks} click(s)`,
+				);
+			},
+		}),
+	],
+};

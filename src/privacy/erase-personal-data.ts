@@ -1,0 +1,31 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {inTransaction} from '../db/db.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {type DataSubject, subjectJson} from './data-subject.ts';
+import {createErasureStore, type Erased} from './erasure-store.ts';
+import {findSubject} from './find-subject.ts';
+
+/**
+ * Deletes or anonymises all that is stored about a device or a user of an organization (GDPR, article 17), in one
+ * transaction. Counts stay what they are. The record of it tells how much there was and not whose, for it outlives them.
+ * @throws 404 where nothing is stored, so also the second time.
+ */
+export const erasePersonalData = (
+	services: Services,
+	{organization, subject, by}: {organization: Organization; subject: DataSubject; by: Caller},
+) =>
+	inTransaction(services.db, async (trx) => {
+		const store = createErasureStore(trx, await findSubject(services, trx, organization.id, subject));
+		const devices = await store.devices();
+		const clicks = await store.clicks();
+		const erased: Erased = {devices, events: await store.events(), matchAttempts: await store.matchAttempts(), clicks};
+		await recordAudit(trx, services.clock.now(), by, {
+			action: 'ERASE',
+			entityType: subject.kind === 'device' ? 'Device' : 'AppUser',
+			entityId: null,
+			organizationId: organization.id,
+			details: {...erased},
+		});
+		return {...subjectJson(subject), erased};
+	});

@@ -1,0 +1,50 @@
+import type {Db} from '../db/db.ts';
+import type {SubjectKeys} from './data-subject.ts';
+import {matchClicksOfSubject} from './personal-clicks.ts';
+import {IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
+
+/** How many rows of each kind told of the subject. */
+export type Erased = {devices: number; events: number; matchAttempts: number; clicks: number};
+
+/**
+ * What is counted stays as a row that tells of nobody, because reports count rows beside the rollups: of a click keep
+ * what breakdowns are made of, of a match its method, link and time, of an event its name, link and time.
+ */
+export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
+	const count = async (sql: string): Promise<number> => (await trx.raw<{rowCount: number}>(sql, {...keys})).rowCount;
+
+	return {
+		/** First of all: an event that comes in meanwhile waits for this and finds no device any more. */
+		devices: () => count('DELETE FROM devices WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)'),
+
+		/** Before the attempts, which may be all that leads to them. */
+		clicks: async (): Promise<number> => {
+			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
+				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
+					UPDATE clicks SET os = NULL, os_version = NULL, browser = NULL, device_model = NULL, language = NULL,
+						timezone = NULL
+					FROM own WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
+				), forgotten AS (
+					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, consumed_by = NULL,
+						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
+						device_model = NULL, language = NULL, timezone = NULL, signals_at = NULL
+					FROM own WHERE match_clicks.id = own.id RETURNING match_clicks.id
+				)
+				SELECT count(*) AS forgotten FROM forgotten`,
+				{...keys},
+			);
+			return Number(rows[0]?.forgotten ?? 0);
+		},
+
+		events: () =>
+			count(`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
+				WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)`),
+
+		matchAttempts: () =>
+			count(`UPDATE match_attempts SET device_id = NULL, candidates = '[]', signals = json_build_object(
+					'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
+					'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
+					'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')
+				WHERE ${IS_ATTEMPT_OF_SUBJECT}`),
+	};
+};

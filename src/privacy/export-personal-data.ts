@@ -1,0 +1,61 @@
+import {Readable} from 'node:stream';
+import {type Reply, type RequestFacts, reply} from '../http/route.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
+import {type DataSubject, subjectJson} from './data-subject.ts';
+import {findSubject} from './find-subject.ts';
+import {createPersonalDataStore, type Read} from './personal-data-store.ts';
+
+const BATCH = 500;
+
+/** The items of a JSON array, a batch at a time. */
+async function* items(read: Read<{id: string}>): AsyncGenerator<string> {
+	let after: string | null = null;
+	for (;;) {
+		const batch: Array<{id: string}> = await read(after, BATCH);
+		if (batch.length > 0) {
+			yield `${after === null ? '' : ','}${batch.map((item) => JSON.stringify(item)).join(',')}`;
+		}
+
+		after = batch.at(-1)?.id ?? null;
+		if (batch.length < BATCH) {
+			return;
+		}
+	}
+}
+
+type Head = Record<string, unknown>;
+
+async function* documentOf(head: Head, sections: Record<string, Read<{id: string}>>, request: RequestFacts) {
+	try {
+		yield JSON.stringify(head).slice(0, -1);
+		for (const [name, read] of Object.entries(sections)) {
+			yield `,${JSON.stringify(name)}:[`;
+			yield* items(read);
+			yield ']';
+		}
+
+		yield '}\n';
+	} catch (error) {
+		request.log.error({err: error}, 'an export of personal data broke off');
+		throw error;
+	}
+}
+
+/**
+ * All that is stored about a device or a user of an organization, as one JSON document (GDPR, article 15): read a batch
+ * at a time, as the caller takes it. @throws 404 where there is nothing.
+ */
+export const exportPersonalData = async (
+	services: Services,
+	{organization, subject, request}: {organization: Organization; subject: DataSubject; request: RequestFacts},
+): Promise<Reply> => {
+	const {db, clock} = services;
+	const keys = await findSubject(services, db, organization.id, subject);
+	const {id, orgKey, name} = organization;
+	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
+	return reply({
+		headers: {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store'},
+		body: Readable.from(documentOf(head, createPersonalDataStore(db, keys), request)),
+	});
+};

@@ -1,0 +1,31 @@
+import type {Db} from '../db/db.ts';
+import {nothingStoredAbout} from '../errors.ts';
+import {deviceKeyOf} from '../match/network-keys.ts';
+import type {Services} from '../services.ts';
+import type {DataSubject, SubjectKeys} from './data-subject.ts';
+import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
+
+/** What the subject is found by in the organization. @throws 404 where nothing is stored about it, or no longer. */
+export const findSubject = async (
+	{matchPeppers, clock}: Services,
+	db: Db,
+	organizationId: string,
+	subject: DataSubject,
+): Promise<SubjectKeys> => {
+	const [deviceIds, peppers] = await Promise.all([
+		deviceIdsOf(db, organizationId, subject),
+		matchPeppers.at(clock.now()),
+	]);
+	const deviceKeys = peppers.flatMap((pepper) =>
+		deviceIds.map((deviceId) => deviceKeyOf(pepper, {deviceId, ip: '::', told: []})),
+	);
+	const keys = {organizationId, deviceIds, deviceKeys};
+	const store = createPersonalDataStore(db, keys);
+	for (const read of [store.devices, store.events, store.matchAttempts, store.clicks]) {
+		if ((await read(null, 1)).length > 0) {
+			return keys;
+		}
+	}
+
+	throw nothingStoredAbout(subject.kind);
+};
