@@ -4,6 +4,7 @@ import {InterruptedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
+import {backupCommand, restoreCommand} from './commands/backup.ts';
 import {billingCommands} from './commands/billing.ts';
 import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
@@ -34,6 +35,8 @@ import {reportError} from './report-error.ts';
 export const commands: Array<AnyCommand | CommandGroup> = [
 	serveCommand,
 	migrateCommands,
+	backupCommand,
+	restoreCommand,
 	configCommand,
 	statusCommand,
 	doctorCommand,

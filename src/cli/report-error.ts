@@ -46,9 +46,9 @@ const nextStepOf = ({status, code}: OplinkApiError): string | null => {
 const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
 	error instanceof Error && error.name === 'ConfigError' && 'faults' in error && Array.isArray(error.faults);
 
-/** The database of DATA_DIR cannot be had, and the message says why and what to do; told by name, since it is loaded late. */
+/** The database of DATA_DIR cannot be had, or not be backed up, and the message says why and what to do; told by name, since it is loaded late. */
 const isDatabaseError = (error: unknown): error is Error =>
-	error instanceof Error && ['DataDirInUseError', 'EmbeddedPostgresError'].includes(error.name);
+	error instanceof Error && ['DataDirInUseError', 'EmbeddedPostgresError', 'BackupError'].includes(error.name);
 
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;

@@ -24,6 +24,8 @@ test('every command of the specification is there', (t) => {
 			'migrate up',
 			'migrate down',
 			'migrate status',
+			'backup',
+			'restore',
 			'config',
 			'status',
 			'doctor',

@@ -1,0 +1,78 @@
+import type {Db} from '../db/db.ts';
+
+export type BackupTable = {name: string; columns: string[]};
+export type ForeignKey = {table: string; name: string; definition: string};
+
+/** What says which migrations are applied is told by name, and who holds a lease here holds none elsewhere. */
+const NOT_DATA = ['migrations', 'migrations_lock', 'leases'];
+
+/** Every table of the installation with its columns, a partitioned one as one, in the order of names. */
+export const listTables = async (db: Db): Promise<BackupTable[]> => {
+	const {rows} = await db.raw<{rows: BackupTable[]}>(
+		`SELECT pg_class.relname AS name, array_agg(CAST(attname AS text) ORDER BY attnum) AS columns
+		FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+		WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p') AND NOT relispartition
+			AND relname <> ALL(?)
+		GROUP BY 1 ORDER BY 1`,
+		[NOT_DATA],
+	);
+	return rows;
+};
+
+/** What a new database has in it already: rows that migrations or the first requests make, and that are nobody's data. */
+const ownRows: Readonly<Record<string, string>> = {
+	domains: 'organization_id IS NULL',
+	match_peppers: 'true',
+	rollups: 'true',
+};
+
+/** The tables that hold somebody's data. */
+export const listFilled = async (db: Db, tables: readonly BackupTable[]): Promise<string[]> => {
+	const filled: string[] = [];
+	for (const {name} of tables) {
+		const {rows} = await db.raw<{rows: Array<{is_filled: boolean}>}>(
+			`SELECT EXISTS (SELECT FROM ?? WHERE NOT (${ownRows[name] ?? 'false'})) AS is_filled`,
+			[name],
+		);
+		filled.push(...(rows[0]?.is_filled ? [name] : []));
+	}
+
+	return filled;
+};
+
+export const emptyTables = async (trx: Db, tables: readonly BackupTable[]): Promise<void> => {
+	await trx.raw(
+		`TRUNCATE ${tables.map(() => '??').join(', ')}`,
+		tables.map(({name}) => name),
+	);
+};
+
+/** Takes the foreign keys away, since two tables name each other and no order of them would do. */
+export const dropForeignKeys = async (trx: Db): Promise<ForeignKey[]> => {
+	const {rows} = await trx.raw<{rows: ForeignKey[]}>(
+		`SELECT relname AS table, conname AS name, pg_get_constraintdef(pg_constraint.oid) AS definition
+		FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+		WHERE contype = 'f' AND conparentid = 0 AND connamespace = CAST(current_schema() AS regnamespace)`,
+	);
+	for (const {table, name} of rows) {
+		await trx.raw('ALTER TABLE ?? DROP CONSTRAINT ??', [table, name]);
+	}
+
+	return rows;
+};
+
+/** Puts the foreign keys back, which has every row looked at. */
+export const addForeignKeys = async (trx: Db, keys: readonly ForeignKey[]): Promise<void> => {
+	for (const {table, name, definition} of keys) {
+		await trx.raw(`ALTER TABLE ?? ADD CONSTRAINT ?? ${definition}`, [table, name]);
+	}
+};
+
+/** Inserts rows, each a JSON object of the columns. Values are read by PostgreSQL, as it wrote them. */
+export const insertRows = async (trx: Db, {name, columns}: BackupTable, rows: readonly string[]): Promise<void> => {
+	const list = columns.map(() => '??').join(', ');
+	await trx.raw(
+		`INSERT INTO ?? (${list}) SELECT ${list} FROM json_populate_recordset(CAST(NULL AS ??), CAST(? AS json))`,
+		[name, ...columns, ...columns, name, `[${rows.join(',')}]`],
+	);
+};

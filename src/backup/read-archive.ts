@@ -1,0 +1,120 @@
+import {createHash, type Hash} from 'node:crypto';
+import {
+	altered,
+	type BackupHead,
+	type BackupTotals,
+	FORMAT,
+	foreignFormat,
+	notABackup,
+	truncated,
+} from './archive-format.ts';
+
+/** What a backup holds, in its order. `rows` are JSON objects, in batches. */
+export type ArchivePart =
+	| {kind: 'head'; head: BackupHead}
+	| {kind: 'table'; name: string; columns: string[]}
+	| {kind: 'rows'; rows: string[]}
+	| {kind: 'end'; totals: BackupTotals};
+
+const BATCH_ROWS = 1000;
+const BATCH_CHARACTERS = 2 ** 20;
+
+type Mark = [word: unknown, ...rest: unknown[]];
+
+const markOf = (line: string, number: number): Mark => {
+	try {
+		const mark: unknown = JSON.parse(line);
+		if (Array.isArray(mark)) {
+			return mark as unknown as Mark;
+		}
+	} catch {
+		// What is no JSON is no line of ours.
+	}
+
+	throw number === 1 ? notABackup() : altered(`line ${number}`);
+};
+
+/**
+ * Reads the lines of a backup and holds them to their counts and checksums. What it gives out before it ends is not
+ * trusted yet: the last checksum comes last. @throws BackupError.
+ */
+export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchivePart> {
+	const whole = createHash('sha256');
+	const totals = {tables: 0, rows: 0};
+	let table: {name: string; rows: number; hash: Hash} | null = null;
+	let batch: string[] = [];
+	let characters = 0;
+	let number = 0;
+	let isEnded = false;
+	for await (const line of lines) {
+		number += 1;
+		if (isEnded) {
+			throw altered(`line ${number}`);
+		}
+
+		if (line.startsWith('{') && table !== null) {
+			const text = `${line}\n`;
+			table.hash.update(text);
+			whole.update(text);
+			table.rows += 1;
+			characters += line.length;
+			batch.push(line);
+			if (batch.length >= BATCH_ROWS || characters >= BATCH_CHARACTERS) {
+				yield {kind: 'rows', rows: batch};
+				batch = [];
+				characters = 0;
+			}
+
+			continue;
+		}
+
+		const [word, first, second] = markOf(line, number);
+		if (number === 1) {
+			if (word !== 'oplink backup') {
+				throw notABackup();
+			}
+
+			if (first !== FORMAT) {
+				throw foreignFormat(first);
+			}
+
+			yield {kind: 'head', head: second as BackupHead};
+		} else if (word === 'table' && table === null) {
+			table = {name: String(first), rows: 0, hash: createHash('sha256')};
+			yield {kind: 'table', name: table.name, columns: second as string[]};
+		} else if (word === 'end of table' && table !== null && first === table.name) {
+			const told = second as {rows: number; sha256: string};
+			if (told.rows !== table.rows || told.sha256 !== table.hash.digest('hex')) {
+				throw altered(`the table ${table.name}`);
+			}
+
+			if (batch.length > 0) {
+				yield {kind: 'rows', rows: batch};
+			}
+
+			batch = [];
+			characters = 0;
+			totals.tables += 1;
+			totals.rows += table.rows;
+			table = null;
+		} else if (word === 'end of backup' && table === null) {
+			const told = first as BackupTotals;
+			if (told.tables !== totals.tables || told.rows !== totals.rows || told.sha256 !== whole.digest('hex')) {
+				throw altered('its contents');
+			}
+
+			isEnded = true;
+			yield {kind: 'end', totals: told};
+		} else {
+			throw altered(`line ${number}`);
+		}
+
+		if (!isEnded) {
+			whole.update(`${line}\n`);
+		}
+	}
+
+	if (!isEnded) {
+		throw number === 0 ? notABackup() : truncated();
+	}
+}

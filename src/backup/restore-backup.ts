@@ -1,0 +1,141 @@
+import {createClickPartitions} from '../clicks/click-partitions.ts';
+import {restartRollups} from '../clicks/rollup-store.ts';
+import {type Db, inTransaction} from '../db/db.ts';
+import {migrateDown, migrateUp, migrationStatus} from '../db/migrate.ts';
+import {altered, BackupError, type BackupHead, type BackupTotals} from './archive-format.ts';
+import {
+	addForeignKeys,
+	type BackupTable,
+	dropForeignKeys,
+	emptyTables,
+	insertRows,
+	listFilled,
+	listTables,
+} from './backup-tables.ts';
+import {type ArchivePart, readArchive} from './read-archive.ts';
+
+const newerBackup = ({program}: BackupHead) =>
+	new BackupError(
+		`The backup was made by a newer version (${program}), whose tables this one does not know: update first`,
+	);
+const otherTables = (name: string) =>
+	new BackupError(`The backup does not fit: its table '${name}' has other columns here, or is not there`);
+
+/** What PostgreSQL cannot read (class 22) or its constraints refuse (23) is not what was written; nor is what is no JSON. */
+const readFault = (error: unknown): unknown => {
+	const {code} = error as {code?: unknown};
+	return error instanceof SyntaxError || (typeof code === 'string' && /^2[23]/.test(code)) ? altered('a row') : error;
+};
+
+/** The database holds what a restore would replace. */
+export class NotEmptyError extends Error {
+	override name = 'NotEmptyError';
+}
+
+type Given = {
+	/** Replaces what is there. */
+	force: boolean;
+	/** Ends the work; nothing is changed then. */
+	signal: AbortSignal;
+};
+
+export type Restored = BackupTotals & Pick<BackupHead, 'program' | 'madeAt'> & {migrated: string[]};
+
+/** Empty tables in the state of the migrations that the backup has. */
+const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void> => {
+	const {migrations} = head;
+	await migrateUp(trx);
+	const known = (await migrationStatus(trx)).map(({name}) => name);
+	if (migrations.some((name, index) => name !== known[index])) {
+		throw newerBackup(head);
+	}
+
+	const tables = await listTables(trx);
+	const filled = await listFilled(trx, tables);
+	if (filled.length > 0 && !force) {
+		throw new NotEmptyError(`The database is not empty: there are rows in ${filled.join(', ')}`);
+	}
+
+	await emptyTables(trx, tables);
+	for (const _ of known.slice(migrations.length)) {
+		await migrateDown(trx);
+	}
+};
+
+/** The table of ours that the backup's is, with the columns in its order. */
+const fitting = (tables: ReadonlyMap<string, BackupTable>, {name, columns}: BackupTable): BackupTable => {
+	const own = tables.get(name);
+	if (own === undefined || own.columns.toSorted().join() !== columns.toSorted().join()) {
+		throw otherTables(name);
+	}
+
+	return own;
+};
+
+const monthsOf = (rows: readonly string[]): Date[] => {
+	const months = rows.map((row) => (JSON.parse(row) as {occurred_at: string}).occurred_at.slice(0, 7));
+	return [...new Set(months)].map((month) => new Date(`${month}-01`));
+};
+
+type Parts = AsyncIterator<ArchivePart, undefined>;
+
+/** Loads table after table. @returns what the backup says of itself at its end. */
+const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
+	const tables = new Map((await listTables(trx)).map((table) => [table.name, table]));
+	const missing = new Set(tables.keys());
+	const partitions = createClickPartitions(trx);
+	let table: BackupTable | null = null;
+	for (let next = await parts.next(); !next.done; next = await parts.next()) {
+		const part = next.value;
+		if (part.kind === 'table') {
+			table = fitting(tables, part);
+			missing.delete(table.name);
+		} else if (part.kind === 'rows' && table !== null) {
+			for (const month of table.name === 'clicks' ? monthsOf(part.rows) : []) {
+				await partitions.ensure(month);
+			}
+
+			await insertRows(trx, table, part.rows);
+		} else if (part.kind === 'end') {
+			const [lost] = missing;
+			if (lost !== undefined) {
+				throw otherTables(lost);
+			}
+
+			// What follows the end is looked at, too.
+			await parts.next();
+			return part.totals;
+		}
+	}
+
+	throw altered('its end');
+};
+
+/**
+ * Loads a backup into an empty database, or in place of what is there, all in one transaction: whatever is wrong with
+ * the backup, and whatever ends the program, leaves the database as it was. One that was made before newer migrations
+ * is loaded into its own tables and migrated from there.
+ * @param lines of the backup, unzipped. @throws BackupError, NotEmptyError.
+ */
+export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, signal}: Given): Promise<Restored> =>
+	inTransaction(db, async (trx) => {
+		const parts = readArchive(lines);
+		const first = await parts.next();
+		if (first.done || first.value.kind !== 'head') {
+			throw altered('its beginning');
+		}
+
+		const {head} = first.value;
+		await prepare(trx, head, force);
+		const keys = await dropForeignKeys(trx);
+		const totals = await load(trx, parts);
+		await addForeignKeys(trx, keys);
+		const migrated = await migrateUp(trx);
+		// The numbers of transactions that rows carry mean nothing here.
+		await restartRollups(trx);
+		await trx.raw('ANALYZE');
+		signal.throwIfAborted();
+		return {...totals, program: head.program, madeAt: head.madeAt, migrated};
+	}).catch((error: unknown) => {
+		throw readFault(error);
+	});

@@ -1,0 +1,39 @@
+import {createHash} from 'node:crypto';
+import {type BackupHead, type BackupTotals, FORMAT} from './archive-format.ts';
+
+/** Spells the lines of a backup, and counts and sums them up on the way. */
+export const createArchiveWriter = () => {
+	const whole = createHash('sha256');
+	let table = {name: '', rows: 0, hash: createHash('sha256')};
+	const totals = {tables: 0, rows: 0};
+	const line = (mark: unknown[]): string => {
+		const text = `${JSON.stringify(mark)}\n`;
+		whole.update(text);
+		return text;
+	};
+
+	return {
+		head: (head: BackupHead): string => line(['oplink backup', FORMAT, head]),
+		table: (name: string, columns: string[]): string => {
+			table = {name, rows: 0, hash: createHash('sha256')};
+			return line(['table', name, columns]);
+		},
+		/** @param rows each a JSON object without a line break. */
+		rows: (rows: string[]): string => {
+			const text = rows.map((row) => `${row}\n`).join('');
+			table.rows += rows.length;
+			table.hash.update(text);
+			whole.update(text);
+			return text;
+		},
+		endOfTable: (): string => {
+			totals.tables += 1;
+			totals.rows += table.rows;
+			return line(['end of table', table.name, {rows: table.rows, sha256: table.hash.digest('hex')}]);
+		},
+		end: (): {text: string; totals: BackupTotals} => {
+			const all = {...totals, sha256: whole.digest('hex')};
+			return {text: `${JSON.stringify(['end of backup', all])}\n`, totals: all};
+		},
+	};
+};

@@ -1,0 +1,60 @@
+import type {Db} from '../db/db.ts';
+import {migrationStatus} from '../db/migrate.ts';
+import {type BackupTotals, nothingToBackUp} from './archive-format.ts';
+import {listTables} from './backup-tables.ts';
+import {createArchiveWriter} from './write-archive.ts';
+
+const BATCH = 1000;
+
+/** Rows as JSON, a line each: a line break within one can only stand between its values. */
+const readRows = async (trx: Db): Promise<string[]> => {
+	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${BATCH} FROM backup`);
+	return rows.map(({line}) => line);
+};
+
+type Facts = {program: string; now: Date; onEnd: (totals: BackupTotals) => void};
+
+/**
+ * The text of a backup, as the reader takes it: every table as it is at one moment, while others go on writing.
+ * @param onEnd is told the counts when all of it is out.
+ */
+export async function* backupText(db: Db, {program, now, onEnd}: Facts): AsyncGenerator<string> {
+	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
+	try {
+		const archive = createArchiveWriter();
+		const {rows: versions} = await trx.raw<{rows: Array<{version: string}>}>(
+			"SELECT current_setting('server_version') AS version",
+		);
+		const applied = (await migrationStatus(trx)).filter(({appliedAt}) => appliedAt !== null);
+		if (applied.length === 0) {
+			throw nothingToBackUp();
+		}
+
+		yield archive.head({
+			program,
+			madeAt: now.toISOString(),
+			postgres: versions[0]?.version ?? '',
+			migrations: applied.map(({name}) => name),
+		});
+		for (const {name, columns} of await listTables(trx)) {
+			yield archive.table(name, columns);
+			await trx.raw(
+				`DECLARE backup NO SCROLL CURSOR FOR
+				SELECT replace(CAST(row_to_json(one) AS text), chr(10), ' ') AS line FROM ?? AS one`,
+				[name],
+			);
+			for (let rows = await readRows(trx); rows.length > 0; rows = await readRows(trx)) {
+				yield archive.rows(rows);
+			}
+
+			await trx.raw('CLOSE backup');
+			yield archive.endOfTable();
+		}
+
+		const {text, totals} = archive.end();
+		yield text;
+		onEnd(totals);
+	} finally {
+		await trx.rollback();
+	}
+}

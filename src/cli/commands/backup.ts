@@ -1,0 +1,148 @@
+import {createReadStream} from 'node:fs';
+import path from 'node:path';
+import {Readable} from 'node:stream';
+import {pipeline} from 'node:stream/promises';
+import {createGunzip, createGzip} from 'node:zlib';
+import {Option} from 'commander';
+import type {BackupTotals} from '../../backup/archive-format.ts';
+import type {Restored} from '../../backup/restore-backup.ts';
+import type {Db} from '../../db/db.ts';
+import {packageVersion} from '../../package-root.ts';
+import {inputError, OperatorError, usageError} from '../cli-errors.ts';
+import {type Context, command} from '../command.ts';
+import {yesOption} from '../common-options.ts';
+import {exitCodes} from '../exit-codes.ts';
+import {linesOf} from '../import-formats/lines.ts';
+import {type Io, isBrokenPipe, write} from '../io.ts';
+import {replaceFile} from '../replace-file.ts';
+import {requireConsent} from '../require-consent.ts';
+import {withDatabase} from '../with-database.ts';
+
+const countText = ({tables, rows}: BackupTotals): string => `${rows.toLocaleString('en')} row(s) of ${tables} tables`;
+
+type Sink = (chunk: Uint8Array) => Promise<void>;
+
+/** Hands the zipped text of a backup to a sink, no faster than it takes it. */
+const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
+	const [{backupText}, {createClock}] = await Promise.all([
+		import('../../backup/write-backup.ts'),
+		import('../../clock.ts'),
+	]);
+	const done: {totals?: BackupTotals} = {};
+	const text = backupText(db, {
+		program: packageVersion(),
+		now: createClock(0).now(),
+		onEnd: (totals) => {
+			done.totals = totals;
+		},
+	});
+	const take = async (chunks: AsyncIterable<Uint8Array>) => {
+		for await (const chunk of chunks) {
+			await sink(chunk);
+		}
+	};
+	await pipeline(Readable.from(text), createGzip(), take, {signal: io.interruption});
+	if (done.totals === undefined) {
+		throw new Error('a backup ended without its last line');
+	}
+
+	return done.totals;
+};
+
+/** A reader that leaves is no failure elsewhere, but has no backup here. */
+const toStdout =
+	(io: Io): Sink =>
+	async (chunk) => {
+		try {
+			await write(io.stdout, chunk);
+		} catch (error) {
+			throw isBrokenPipe(error) ? inputError('The reader left before the backup was whole') : error;
+		}
+	};
+
+export const backupCommand = command({
+	usage: 'backup <file>',
+	summary: 'Write everything in the database to a file, as it is at one moment; the server may go on',
+	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "cat > oplink.backup"'],
+	run: async (context: Context, file: string) => {
+		const {io, show} = context;
+		if (file === '-') {
+			if (io.stdout.isTTY) {
+				throw usageError('A backup is no text for a terminal', 'Name a file, or lead standard output into one');
+			}
+
+			const totals = await withDatabase(context, (db) => backUp(db, io, toStdout(io)));
+			await show.note(`${countText(totals)} backed up`);
+			return;
+		}
+
+		const done: {totals?: BackupTotals} = {};
+		await replaceFile(path.resolve(io.cwd, file), async (handle) => {
+			done.totals = await withDatabase(context, (db) => backUp(db, io, (chunk) => handle.writeFile(chunk)));
+		});
+		await show.answer({file, ...done.totals} as BackupTotals, (totals) => `${countText(totals)} written to ${file}`);
+	},
+});
+
+/** What zlib says, in the words of a backup. */
+const restoreError = async (error: unknown): Promise<unknown> => {
+	const {altered, notABackup, truncated} = await import('../../backup/archive-format.ts');
+	const {code, message, name} = error as {code?: string; message?: string; name?: string};
+	const told =
+		code === 'Z_BUF_ERROR'
+			? truncated()
+			: code === 'Z_DATA_ERROR'
+				? message === 'incorrect header check'
+					? notABackup()
+					: altered('its contents')
+				: error;
+	if (name === 'NotEmptyError') {
+		return new OperatorError(
+			String(message),
+			exitCodes.conflict,
+			'Restore into a new database, or replace all of it with --force',
+		);
+	}
+
+	return (told as Error).name === 'BackupError'
+		? new OperatorError((told as Error).message, exitCodes.failed, 'Nothing was changed')
+		: told;
+};
+
+const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Restored> => {
+	const {restoreBackup} = await import('../../backup/restore-backup.ts');
+	const source = file === '-' ? (io.stdin as Readable) : createReadStream(path.resolve(io.cwd, file));
+	// What is wrong with the input is thrown where it is read, which may begin later.
+	const unzipped = createGunzip().on('error', () => {});
+	const feeding = pipeline(source, unzipped, {signal: io.interruption});
+	const restoring = restoreBackup(db, linesOf(unzipped), {force, signal: io.interruption}).finally(() =>
+		unzipped.destroy(),
+	);
+	// The restore is waited for in any case: where it is done, it is done, whatever became of the rest of the input.
+	const [restored] = await Promise.allSettled([restoring, feeding]);
+	if (restored.status === 'rejected') {
+		throw await restoreError(restored.reason);
+	}
+
+	return restored.value;
+};
+
+export const restoreCommand = command({
+	usage: 'restore <file>',
+	summary: 'Load a backup into an empty database, whole or not at all; stop the server before',
+	examples: ['restore oplink-2026-11-21.backup', 'restore - --force --yes < oplink.backup'],
+	options: [new Option('--force', 'replace what is in the database'), yesOption()],
+	run: async (context: Context<{force?: boolean; yes?: boolean}>, file: string) => {
+		const {io, options, show} = context;
+		const {force = false} = options;
+		if (force) {
+			await requireConsent(io, options.yes, 'Replace everything that is in the database?');
+		}
+
+		const restored = await withDatabase(context, (db) => restore(db, io, file, force), {exclusive: true});
+		await show.answer(
+			restored,
+			(done) => `${countText(done)} restored from a backup of ${done.madeAt}, made by oplink ${done.program}`,
+		);
+	},
+});

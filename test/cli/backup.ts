@@ -1,0 +1,312 @@
+import {once} from 'node:events';
+import {mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {Readable} from 'node:stream';
+import {gunzipSync, gzipSync} from 'node:zlib';
+import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import {createDb, type Db} from '../../src/db/db.ts';
+import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin, type Caller, withKey} from '../helpers/callers.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+type Installation = {service: TestService; acme: TestOrganization; backup: Buffer};
+const test = anyTest as TestFn<Installation>;
+
+const keyed = {'Idempotency-Key': 'once'};
+const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params: {b: '1', a: '2'}};
+
+/** An installation with something of everything, made through HTTP. */
+const fill = async (service: TestService): Promise<TestOrganization> => {
+	const acme = await organization(service, {plan: 'SCALE'});
+	const operator = admin(service);
+	await operator.post(`/admin/organizations/${acme.id}/domains`, {hostname: 'go.acme.example'});
+	await operator.post(`/admin/organizations/${acme.id}/templates`, {name: 'sale', path: '/sale'});
+	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', tags: ['a', 'b,"c"']});
+	const deviceId = 'device-0001';
+	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId}, acme);
+	await acme.client.post('/sdk/identity', {deviceId, externalUserId: 'ada', traits: {n: 1.5}});
+	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy', properties: {z: 1, a: 2}});
+	// A click of another month is in another partition.
+	service.clock.advance(5 * 3600);
+	await visit(service, sale, network()(2));
+	await acme.server.post('/links', keyedBody, keyed);
+	return acme;
+};
+
+test.before(async (t) => {
+	const service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
+	t.context.service = service;
+	const acme = await fill(service);
+	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
+	t.is(made.exitCode, 0, made.stderr);
+	t.context = {service, acme, backup: made.stdoutBytes};
+});
+test.after.always((t) => t.context.service?.stop());
+
+const folderOf = async (t: ExecutionContext<Installation>): Promise<string> => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-backup-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	return folder;
+};
+
+/** A file with these bytes, and an empty, migrated database to restore it into. */
+const setUp = async (t: ExecutionContext<Installation>, bytes = t.context.backup) => {
+	const folder = await folderOf(t);
+	const file = path.join(folder, 'oplink.backup');
+	await writeFile(file, bytes);
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	const db = createDb(database.url, {poolSize: 2});
+	t.teardown(() => db.destroy());
+	const env = {DATABASE_URL: database.url};
+	const restore = (...more: string[]) => finish(start(t, ['restore', file, ...more], env));
+	return {folder, file, database, db, env, restore};
+};
+
+/** All that a database holds, so that a test sees whether anything was changed. */
+const contents = async (db: Db): Promise<string> => {
+	const {rows: tables} = await db.raw(
+		"SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
+	);
+	const texts: string[] = [];
+	for (const {relname} of tables) {
+		const {rows} = await db.raw(
+			'SELECT string_agg(CAST(one AS text), chr(10) ORDER BY CAST(one AS text)) AS text FROM ?? AS one',
+			[relname],
+		);
+		texts.push(`${relname}: ${rows[0].text}`);
+	}
+
+	return texts.join('\n');
+};
+
+/** What the operator and the machines of an organization read. */
+const answers = async (
+	service: Pick<TestService, 'url' | 'adminToken'>,
+	{id, server}: {id: string; server: Caller},
+) => {
+	const operator = admin(service);
+	const below = `/admin/organizations/${id}`;
+	const paths = ['', '/links', '/links/export', '/api-keys', '/app-config', '/domains', '/templates', '/channels'];
+	const more = [
+		'/stats?from=2026-01-01&to=2026-12-31',
+		'/matches',
+		'/audit-log?limit=100',
+		'/devices/device-0001/data',
+	];
+	return [
+		await operator.get('/admin/organizations'),
+		...(await Promise.all([...paths, ...more].map((rest) => operator.get(`${below}${rest}`)))),
+		await server.get('/links'),
+		await server.post('/links', keyedBody, keyed),
+	].map(({status, text}) => ({status, text: text.replaceAll(/localhost:\d+/g, 'HOST')}));
+};
+
+test('what is restored answers as before, counts on, and takes new rows', async (t) => {
+	const {service, acme} = t.context;
+	const {database, restore} = await setUp(t);
+	const restored = await restore('--json');
+	t.is(restored.exitCode, 0, restored.stderr);
+	t.like(JSON.parse(restored.stdout), {migrated: []});
+	t.true(JSON.parse(restored.stdout).rows > 20);
+	const env = {ADMIN_TOKEN: service.adminToken};
+	const copy = await startService(env, service.clock, {...database, drop: async () => {}});
+	t.teardown(() => copy.stop());
+	const server = withKey(copy, acme.serverKey);
+	const before = await answers(service, acme);
+	t.deepEqual(await answers(copy, {...acme, server}), before);
+	t.true(before.every(({status}) => status < 300));
+
+	const made = await server.post('/links', {path: '/new'});
+	t.is(made.status, 201);
+	await visit(copy, made.body, network()(3));
+	const totals = async (of: TestService) =>
+		(await admin(of).get(`/admin/organizations/${acme.id}/stats?from=2026-01-01&to=2026-12-31`)).body.totals;
+	const {clicks} = await totals(service);
+	t.is((await totals(copy)).clicks, clicks + 1);
+	const counted = await copy.services.db('click_counts').where({organization_id: acme.id}).sum('clicks');
+	t.is(Number(counted[0]?.['sum']), clicks + 1);
+});
+
+test('a backup is a file for its owner alone, of lines that anybody can read', async (t) => {
+	const folder = await folderOf(t);
+	const file = path.join(folder, 'oplink.backup');
+	const env = {DATABASE_URL: t.context.service.databaseUrl};
+	const {exitCode, stdout, stderr} = await finish(start(t, ['backup', file, '--json'], env));
+	t.is(exitCode, 0, stderr);
+	t.is((await stat(file)).mode & 0o777, 0o600);
+	t.deepEqual(await readdir(folder), ['oplink.backup']);
+	const lines = gunzipSync(await readFile(file))
+		.toString()
+		.trimEnd()
+		.split('\n')
+		.map((line) => JSON.parse(line));
+	t.deepEqual(lines[0].slice(0, 2), ['oplink backup', 1]);
+	t.deepEqual({file, ...lines.at(-1)[1]}, JSON.parse(stdout));
+	const [, , columns] = lines.find((line) => line[0] === 'table' && line[1] === 'links');
+	t.true(columns.includes('short_code'));
+	t.false(stdout.includes(t.context.acme.serverKey) || stderr.includes(t.context.acme.serverKey));
+});
+
+const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
+
+for (const [what, spoil, message] of [
+	['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 40), 'is not whole'],
+	[
+		'without its last line',
+		(whole: Buffer) =>
+			gzipSync(
+				gunzipSync(whole)
+					.toString()
+					.replace(/\["end of backup".*\n/, ''),
+			),
+		'is not whole',
+	],
+	[
+		'with a title changed',
+		(whole: Buffer) => gzipSync(gunzipSync(whole).toString().replace('/item/7', '/item/8')),
+		'the table',
+	],
+	[
+		'with a row less',
+		(whole: Buffer) => {
+			const text = gunzipSync(whole).toString();
+			return gzipSync(text.replace(`${lineOf(text, '"/item/7"')}\n`, ''));
+		},
+		'the table',
+	],
+	[
+		'with a value that is none',
+		(whole: Buffer) =>
+			gzipSync(
+				gunzipSync(whole)
+					.toString()
+					.replace(/"link_id":"/g, '"link_id":"x'),
+			),
+		'damaged',
+	],
+	[
+		'with something behind its end',
+		(whole: Buffer) => gzipSync(Buffer.concat([gunzipSync(whole), Buffer.from('["table","links",[]]\n')])),
+		'damaged',
+	],
+	[
+		'with bytes turned',
+		(whole: Buffer) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 255 : byte))),
+		'damaged|not whole',
+	],
+	['that is another file', () => Buffer.from('{"links": []}'), 'no backup of Oplink'],
+	[
+		'of a newer program',
+		(whole: Buffer) =>
+			gzipSync(gunzipSync(whole).toString().replace('"migrations":[', '"migrations":["20260101000000_unknown",')),
+		'newer version',
+	],
+] as const) {
+	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
+		const {db, restore} = await setUp(t, spoil(t.context.backup));
+		const before = await contents(db);
+		const {exitCode, stdout, stderr} = await restore();
+		t.is(exitCode, 1, stderr);
+		t.is(stdout, '');
+		t.regex(stderr, new RegExp(`^Error: .*(${message})`));
+		t.regex(stderr, /Nothing was changed/);
+		t.is(await contents(db), before);
+	});
+}
+
+test('a database with rows in it is left alone, unless --force replaces them all', async (t) => {
+	const {db, database, env, file, restore} = await setUp(t);
+	const other = await startService({}, t.context.service.clock, {...database, drop: async () => {}});
+	const {id} = await organization(other);
+	await other.stop();
+	const before = await contents(db);
+	const refused = await restore();
+	t.is(refused.exitCode, 5);
+	t.regex(refused.stderr, /^Error: The database is not empty: there are rows in .*organizations/);
+	t.is((await restore('--force')).exitCode, 2);
+	t.is(await contents(db), before);
+	const half = Readable.from([(await readFile(file)).subarray(0, 900)]);
+	t.is((await runCli(['restore', '-', '--force', '--yes'], {env, stdin: half})).exitCode, 1);
+	t.is(await contents(db), before);
+	t.is((await restore('--force', '--yes')).exitCode, 0);
+	t.deepEqual(await db('organizations').where({id}), []);
+	t.is((await db('organizations')).length, 1);
+});
+
+test('a restore that is killed leaves the database as it was', async (t) => {
+	const {db, env} = await setUp(t);
+	const before = await contents(db);
+	const program = start(t, ['restore', '-'], env);
+	const ended = finish(program);
+	program.stdin.write(t.context.backup.subarray(0, t.context.backup.length - 100));
+	const isLoading = async () => {
+		const {rows} = await db.raw(
+			"SELECT FROM pg_locks WHERE relation = 'links'::regclass AND mode = 'AccessExclusiveLock' AND granted",
+		);
+		return rows.length > 0;
+	};
+	while (!(await isLoading())) {
+		// Each turn is a query.
+	}
+
+	program.kill('SIGKILL');
+	t.is((await ended).signal, 'SIGKILL');
+	t.is(await contents(db), before);
+});
+
+test('a backup of an older version is migrated forward', async (t) => {
+	const {db, env, restore} = await setUp(t);
+	t.is((await restore()).exitCode, 0);
+	t.is((await runCli(['migrate', 'down', '--yes'], {env})).exitCode, 0);
+	const undone = JSON.parse((await runCli(['migrate', 'down', '--yes', '--json'], {env})).stdout).undone;
+	const older = await runCli(['backup', '-'], {env});
+	const next = await setUp(t, older.stdoutBytes);
+	const restored = await next.restore('--json');
+	t.is(restored.exitCode, 0, restored.stderr);
+	t.is(JSON.parse(restored.stdout).migrated[0], undone);
+	t.is(JSON.parse(restored.stdout).migrated.length, 2);
+	await runCli(['migrate', 'up'], {env});
+	const withoutTimes = async (of: Db) =>
+		(await contents(of)).split('\n').filter((line) => !/migrat|^\(\d+,\d{14}_|^rollups/.test(line));
+	t.deepEqual(await withoutTimes(next.db), await withoutTimes(db));
+});
+
+test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
+	const {db, env, folder, file} = await setUp(t);
+	await rm(file);
+	const interruption = new AbortController();
+	const blocker = await db.transaction();
+	await blocker.raw('LOCK TABLE organizations');
+	const running = runCli(['backup', file], {env, io: {interruption: interruption.signal}});
+	const isWaiting = async () =>
+		(await db.raw("SELECT FROM pg_locks WHERE relation = 'organizations'::regclass AND NOT granted")).rows.length > 0;
+	while (!(await isWaiting())) {
+		// Each turn is a query.
+	}
+
+	t.is((await readdir(folder)).length, 1);
+	interruption.abort();
+	await blocker.rollback();
+	t.is((await running).exitCode, 130);
+	t.deepEqual(await readdir(folder), []);
+});
+
+test('a reader that leaves before the backup is whole is a failure', async (t) => {
+	const program = start(t, ['backup', '-'], {DATABASE_URL: t.context.service.databaseUrl});
+	program.stdout.destroy();
+	const [exitCode] = await once(program, 'exit');
+	t.is(exitCode, 1);
+});
+
+test('no table counts by a sequence, which a restore would have to set', async (t) => {
+	const {rows} = await t.context.service.services.db.raw(
+		"SELECT relname FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'migrations%'",
+	);
+	t.deepEqual(rows, []);
+});
