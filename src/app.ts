@@ -27,6 +27,7 @@ import {healthRoutes} from './health/routes.ts';
 import {envelope} from './http/envelope.ts';
 import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
+import {identityEventRoutes} from './identity/admin-routes.ts';
 import {identityWebhookRoutes} from './identity/webhook-routes.ts';
 import {adminLinkRoutes} from './links/admin-routes.ts';
 import {portalLinkRoutes} from './links/portal-routes.ts';
@@ -70,6 +71,7 @@ const surfaces: Route[] = [
 	...clickStreamRoutes,
 	...matchAttemptRoutes,
 	...privacyRoutes,
+	...identityEventRoutes,
 	...billingEventRoutes,
 	...statusRoutes,
 	...doctorRoutes,

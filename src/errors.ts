@@ -72,6 +72,7 @@ export const providerUnavailable = (cause?: unknown) =>
 export const providerRefused = (message: string) => forbidden(message);
 export const providerConflict = (message: string) => conflict(message);
 export const providerRejected = (message: string) => badRequest(message);
+export const identityEventNotFound = () => notFound('Event not found');
 export const invalidWebhookSignature = () => badRequest('Invalid webhook signature');
 
 export const featureNotAvailable = (feature: string) =>

@@ -73,6 +73,9 @@ admin      GET    /admin/organizations/:orgId/devices/:deviceId/data
 admin      DELETE /admin/organizations/:orgId/devices/:deviceId/data
 admin      GET    /admin/organizations/:orgId/users/:externalUserId/data
 admin      DELETE /admin/organizations/:orgId/users/:externalUserId/data
+admin      GET    /admin/webhooks/events
+admin      GET    /admin/webhooks/events/:id
+admin      POST   /admin/webhooks/events/:id/replay
 admin      GET    /admin/billing/events
 admin      GET    /admin/billing/events/:id
 admin      POST   /admin/billing/events/:id/replay

@@ -24,6 +24,7 @@ import {qrCommands} from './commands/qr.ts';
 import {serveCommand} from './commands/serve.ts';
 import {statsCommand} from './commands/stats.ts';
 import {statusCommand} from './commands/status.ts';
+import {webhookCommands} from './commands/webhooks.ts';
 import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
 import {exampleLines} from './help/example-lines.ts';
@@ -56,6 +57,7 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 	auditCommand,
 	privacyCommands,
 	billingCommands,
+	webhookCommands,
 	completionCommand,
 ];
 

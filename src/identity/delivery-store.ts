@@ -15,6 +15,11 @@ export const createDeliveryStore = (db: Db) => ({
 		return added.length > 0;
 	},
 
+	/** Lets a delivery be applied once more. */
+	forget: async (id: string): Promise<void> => {
+		await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).delete();
+	},
+
 	/** Forgets deliveries of every provider. */
 	forgetOlderThan: (then: Date): Promise<number> => db('webhook_deliveries').where('received_at', '<', then).delete(),
 });

@@ -1,5 +1,6 @@
 import type {Services} from '../services.ts';
 import {createDeliveryStore} from './delivery-store.ts';
+import {createIdentityEventStore} from './identity-event-store.ts';
 import {createMembershipStore} from './membership-store.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
@@ -9,10 +10,11 @@ const DELIVERY_DAYS = 30;
 /** A session or a late event must not bring back what was deleted, for as long as anybody might remember it. */
 const TOMBSTONE_DAYS = 400;
 
-/** Forgets deliveries, roles and deletions that no event can refer to any more. */
+/** Forgets deliveries with what they said, roles and deletions that no event can refer to any more. */
 export const forgetDeliveries = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<void> => {
 	const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
 	await createDeliveryStore(db).forgetOlderThan(before(DELIVERY_DAYS));
+	await createIdentityEventStore(db).forgetOlderThan(before(DELIVERY_DAYS));
 	await createMembershipStore(db).forgetRolesAwaitedSince(before(DELIVERY_DAYS));
 	await createTombstoneStore(db).forgetOlderThan(before(TOMBSTONE_DAYS));
 };

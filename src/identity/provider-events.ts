@@ -2,6 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {type Role, storedRole} from '../auth/roles.ts';
 import type {Services} from '../services.ts';
 import {createDeliveryStore} from './delivery-store.ts';
+import type {IdentityVerdict} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
 import {endMember, mirrorMemberAndOrganization, updateMember} from './mirror-member.ts';
 import {endOrganization, mirrorOrganization} from './mirror-organization.ts';
@@ -102,16 +103,23 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 /**
  * Applies a verified delivery to the mirror: once, whatever came before it, with the same outcome in any order. What
  * is of another type, or about nothing that could ever be found, is passed over.
- * @throws what keeps it from being applied now, so that it is delivered again.
+ * @returns which of these it was. @throws what keeps it from being applied now, so that it is delivered again.
  */
-export const applyDelivery = async (services: Services, by: Caller, {id, type, data}: Delivery): Promise<void> => {
+export const applyDelivery = async (
+	services: Services,
+	by: Caller,
+	{id, type, data}: Delivery,
+): Promise<IdentityVerdict> => {
 	const handle = handlers.get(type);
 	if (handle === undefined) {
 		services.log.debug({type}, 'an event of the identity provider that is not handled');
-		return;
+		return {outcome: 'IGNORED', reason: 'Events of this type change nothing here'};
 	}
 
 	if (!(await handle({services, by, id}, data))) {
 		services.log.warn({type, deliveryId: id}, 'an event of the identity provider without the ids it is about');
+		return {outcome: 'IGNORED', reason: 'It names nothing that could be found'};
 	}
+
+	return {outcome: 'APPLIED', reason: 'The mirror has what it told, or something newer'};
 };

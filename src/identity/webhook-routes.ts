@@ -1,5 +1,5 @@
 import {route} from '../http/route.ts';
-import {applyDelivery} from './provider-events.ts';
+import {receiveDelivery} from './receive-delivery.ts';
 import {verifyDelivery} from './webhook-signature.ts';
 
 export const identityWebhookRoutes = [
@@ -10,7 +10,7 @@ export const identityWebhookRoutes = [
 		handler: async ({services, by, request: {headers}, rawBody}) => {
 			const secret = services.config.idp.webhookSecret;
 			const delivery = verifyDelivery({secret, rawBody, headers, now: services.clock.now()});
-			await applyDelivery(services, by, delivery);
+			await receiveDelivery(services, by, delivery);
 			return {received: true};
 		},
 	}),

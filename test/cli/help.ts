@@ -71,6 +71,9 @@ test('every command of the specification is there', (t) => {
 			'billing events',
 			'billing show',
 			'billing replay',
+			'webhooks list',
+			'webhooks show',
+			'webhooks replay',
 			'completion',
 		],
 	);

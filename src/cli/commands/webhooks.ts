@@ -1,0 +1,77 @@
+import {Option} from 'commander';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {type PageOptions, pageOptions} from '../common-options.ts';
+import {listAt, listPages} from '../list-pages.ts';
+import {timeText} from '../match-trace.ts';
+
+type IdentityEvent = {
+	id: string;
+	eventKey: string;
+	type: string;
+	outcome: string;
+	reason: string;
+	deliveries: number;
+	receivedAt: string;
+	processedAt: string;
+};
+
+const EVENTS = '/admin/webhooks/events';
+
+const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
+
+/** As billing tells of its events: what happened and what became of it first, ids last. */
+const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
+	['received', event.receivedAt],
+	['type', event.type],
+	['outcome', event.outcome],
+	['reason', event.reason],
+	['deliveries', event.deliveries],
+	['processed', event.processedAt],
+	['event key', event.eventKey],
+	['id', event.id],
+];
+
+export const webhookCommands: CommandGroup = {
+	name: 'webhooks',
+	summary:
+		'What the identity provider told in the last 30 days, and what became of it; billing has that of the gateways',
+	commands: [
+		command({
+			usage: 'list',
+			summary: 'List the events of the identity provider with their outcomes, newest first',
+			examples: ['list --outcome FAILED --all', 'list --json'],
+			options: [
+				new Option('--outcome <outcome>', 'those that ended so').choices(['APPLIED', 'IGNORED', 'FAILED']),
+				...pageOptions(),
+			],
+			run: async ({connection, options, show}: Context<PageOptions & {outcome?: string}>) => {
+				const {outcome} = options;
+				const list = listAt<IdentityEvent>(connection.admin(), EVENTS);
+				await show.page(await listPages(list, options, {outcome}), [
+					{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
+					{title: 'ID', value: ({id}) => id},
+					{title: 'OUTCOME', value: ({outcome: ended}) => ended},
+					{title: 'TYPE', value: ({type}) => type, flexible: true},
+				]);
+			},
+		}),
+
+		command({
+			usage: 'show <id>',
+			summary: 'Show one event: whether it was applied, or why not',
+			examples: ['show 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
+			run: async ({connection, show}, id: string) => {
+				await show.fields(await connection.admin().get<IdentityEvent>(eventPath(id)), eventFields);
+			},
+		}),
+
+		command({
+			usage: 'replay <id>',
+			summary: 'Apply an event again, whatever became of it before, and show how it ends now',
+			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
+			run: async ({connection, show}, id: string) => {
+				await show.fields(await connection.admin().post<IdentityEvent>(`${eventPath(id)}/replay`), eventFields);
+			},
+		}),
+	],
+};

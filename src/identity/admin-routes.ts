@@ -1,0 +1,36 @@
+import Joi from 'joi';
+import {route} from '../http/route.ts';
+import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
+import {createIdentityEventStore, type IdentityOutcome} from './identity-event-store.ts';
+import {replayIdentityEvent, requireIdentityEvent} from './receive-delivery.ts';
+
+const eventQuery = Joi.object<PageQuery & {outcome?: IdentityOutcome}>({
+	...pageQuery,
+	outcome: Joi.valid('APPLIED', 'IGNORED', 'FAILED'),
+});
+
+export const identityEventRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/webhooks/events',
+		credential: 'admin',
+		query: eventQuery,
+		handler: ({services, query}) => createIdentityEventStore(services.db).list(query),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/webhooks/events/:id',
+		credential: 'admin',
+		params: idParams,
+		handler: async ({services, params}) => (await requireIdentityEvent(services, params.id)).json,
+	}),
+
+	route({
+		method: 'POST',
+		path: '/admin/webhooks/events/:id/replay',
+		credential: 'admin',
+		params: idParams,
+		handler: async ({services, by, params}) => (await replayIdentityEvent(services, by, params.id)).json,
+	}),
+];

@@ -1,0 +1,65 @@
+import type {Caller} from '../audit/audit-log.ts';
+import {isConnectionFault} from '../db/db.ts';
+import {HttpError, identityEventNotFound} from '../errors.ts';
+import type {Services} from '../services.ts';
+import {createDeliveryStore} from './delivery-store.ts';
+import {createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
+import {applyDelivery} from './provider-events.ts';
+
+/** What kept it from being applied; what only our log should tell stays there. */
+const reasonOf = (error: unknown): string =>
+	error instanceof HttpError
+		? error.message
+		: isConnectionFault(error)
+			? 'The database could not be reached'
+			: 'It failed here; the log of the server tells why';
+
+const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: IdentityEvent): Promise<void> => {
+	const {db, clock, log} = services;
+	const store = createIdentityEventStore(db);
+	try {
+		await store.settle(id, await applyDelivery(services, by, delivery), clock.now());
+	} catch (error) {
+		// Where this fails, too, the note says FAILED already.
+		await store
+			.settle(id, {outcome: 'FAILED', reason: reasonOf(error)}, clock.now())
+			.catch((cause: unknown) => log.warn({err: cause}, 'could not note why an event failed'));
+		throw error;
+	}
+};
+
+/**
+ * Notes a verified delivery, applies it to the mirror once, and notes what became of it. A repetition is counted.
+ * @throws what keeps it from being applied now, so that it is delivered again.
+ */
+export const receiveDelivery = async (
+	services: Services,
+	by: Caller,
+	delivery: IdentityEvent['delivery'],
+): Promise<void> => {
+	const event = await createIdentityEventStore(services.db).note(delivery, services.clock.now());
+	if (event.outcome === 'FAILED') {
+		await applyAndSettle(services, by, event);
+	}
+};
+
+/** @throws 404. */
+export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: string): Promise<IdentityEvent> => {
+	const event = await createIdentityEventStore(db).find(id);
+	if (event === null) {
+		throw identityEventNotFound();
+	}
+
+	return event;
+};
+
+/**
+ * Applies an event again, whatever became of it before; one that is older than what the mirror knows changes nothing.
+ * @returns the event as it ends now. @throws 404, and what keeps it from being applied.
+ */
+export const replayIdentityEvent = async (services: Services, by: Caller, id: string): Promise<IdentityEvent> => {
+	const event = await requireIdentityEvent(services, id);
+	await createDeliveryStore(services.db).forget(event.delivery.id);
+	await applyAndSettle(services, by, event);
+	return requireIdentityEvent(services, id);
+};
