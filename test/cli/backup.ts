@@ -11,6 +11,7 @@ import {admin, type Caller, withKey} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {contents} from './_contents.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
@@ -66,23 +67,6 @@ const setUp = async (t: ExecutionContext<Installation>, bytes = t.context.backup
 	const env = {DATABASE_URL: database.url};
 	const restore = (...more: string[]) => finish(start(t, ['restore', file, ...more], env));
 	return {folder, file, database, db, env, restore};
-};
-
-/** All that a database holds, so that a test sees whether anything was changed. */
-const contents = async (db: Db): Promise<string> => {
-	const {rows: tables} = await db.raw(
-		"SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
-	);
-	const texts: string[] = [];
-	for (const {relname} of tables) {
-		const {rows} = await db.raw(
-			'SELECT string_agg(CAST(one AS text), chr(10) ORDER BY CAST(one AS text)) AS text FROM ?? AS one',
-			[relname],
-		);
-		texts.push(`${relname}: ${rows[0].text}`);
-	}
-
-	return texts.join('\n');
 };
 
 /** What the operator and the machines of an organization read. */

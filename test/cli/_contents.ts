@@ -1,0 +1,18 @@
+import type {Db} from '../../src/db/db.ts';
+
+/** All that a database holds, so that a test sees whether anything was changed. */
+export const contents = async (db: Db): Promise<string> => {
+	const {rows: tables} = await db.raw(
+		"SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
+	);
+	const texts: string[] = [];
+	for (const {relname} of tables) {
+		const {rows} = await db.raw(
+			'SELECT string_agg(CAST(one AS text), chr(10) ORDER BY CAST(one AS text)) AS text FROM ?? AS one',
+			[relname],
+		);
+		texts.push(`${relname}: ${rows[0].text}`);
+	}
+
+	return texts.join('\n');
+};
