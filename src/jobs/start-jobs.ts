@@ -1,4 +1,5 @@
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
+import {dropOldClicks} from '../clicks/drop-old-clicks.ts';
 import {rollUp} from '../clicks/roll-up.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
@@ -12,12 +13,13 @@ const HOUR_MS = 60 * MINUTE_MS;
  * @returns what ends it.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {background, clock, db} = services;
+	const {background, clock, config, db} = services;
 	let stopping = false;
 	let isBilling = false;
 	const hourly = () => {
 		background.run('forget expired matches', forgetExpiredMatches(db, clock.now()));
 		background.run('forget deliveries', forgetDeliveries({db, clock}));
+		background.run('drop old clicks', dropOldClicks(db, {now: clock.now(), days: config.clickRetentionDays}));
 	};
 	/** One that waits for a gateway is not joined by the next one. */
 	const bill = async () => {

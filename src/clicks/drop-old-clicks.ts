@@ -1,0 +1,93 @@
+import {type Db, inTransaction} from '../db/db.ts';
+import {keepHours, readState, takeRollupLock} from './rollup-store.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Clicks wait behind the one who waits for the table, so that the wait is short and tried again an hour later. */
+const LOCK_TIMEOUT = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+type Month = {partition: string; start: Date; end: Date};
+
+/** The partitions whose whole month is older than `before`, oldest first. */
+const findOldMonths = async (db: Db, before: Date): Promise<Month[]> => {
+	const {rows} = await db.raw<{rows: Array<{partition: string}>}>(
+		`SELECT relname AS partition FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+		WHERE inhparent = 'clicks'::regclass ORDER BY relname`,
+	);
+	return rows.flatMap(({partition}) => {
+		const [, year, month] = /^clicks_(\d{4})_(\d\d)$/.exec(partition) ?? [];
+		const [start, end] = [Number(month) - 1, Number(month)].map((index) => new Date(Date.UTC(Number(year), index)));
+		return start !== undefined && end !== undefined && end <= before ? [{partition, start, end}] : [];
+	});
+};
+
+/**
+ * Breakdowns of these days are read from the clicks themselves where a time zone cuts a day in two, which they cannot
+ * be any more.
+ */
+const keepHoursOf = async (trx: Db, {start, end}: Month, rolled: string): Promise<void> => {
+	const days: Array<{organizationId: string; day: Date}> = await trx('rollup_days')
+		.where('start', '>=', start)
+		.where('start', '<', end)
+		.where({has_hours: false})
+		.select({organizationId: 'organization_id', day: 'start'});
+	for (const day of days) {
+		await keepHours(trx, day, rolled);
+	}
+};
+
+const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
+	const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
+	if (state === null || !state.isOfThisCluster || state.backfill !== null) {
+		return false;
+	}
+
+	await keepHoursOf(trx, month, state.rolled);
+	await trx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+	await trx.raw('LOCK TABLE clicks');
+	const {rows} = await trx.raw<{rows: unknown[]}>(
+		'SELECT 1 FROM ?? WHERE NOT pg_visible_in_snapshot(writer, CAST(? AS pg_snapshot)) LIMIT 1',
+		[month.partition, state.rolled],
+	);
+	if (rows.length > 0) {
+		return false;
+	}
+
+	await trx.raw('DROP TABLE ??', [month.partition]);
+	return true;
+};
+
+/**
+ * @returns whether the month is gone; not where a click of it is not counted yet, where another process is at it, or
+ * where the table is in use for longer than clicks may wait.
+ */
+const dropMonth = async (db: Db, month: Month): Promise<boolean> => {
+	try {
+		return await inTransaction(db, (trx) => dropCounted(trx, month));
+	} catch (error) {
+		if ((error as {code?: string}).code === LOCK_NOT_AVAILABLE) {
+			return false;
+		}
+
+		throw error;
+	}
+};
+
+/**
+ * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports stay as they were:
+ * all of them are in the rollups.
+ * @returns the partitions that are gone, oldest first.
+ */
+export const dropOldClicks = async (db: Db, {now, days}: {now: Date; days: number}): Promise<string[]> => {
+	const dropped: string[] = [];
+	for (const month of await findOldMonths(db, new Date(now.getTime() - days * DAY_MS))) {
+		if (!(await dropMonth(db, month))) {
+			break;
+		}
+
+		dropped.push(month.partition);
+	}
+
+	return dropped;
+};

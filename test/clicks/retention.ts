@@ -1,0 +1,78 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {dropOldClicks} from '../../src/clicks/drop-old-clicks.ts';
+import {rollUp} from '../../src/clicks/roll-up.ts';
+import {organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService} from '../helpers/service.ts';
+import {type Row, storeRows} from './_counted.ts';
+
+const DAYS = 400;
+const link = randomUUID();
+
+const clickAt = (at: string): Row => ({
+	kind: 'click',
+	at: Date.parse(at),
+	platform: 'ios',
+	country: 'NP',
+	channel: null,
+	referrer: null,
+	link,
+	isCrawler: false,
+});
+
+/** A service with clicks of two months: all of January's are older than DAYS on 2026-03-10, February's are not. */
+const setup = async () => {
+	const service = await startService();
+	const {db, clock, background} = service.services;
+	await background.settle();
+	const {id} = await organization(service);
+	const rows = ['2025-01-03T18:20:00Z', '2025-01-31T23:59:00Z', '2025-02-01T00:00:00Z', '2025-02-03T12:00:00Z'];
+	await storeRows(service, id, rows.map(clickAt));
+	const partitions = async (): Promise<string[]> =>
+		(
+			await db.raw(`SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+			WHERE inhparent = 'clicks'::regclass ORDER BY relname`)
+		).rows.map(({relname}: {relname: string}) => relname);
+	const report = async (timezone: string) => {
+		const query = new URLSearchParams({
+			from: '2025-01-02T00:00:00Z',
+			to: '2025-02-10T00:00:00Z',
+			interval: 'day',
+			timezone,
+		});
+		return (await admin(service).get(`/admin/organizations/${id}/stats?${query}`)).body;
+	};
+	return {service, db, partitions, report, drop: () => dropOldClicks(db, {now: clock.now(), days: DAYS})};
+};
+
+test('a month goes as a whole once its last day is old enough, and every report stays as it was', async (t) => {
+	const {service, db, partitions, report, drop} = await setup();
+	t.teardown(() => service.stop());
+	await rollUp(db);
+	const before = [await report('UTC'), await report('Asia/Kathmandu')];
+	t.is(before[0].totals.clicks, 4);
+	t.deepEqual(await drop(), ['clicks_2025_01']);
+	t.deepEqual(await partitions(), ['clicks_2025_02']);
+	t.deepEqual([await report('UTC'), await report('Asia/Kathmandu')], before);
+	t.deepEqual(await drop(), []);
+});
+
+test('a month with a click that is not counted yet stays', async (t) => {
+	const {service, partitions, drop} = await setup();
+	t.teardown(() => service.stop());
+	t.deepEqual(await drop(), []);
+	t.deepEqual(await partitions(), ['clicks_2025_01', 'clicks_2025_02']);
+});
+
+test('a table that is in use is left for the next hour', async (t) => {
+	const {service, db, partitions, drop} = await setup();
+	t.teardown(() => service.stop());
+	await rollUp(db);
+	const reader = await db.transaction();
+	await reader('clicks').first();
+	t.deepEqual(await drop(), []);
+	await reader.commit();
+	t.deepEqual(await partitions(), ['clicks_2025_01', 'clicks_2025_02']);
+	t.deepEqual(await drop(), ['clicks_2025_01']);
+});
