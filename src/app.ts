@@ -36,6 +36,7 @@ import {matchAttemptRoutes} from './match/admin-routes.ts';
 import {portalMatchRoutes} from './match/portal-routes.ts';
 import {matchRoutes} from './match/routes.ts';
 import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
+import {documentRoutes} from './openapi/routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
@@ -53,6 +54,7 @@ import {portalUsageRoutes} from './usage/portal-routes.ts';
 /** Every surface but resolution, in the order of interface 1. */
 const surfaces: Route[] = [
 	...healthRoutes,
+	...documentRoutes(() => routes),
 	...associationRoutes,
 	...identityWebhookRoutes,
 	...gatewayWebhookRoutes,

@@ -11,6 +11,8 @@ import {member, ops, type Portal, startPortal} from './helpers/portal.ts';
 const specified = `
 none       GET    /health/live
 none       GET    /health/ready
+none       GET    /openapi.json
+none       GET    /docs
 none       GET    /internal/tls/ask
 none       GET    /.well-known/apple-app-site-association
 none       GET    /.well-known/assetlinks.json

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Tier} from './api-key.ts';
+import {keyCardsAnswer, newKeyAnswer} from './key-answer.ts';
 import {portalKeyCards, regenerateUnlockedKey} from './portal-keys.ts';
 
 const tierParams = Joi.object<{tier: Tier}>({tier: Joi.valid('CLIENT', 'SERVER').required()});
@@ -10,6 +11,8 @@ export const portalApiKeyRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/api-keys',
+		summary: 'Get both API keys',
+		answer: keyCardsAnswer,
 		credential: 'session',
 		limit: limits.portal,
 		handler: ({services, organization}) => portalKeyCards(services, organization),
@@ -18,6 +21,9 @@ export const portalApiKeyRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/api-keys/:tier/regenerate',
+		summary: 'Replace an API key',
+		refusals: [402],
+		answer: newKeyAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.regenerateKey,

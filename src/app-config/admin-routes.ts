@@ -1,6 +1,7 @@
 import {route} from '../http/route.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {appConfigBody} from './app-config.ts';
+import {appConfigAnswer} from './app-config-answer.ts';
 import {getAppConfig} from './app-config-store.ts';
 import {saveAppConfig} from './save-app-config.ts';
 
@@ -8,6 +9,8 @@ export const appConfigRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/app-config',
+		summary: 'Get the app configuration',
+		answer: appConfigAnswer,
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, params: {orgId}}) =>
@@ -17,6 +20,8 @@ export const appConfigRoutes = [
 	route({
 		method: 'PUT',
 		path: '/admin/organizations/:orgId/app-config',
+		summary: 'Set the app configuration',
+		answer: appConfigAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: appConfigBody,

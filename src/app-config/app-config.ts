@@ -28,10 +28,12 @@ const MAX_ANDROID_APPS = 20;
 
 /** A string that `test` passes, with the one rule that it is refused by. */
 const textThat = (test: (text: string) => boolean, rule: string, normalise = (text: string) => text) =>
-	Joi.string().custom((value: string, helpers) => {
-		const text = normalise(value);
-		return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
-	});
+	Joi.string()
+		.custom((value: string, helpers) => {
+			const text = normalise(value);
+			return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
+		})
+		.meta({schema: {description: `It ${rule}.`}});
 
 const upperCase = (text: string): string => text.toUpperCase();
 
@@ -57,21 +59,24 @@ const ios = Joi.object<Partial<IosConfig>>({
 
 const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
 
-const fingerprint = Joi.string().custom((value: string, helpers) => {
-	const isColoned = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i.test(value);
-	const hex = isColoned || /^[0-9a-f]+$/i.test(value) ? value.replaceAll(':', '').toUpperCase() : '';
-	if (hex.length === 40) {
-		return helpers.message({custom: '{{#label}} is a SHA-1 fingerprint, where the SHA-256 fingerprint is needed'});
-	}
+const fingerprint = Joi.string()
+	.meta({schema: {description: 'A SHA-256 fingerprint of 32 bytes in hexadecimal, with colons or without.'}})
+	.custom((value: string, helpers) => {
+		const isColoned = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i.test(value);
+		const hex = isColoned || /^[0-9a-f]+$/i.test(value) ? value.replaceAll(':', '').toUpperCase() : '';
+		if (hex.length === 40) {
+			return helpers.message({custom: '{{#label}} is a SHA-1 fingerprint, where the SHA-256 fingerprint is needed'});
+		}
 
-	return hex.length === 64
-		? withColons(hex)
-		: helpers.message({custom: '{{#label}} must be a SHA-256 fingerprint of 32 bytes in hexadecimal'});
-});
+		return hex.length === 64
+			? withColons(hex)
+			: helpers.message({custom: '{{#label}} must be a SHA-256 fingerprint of 32 bytes in hexadecimal'});
+	});
 
 const fingerprints = Joi.array()
 	.items(fingerprint)
 	.min(1)
+	.meta({schema: {maxItems: MAX_FINGERPRINTS}})
 	.custom((values: string[], helpers) => {
 		const distinct = [...new Set(values)];
 		return distinct.length <= MAX_FINGERPRINTS

@@ -1,6 +1,7 @@
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {appConfigBody} from './app-config.ts';
+import {appConfigAnswer} from './app-config-answer.ts';
 import {getAppConfig} from './app-config-store.ts';
 import {saveAppConfig} from './save-app-config.ts';
 
@@ -8,6 +9,8 @@ export const portalAppConfigRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/app-config',
+		summary: 'Get the app configuration',
+		answer: appConfigAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -17,6 +20,8 @@ export const portalAppConfigRoutes = [
 	route({
 		method: 'PUT',
 		path: '/portal/app-config',
+		summary: 'Set the app configuration',
+		answer: appConfigAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,

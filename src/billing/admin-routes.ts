@@ -1,7 +1,9 @@
 import Joi from 'joi';
+import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
+import {gatewayEventAnswer} from './billing-answers.ts';
 import type {GatewayName} from './gateway.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';
 import {requireEvent} from './ledger.ts';
@@ -20,6 +22,8 @@ export const billingEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/billing/events',
+		summary: 'List deliveries of the gateways, newest first',
+		answer: pageOf(gatewayEventAnswer),
 		credential: 'admin',
 		query: eventQuery,
 		handler: async ({services, query: {orgId, ...query}}) => {
@@ -35,6 +39,8 @@ export const billingEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/billing/events/:id',
+		summary: 'Get a delivery of a gateway',
+		answer: gatewayEventAnswer,
 		credential: 'admin',
 		params: idParams,
 		handler: async ({services, params}) => gatewayEventJson(await requireEvent(services, params.id)),
@@ -43,6 +49,9 @@ export const billingEventRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/billing/events/:id/replay',
+		summary: 'Apply a delivery once more',
+		refusals: [409, 502],
+		answer: gatewayEventAnswer,
 		credential: 'admin',
 		params: idParams,
 		handler: async ({services, params}) =>

@@ -6,6 +6,7 @@ import {setOrganizationPlan} from '../organizations/organization-operations.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import type {Services} from '../services.ts';
+import {organizationOnPlanAnswer} from './billing-answers.ts';
 import {subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
@@ -28,6 +29,9 @@ export const opsBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/admin/billing/organizations/:orgId/plan',
+		summary: 'Set the plan of an organization',
+		refusals: [409],
+		answer: organizationOnPlanAnswer,
 		credential: 'ops',
 		limit: limits.portal,
 		params: orgParams,

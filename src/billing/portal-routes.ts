@@ -1,9 +1,19 @@
 import Joi from 'joi';
 import {invoiceNotFound} from '../errors.ts';
+import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import type {Currency} from '../plans/plans.ts';
+import {
+	billingPortalAnswer,
+	checkoutAnswer,
+	invoiceAnswer,
+	paymentMethodsAnswer,
+	pricesAnswer,
+	subscriptionAnswer,
+	subscriptionOrNullAnswer,
+} from './billing-answers.ts';
 import {cancelSubscription, openBillingPortal, resumeSubscription} from './cancel-subscription.ts';
 import {changePlan} from './change-plan.ts';
 import {startCheckout} from './checkout.ts';
@@ -26,6 +36,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/pricing',
+		summary: 'List prices',
+		answer: pricesAnswer,
 		credential: 'none',
 		limit: limits.portal,
 		query: pricingQuery,
@@ -35,6 +47,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/checkout-session',
+		summary: 'Open the first checkout',
+		refusals: [409],
+		answer: checkoutAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -45,6 +60,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/change-plan',
+		summary: 'Change the plan',
+		refusals: [409],
+		answer: checkoutAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -55,6 +73,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/cancel',
+		summary: 'Cancel at the end of the period',
+		refusals: [409],
+		answer: subscriptionAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -67,6 +88,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/resume',
+		summary: 'Take a cancellation back',
+		refusals: [409],
+		answer: subscriptionAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -79,6 +103,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/renew',
+		summary: 'Pay the next period',
+		refusals: [409],
+		answer: checkoutAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -89,6 +116,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/subscription/active',
+		summary: 'Get the subscription while it entitles',
+		answer: subscriptionOrNullAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -102,6 +131,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/subscription',
+		summary: 'Get the subscription',
+		answer: subscriptionOrNullAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -114,6 +145,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/invoices',
+		summary: 'List invoices, newest first',
+		answer: pageOf(invoiceAnswer),
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -124,6 +157,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/invoices/:id',
+		summary: 'Get an invoice',
+		answer: invoiceAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -141,6 +176,8 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/payment-methods',
+		summary: 'List saved cards, newest first',
+		answer: paymentMethodsAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,
@@ -150,6 +187,9 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/portal-session',
+		summary: 'Open the gateway’s page for cards',
+		refusals: [409],
+		answer: billingPortalAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {invalidWebhookSignature} from '../errors.ts';
 import {route} from '../http/route.ts';
+import {receivedAnswer} from './billing-answers.ts';
 import {receivePaymobCallback} from './paymob/receive-callback.ts';
 import {receiveStripeEvent} from './stripe/receive-event.ts';
 
@@ -17,6 +18,9 @@ export const gatewayWebhookRoutes = [
 	route({
 		method: 'POST',
 		path: '/webhook/gateway-a',
+		summary: 'Receive an event of gateway A',
+		signature: {in: 'header', name: 'Stripe-Signature'},
+		answer: receivedAnswer,
 		credential: 'signature',
 		handler: async ({services, request, rawBody}) => {
 			const {stripe} = services;
@@ -34,6 +38,9 @@ export const gatewayWebhookRoutes = [
 	route({
 		method: 'POST',
 		path: '/webhook/gateway-b',
+		summary: 'Receive a callback of gateway B',
+		signature: {in: 'query', name: 'hmac'},
+		answer: receivedAnswer,
 		credential: 'signature',
 		query: hmacQuery,
 		handler: async ({services, rawBody, query}) => {

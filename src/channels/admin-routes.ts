@@ -1,7 +1,9 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {channelChanges, newChannel} from './channel.ts';
+import {channelAnswer} from './channel-answer.ts';
 import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
 
 const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
@@ -10,6 +12,8 @@ export const channelRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/channels',
+		summary: 'List channels, newest first',
+		answer: pageOf(channelAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: pageQuerySchema,
@@ -20,6 +24,9 @@ export const channelRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/channels',
+		summary: 'Create a channel',
+		refusals: [409],
+		answer: channelAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: newChannel,
@@ -31,6 +38,8 @@ export const channelRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/channels/:id',
+		summary: 'Get a channel',
+		answer: channelAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, params: {orgId, id}}) =>
@@ -40,6 +49,9 @@ export const channelRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/admin/organizations/:orgId/channels/:id',
+		summary: 'Change a channel',
+		refusals: [409],
+		answer: channelAnswer,
 		credential: 'admin',
 		params,
 		body: channelChanges,
@@ -50,6 +62,8 @@ export const channelRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/channels/:id',
+		summary: 'Delete a channel',
+		answer: deletedAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>

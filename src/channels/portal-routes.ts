@@ -1,13 +1,17 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {channelChanges, newChannel} from './channel.ts';
+import {channelAnswer} from './channel-answer.ts';
 import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
 
 export const portalChannelRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/channels',
+		summary: 'List channels, newest first',
+		answer: pageOf(channelAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -18,6 +22,9 @@ export const portalChannelRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/channels',
+		summary: 'Create a channel',
+		refusals: [409],
+		answer: channelAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -29,6 +36,8 @@ export const portalChannelRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/channels/:id',
+		summary: 'Get a channel',
+		answer: channelAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -39,6 +48,9 @@ export const portalChannelRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/portal/channels/:id',
+		summary: 'Change a channel',
+		refusals: [409],
+		answer: channelAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -51,6 +63,8 @@ export const portalChannelRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/channels/:id',
+		summary: 'Delete a channel',
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,

@@ -3,6 +3,7 @@ import {uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {readLinkStats} from './link-stats.ts';
 import {readStats, type StatsQuery} from './stats.ts';
+import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
 /** Of one link, where `linkId` names one: the operator's form of the portal's `/portal/links/:id/stats`. */
@@ -12,6 +13,8 @@ export const statsRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/stats',
+		summary: 'Report clicks, matches and events',
+		answer: statsAnswer,
 		credential: 'admin',
 		params: orgParams,
 		query: adminStatsQuery,

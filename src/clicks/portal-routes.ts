@@ -3,12 +3,15 @@ import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {readLinkStats} from './link-stats.ts';
 import {readStats} from './stats.ts';
+import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
 export const portalStatsRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/dashboard',
+		summary: 'Report clicks, matches and events',
+		answer: statsAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -20,6 +23,8 @@ export const portalStatsRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id/stats',
+		summary: 'Report clicks, matches and events of a link',
+		answer: statsAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,

@@ -27,6 +27,7 @@ const isDateTime = (text: string): boolean => {
 
 const instant = Joi.string()
 	.custom((text: string, helpers) => (isDateTime(text) ? text : helpers.error('any.invalid')))
+	.meta({schema: {description: 'An ISO 8601 date or date-time; without an offset it is of `timezone`.'}})
 	.default(null)
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
@@ -38,6 +39,7 @@ export const statsQuery = Joi.object<StatsQuery>({
 	timezone: Joi.string()
 		.max(64)
 		.custom((name: string, helpers) => (isTimezone(name) ? name : helpers.error('any.invalid')))
+		.meta({schema: {description: 'An IANA time zone.'}})
 		.default('UTC')
 		.messages({'any.invalid': '{{#label}} must be an IANA time zone'}),
 });

@@ -1,6 +1,7 @@
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {matchBody} from '../match/match-request.ts';
+import {rehearsedAnswer, sessionAnswer} from './dev-answers.ts';
 import {rehearseMatch} from './rehearse-match.ts';
 import {resolveSession} from './resolve-session.ts';
 
@@ -9,6 +10,8 @@ export const devRoutes = [
 	route({
 		method: 'GET',
 		path: '/dev/session',
+		summary: 'What a session says and resolves to',
+		answer: sessionAnswer,
 		credential: 'ops',
 		limit: limits.portal,
 		handler: ({services, session, by}) => resolveSession(services, session, by),
@@ -17,6 +20,9 @@ export const devRoutes = [
 	route({
 		method: 'POST',
 		path: '/dev/match',
+		summary: 'Rehearse a match',
+		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.'},
+		answer: rehearsedAnswer,
 		credential: 'ops',
 		limit: limits.portal,
 		body: matchBody,

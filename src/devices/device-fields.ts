@@ -11,4 +11,5 @@ const TOLD_LIMIT = 100;
 /** Something that a device tells of itself: cut where it is too long, never refused (facts 4.9). */
 export const toldField = Joi.string()
 	.allow('', null)
+	.meta({schema: {description: `Cut to ${TOLD_LIMIT} characters.`}})
 	.custom((text: string) => text.slice(0, TOLD_LIMIT).toWellFormed());

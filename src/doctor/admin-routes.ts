@@ -8,6 +8,7 @@ import type {Services} from '../services.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
+import {doctorAnswer} from './doctor-answer.ts';
 import {worstOf} from './finding.ts';
 import {checkGatewayA} from './gateway-a.ts';
 import {checkGatewayB} from './gateway-b.ts';
@@ -41,6 +42,8 @@ export const doctorRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/doctor',
+		summary: 'Examine what the server stands on',
+		answer: doctorAnswer,
 		credential: 'admin',
 		query,
 		handler: async ({services, query: {org}}) => {

@@ -1,7 +1,9 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {newDomain} from './domain.ts';
+import {domainAnswer} from './domain-answer.ts';
 import {addDomain, deleteDomain, listDomains, setDefaultDomain} from './domain-operations.ts';
 import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
 
@@ -11,6 +13,8 @@ export const domainRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/domains',
+		summary: 'List domains, newest first',
+		answer: pageOf(domainAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: pageQuerySchema,
@@ -21,6 +25,9 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains',
+		summary: 'Add a domain',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: newDomain,
@@ -32,6 +39,9 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains/:id/verify',
+		summary: 'Verify a domain by its TXT record',
+		refusals: [402, 403, 409, 502],
+		answer: domainAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>
@@ -41,6 +51,9 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains/:id/approve',
+		summary: 'Approve a domain without its TXT record',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>
@@ -50,6 +63,8 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains/:id/reject',
+		summary: 'Reject a domain',
+		answer: domainAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>
@@ -59,6 +74,9 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains/:id/default',
+		summary: 'Make a domain that of new links',
+		refusals: [402, 403, 409],
+		answer: domainAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>
@@ -68,6 +86,8 @@ export const domainRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/domains/:id',
+		summary: 'Remove a domain',
+		answer: deletedAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>

@@ -41,6 +41,7 @@ export const normalHostname = (text: string): string | null => {
 
 const hostnameSchema = Joi.string()
 	.max(255)
+	.meta({schema: {description: 'A host name with a public suffix, such as go.example.com.'}})
 	.custom(
 		(value: string, helpers) =>
 			normalHostname(value) ??

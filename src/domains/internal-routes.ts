@@ -5,6 +5,7 @@ import {isLoopback} from '../http/client-ip.ts';
 import {type RequestFacts, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {normalHostname} from './domain.ts';
+import {certificateAnswer} from './domain-answer.ts';
 import {isServed} from './domain-store.ts';
 
 /**
@@ -34,6 +35,9 @@ export const internalRoutes = [
 	route({
 		method: 'GET',
 		path: '/internal/tls/ask',
+		summary: 'Whether a proxy may get a certificate for a domain',
+		description: 'Answers a peer that is loopback or a trusted proxy and forwards for nobody, or the admin token.',
+		answer: certificateAnswer,
 		credential: 'none',
 		host: 'any',
 		// Any value: a caller from outside must get its 404 whatever it sends.

@@ -1,7 +1,9 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {newDomain} from './domain.ts';
+import {domainAnswer} from './domain-answer.ts';
 import {addDomain, deleteDomain, listDomains, setDefaultDomain} from './domain-operations.ts';
 import {verifyDomain} from './domain-verification.ts';
 
@@ -9,6 +11,8 @@ export const portalDomainRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/domains',
+		summary: 'List domains, newest first',
+		answer: pageOf(domainAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -19,6 +23,9 @@ export const portalDomainRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/domains',
+		summary: 'Add a domain',
+		refusals: [402, 409],
+		answer: domainAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -30,6 +37,9 @@ export const portalDomainRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/domains/:id/verify',
+		summary: 'Verify a domain by its TXT record',
+		refusals: [402, 409],
+		answer: domainAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -40,6 +50,9 @@ export const portalDomainRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/domains/:id/default',
+		summary: 'Make a domain that of new links',
+		refusals: [402, 409],
+		answer: domainAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -50,6 +63,8 @@ export const portalDomainRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/domains/:id',
+		summary: 'Remove a domain',
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,

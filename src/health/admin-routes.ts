@@ -3,6 +3,7 @@ import {migrationStatus} from '../db/migrate.ts';
 import {route} from '../http/route.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
+import {statusAnswer} from './health-answers.ts';
 import {checkReadiness} from './routes.ts';
 
 /** What an operator wants to know first: version, parts, and how much there is. */
@@ -43,6 +44,8 @@ export const statusRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/status',
+		summary: 'Version, parts, and how much there is',
+		answer: statusAnswer,
 		credential: 'admin',
 		handler: ({services}) => readStatus(services),
 	}),

@@ -1,6 +1,7 @@
 import {migrationStatus} from '../db/migrate.ts';
 import {reply, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
+import {liveAnswer, readyAnswer} from './health-answers.ts';
 
 /** State of a part that the service stands on. */
 export type Check = 'ok' | 'unavailable' | 'pending';
@@ -38,6 +39,8 @@ export const healthRoutes = [
 	route({
 		method: 'GET',
 		path: '/health/live',
+		summary: 'Whether the process answers',
+		answer: liveAnswer,
 		credential: 'none',
 		host: 'any',
 		handler: () => ({status: 'ok'}),
@@ -46,6 +49,9 @@ export const healthRoutes = [
 	route({
 		method: 'GET',
 		path: '/health/ready',
+		summary: 'Whether the service can work',
+		otherAnswers: {503: readyAnswer},
+		answer: readyAnswer,
 		credential: 'none',
 		host: 'any',
 		handler: async ({services}) => {

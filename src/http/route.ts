@@ -9,6 +9,7 @@ import {rateLimited, validationFailed} from '../errors.ts';
 import type {Limit} from '../limits/limits.ts';
 import {limitSubjectOf} from '../limits/sliding-window.ts';
 import type {Services} from '../services.ts';
+import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
 import {hostnameOf} from './request-host.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
@@ -49,7 +50,7 @@ export class Reply {
 }
 export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
 
-type Definition<C extends Credential, P, Q, B> = {
+type Definition<C extends Credential, P, Q, B> = Declared & {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	path: string;
 	/** Required: a public route says 'none'. */
@@ -83,6 +84,11 @@ export type Route = {
 	host: 'api' | 'link' | 'any';
 	cors: boolean;
 	limit: Limit | null;
+	/** Status of a plain answer. */
+	status: number;
+	/** Whether a body may come as text/plain too. */
+	textBody: boolean;
+	declared: Declared;
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
 	respond: (ctx: Context, services: Services) => Promise<void>;
 };
@@ -141,7 +147,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		handler,
 		host = 'api',
 		cors = false,
-		status = 200,
+		status = definition.answer === null ? 204 : 200,
+		textBody = false,
 	} = definition;
 	const bodySchema = body === 'stream' ? undefined : body;
 
@@ -153,6 +160,9 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		host,
 		cors,
 		limit: limit ?? null,
+		status,
+		textBody,
+		declared: definition,
 		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
 		respond: async (ctx, services) => {
 			const facts = requestFacts(ctx, services);
@@ -171,8 +181,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 
 			const granted = await grant();
 			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : null;
-			const sent =
-				bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: definition.textBody ?? false});
+			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: textBody});
 			const parts = {
 				params: params === undefined ? nothing : checkUrlPart<P>(params, ctx.params),
 				query: query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query}),

@@ -134,18 +134,20 @@ export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => 
 
 /** An integer in a query, written in digits alone: `1e1` and ` 10` are none. */
 export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema<number> =>
-	Joi.any().custom((value: unknown, helpers) => {
-		if (typeof value !== 'string' || !/^-?\d{1,15}$/.test(value)) {
-			return helpers.message({custom: '{{#label}} must be an integer'});
-		}
+	Joi.any()
+		.custom((value: unknown, helpers) => {
+			if (typeof value !== 'string' || !/^-?\d{1,15}$/.test(value)) {
+				return helpers.message({custom: '{{#label}} must be an integer'});
+			}
 
-		const number = Number(value);
-		if (number < min) {
-			return helpers.message({custom: `{{#label}} must be greater than or equal to ${min}`});
-		}
+			const number = Number(value);
+			if (number < min) {
+				return helpers.message({custom: `{{#label}} must be greater than or equal to ${min}`});
+			}
 
-		return number > max ? helpers.message({custom: `{{#label}} must be less than or equal to ${max}`}) : number;
-	}) as Joi.Schema<number>;
+			return number > max ? helpers.message({custom: `{{#label}} must be less than or equal to ${max}`}) : number;
+		})
+		.meta({schema: {type: 'integer', minimum: min, maximum: max}}) as Joi.Schema<number>;
 
 /** `page` and `limit` of every list (decisions 3). `page` stays where its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
@@ -166,21 +168,23 @@ const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(:(\d\d)([.,]\d{1,
 
 /** An ISO 8601 date-time of the years 1970 to 9999, as a Date; one without an offset is UTC. */
 export const isoDateTime = (): Joi.Schema<Date> =>
-	Joi.any().custom((value: unknown, helpers) => {
-		const match = typeof value === 'string' ? ISO_DATE_TIME.exec(value) : null;
-		if (!match) {
-			return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});
-		}
+	Joi.any()
+		.custom((value: unknown, helpers) => {
+			const match = typeof value === 'string' ? ISO_DATE_TIME.exec(value) : null;
+			if (!match) {
+				return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});
+			}
 
-		const [text] = match;
-		const normal = text.replace(',', '.').toUpperCase();
-		const date = new Date(match[9] ? normal : `${normal}Z`);
-		const day = Number(match[3]);
-		// Date rolls 31 February over into March; a caller who wrote that meant something else.
-		const exists = day <= new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
-		if (Number.isNaN(date.getTime()) || !exists || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999) {
-			return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});
-		}
+			const [text] = match;
+			const normal = text.replace(',', '.').toUpperCase();
+			const date = new Date(match[9] ? normal : `${normal}Z`);
+			const day = Number(match[3]);
+			// Date rolls 31 February over into March; a caller who wrote that meant something else.
+			const exists = day <= new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
+			if (Number.isNaN(date.getTime()) || !exists || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999) {
+				return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});
+			}
 
-		return date;
-	}) as Joi.Schema<Date>;
+			return date;
+		})
+		.meta({schema: {type: 'string', format: 'date-time'}}) as Joi.Schema<Date>;

@@ -1,6 +1,8 @@
 import Joi from 'joi';
+import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
+import {identityEventAnswer} from './identity-event-answer.ts';
 import {createIdentityEventStore, type IdentityOutcome} from './identity-event-store.ts';
 import {replayIdentityEvent, requireIdentityEvent} from './receive-delivery.ts';
 
@@ -13,6 +15,8 @@ export const identityEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/webhooks/events',
+		summary: 'List events of the identity provider, newest first',
+		answer: pageOf(identityEventAnswer),
 		credential: 'admin',
 		query: eventQuery,
 		handler: ({services, query}) => createIdentityEventStore(services.db).list(query),
@@ -21,6 +25,8 @@ export const identityEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/webhooks/events/:id',
+		summary: 'Get an event of the identity provider',
+		answer: identityEventAnswer,
 		credential: 'admin',
 		params: idParams,
 		handler: async ({services, params}) => (await requireIdentityEvent(services, params.id)).json,
@@ -29,6 +35,9 @@ export const identityEventRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/webhooks/events/:id/replay',
+		summary: 'Apply an event of the identity provider once more',
+		refusals: [409, 502],
+		answer: identityEventAnswer,
 		credential: 'admin',
 		params: idParams,
 		handler: async ({services, by, params}) => (await replayIdentityEvent(services, by, params.id)).json,

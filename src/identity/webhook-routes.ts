@@ -1,3 +1,4 @@
+import {receivedAnswer} from '../billing/billing-answers.ts';
 import {route} from '../http/route.ts';
 import {receiveDelivery} from './receive-delivery.ts';
 import {verifyDelivery} from './webhook-signature.ts';
@@ -6,6 +7,10 @@ export const identityWebhookRoutes = [
 	route({
 		method: 'POST',
 		path: '/webhooks/idp',
+		summary: 'Receive an event of the identity provider',
+		signature: {in: 'header', name: 'svix-signature'},
+		headers: {'svix-id': 'Id of the delivery.', 'svix-timestamp': 'When it was signed, in seconds.'},
+		answer: receivedAnswer,
 		credential: 'signature',
 		handler: async ({services, by, request: {headers}, rawBody}) => {
 			const secret = services.config.idp.webhookSecret;

@@ -1,3 +1,4 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
@@ -6,6 +7,14 @@ import {deleteLink} from './delete-link.ts';
 import {exportLinks} from './export-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import-links.ts';
+import {
+	idempotencyHeader,
+	importLineAnswer,
+	linkAnswer,
+	linkWithDomainAnswer,
+	pngAnswer,
+	svgAnswer,
+} from './link-answer.ts';
 import {importQuery, linkChanges, linkListQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -17,6 +26,8 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links',
+		summary: 'List links, newest first',
+		answer: pageOf(linkWithDomainAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: linkListQuery,
@@ -27,6 +38,10 @@ export const adminLinkRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/links',
+		summary: 'Create a link',
+		refusals: [402, 409, 428],
+		headers: idempotencyHeader,
+		answer: linkAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: newLink,
@@ -44,6 +59,8 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/export',
+		summary: 'Export all links as NDJSON, oldest first',
+		answer: {media: ['application/x-ndjson'], about: 'A line per link, as a list answers it.'},
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, params, request}) =>
@@ -53,6 +70,13 @@ export const adminLinkRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/links/import',
+		summary: 'Import links from NDJSON',
+		accepts: {'application/x-ndjson': 'A line per link: a create body, or a line of an export.'},
+		answer: {
+			media: ['application/x-ndjson'],
+			about: 'While it still reads, a line per row (schema `ImportedLine`).',
+			lines: importLineAnswer,
+		},
 		credential: 'admin',
 		params: orgParams,
 		query: importQuery,
@@ -64,6 +88,8 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/:id',
+		summary: 'Get a link',
+		answer: linkWithDomainAnswer,
 		credential: 'admin',
 		params: linkParams,
 		handler: async ({services, params}) =>
@@ -73,6 +99,9 @@ export const adminLinkRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/admin/organizations/:orgId/links/:id',
+		summary: 'Change a link',
+		refusals: [402, 409],
+		answer: linkAnswer,
 		credential: 'admin',
 		params: linkParams,
 		body: linkChanges,
@@ -88,6 +117,8 @@ export const adminLinkRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/links/:id',
+		summary: 'Delete a link',
+		answer: deletedAnswer,
 		credential: 'admin',
 		params: linkParams,
 		handler: async ({services, by, params}) =>
@@ -97,6 +128,9 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/:id/qr.svg',
+		summary: 'The QR code of a link as SVG',
+		otherAnswers: {304: null},
+		answer: svgAnswer,
 		credential: 'admin',
 		params: linkParams,
 		query: qrQuery,
@@ -109,6 +143,9 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/:id/qr.png',
+		summary: 'The QR code of a link as PNG',
+		otherAnswers: {304: null},
+		answer: pngAnswer,
 		credential: 'admin',
 		params: linkParams,
 		query: qrQuery,

@@ -36,6 +36,7 @@ const NO_LOOP = 'must not be on the link domain';
 export const httpUrl = () =>
 	Joi.string()
 		.max(2048)
+		.meta({schema: {format: 'uri', description: 'An http or https URL of a public host, and not on the link domain.'}})
 		.custom((value: string, helpers) => {
 			const url = safeHttpUrl(value, {linkHosts: []});
 			if (url === null) {
@@ -75,6 +76,7 @@ const paramsSchema = Joi.object<Record<string, string>>()
 	.pattern(/^/, Joi.string().allow(''))
 	.max(MAX_PARAMS)
 	.messages({'object.max': '{{#label}} must contain at most {{#limit}} values'})
+	.meta({schema: {description: `At most ${MAX_PARAMS_BYTES} bytes serialized.`}})
 	.custom((value: Record<string, string>, helpers) =>
 		paramsFit(value)
 			? value

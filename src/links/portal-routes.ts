@@ -1,9 +1,11 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
+import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, pngAnswer, svgAnswer} from './link-answer.ts';
 import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -13,6 +15,8 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links',
+		summary: 'List links, newest first',
+		answer: pageOf(linkWithDomainAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -23,6 +27,10 @@ export const portalLinkRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/links',
+		summary: 'Create a link',
+		refusals: [402, 409, 428],
+		headers: idempotencyHeader,
+		answer: linkAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -35,6 +43,8 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id',
+		summary: 'Get a link',
+		answer: linkWithDomainAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -45,6 +55,9 @@ export const portalLinkRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/portal/links/:id',
+		summary: 'Change a link',
+		refusals: [402, 409],
+		answer: linkAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -57,6 +70,8 @@ export const portalLinkRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/links/:id',
+		summary: 'Delete a link',
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -67,6 +82,9 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id/qr.svg',
+		summary: 'The QR code of a link as SVG',
+		otherAnswers: {304: null},
+		answer: svgAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -79,6 +97,9 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id/qr.png',
+		summary: 'The QR code of a link as PNG',
+		otherAnswers: {304: null},
+		answer: pngAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,

@@ -20,7 +20,7 @@ const DEFAULT_SIZE = 512;
 const TRANSPARENT = 'transparent';
 
 const color = Joi.string()
-	.pattern(/^#?[0-9a-f]{6}$/i)
+	.pattern(/^#?[0-9a-fA-F]{6}$/)
 	.messages({'string.pattern.base': '{{#label}} must be a colour as RRGGBB'});
 
 /** The query of both images (decisions 4). */

@@ -1,9 +1,11 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
+import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, pngAnswer, svgAnswer} from './link-answer.ts';
 import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -13,6 +15,10 @@ export const linkRoutes = [
 	route({
 		method: 'POST',
 		path: '/links',
+		summary: 'Create a link',
+		refusals: [402, 409, 428],
+		headers: idempotencyHeader,
+		answer: linkAnswer,
 		credential: 'serverKey',
 		limit: limits.linkWrites,
 		body: newLink,
@@ -24,6 +30,8 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links',
+		summary: 'List links, newest first',
+		answer: pageOf(linkWithDomainAnswer),
 		credential: 'serverKey',
 		limit: limits.linkReads,
 		query: linkListQuery,
@@ -33,6 +41,8 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links/:id',
+		summary: 'Get a link',
+		answer: linkWithDomainAnswer,
 		credential: 'serverKey',
 		limit: limits.linkReads,
 		params: idParams,
@@ -42,6 +52,9 @@ export const linkRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/links/:id',
+		summary: 'Change a link',
+		refusals: [402, 409],
+		answer: linkAnswer,
 		credential: 'serverKey',
 		limit: limits.linkWrites,
 		params: idParams,
@@ -53,6 +66,8 @@ export const linkRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/links/:id',
+		summary: 'Delete a link',
+		answer: deletedAnswer,
 		credential: 'serverKey',
 		limit: limits.linkWrites,
 		params: idParams,
@@ -62,6 +77,9 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links/:id/qr.svg',
+		summary: 'The QR code of a link as SVG',
+		otherAnswers: {304: null},
+		answer: svgAnswer,
 		credential: 'serverKey',
 		limit: limits.linkReads,
 		params: idParams,
@@ -73,6 +91,9 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links/:id/qr.png',
+		summary: 'The QR code of a link as PNG',
+		otherAnswers: {304: null},
+		answer: pngAnswer,
 		credential: 'serverKey',
 		limit: limits.linkReads,
 		params: idParams,

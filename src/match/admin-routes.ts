@@ -1,6 +1,8 @@
+import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema} from '../http/validate.ts';
 import {orgIdParams, orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {matchAttemptAnswer, simulationAnswer} from './match-answer.ts';
 import {getAttempt, listAttempts} from './match-attempt-store.ts';
 import {simulateMatch} from './simulate-match.ts';
 import {simulationBody} from './simulation-body.ts';
@@ -9,6 +11,8 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/matches',
+		summary: 'List requests for a match, newest first',
+		answer: pageOf(matchAttemptAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: pageQuerySchema,
@@ -21,6 +25,8 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/matches/:id',
+		summary: 'Explain a request for a match',
+		answer: matchAttemptAnswer,
 		credential: 'admin',
 		params: orgIdParams,
 		handler: async ({services, params}) => {
@@ -32,6 +38,9 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/matches/simulate',
+		summary: 'Play a tap and a first open',
+		refusals: [410],
+		answer: simulationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: simulationBody,

@@ -1,12 +1,16 @@
+import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
+import {matchAttemptAnswer} from './match-answer.ts';
 import {getAttempt, listAttempts} from './match-attempt-store.ts';
 
 export const portalMatchRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/matches',
+		summary: 'List requests for a match, newest first',
+		answer: pageOf(matchAttemptAnswer),
 		credential: 'session',
 		role: 'analyst',
 		limit: limits.portal,
@@ -17,6 +21,8 @@ export const portalMatchRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/matches/:id',
+		summary: 'Explain a request for a match',
+		answer: matchAttemptAnswer,
 		credential: 'session',
 		role: 'analyst',
 		limit: limits.portal,

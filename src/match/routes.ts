@@ -1,6 +1,7 @@
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {findMatch} from './find-match.ts';
+import {matchAnswer} from './match-answer.ts';
 import {matchBody} from './match-request.ts';
 import {organizationOfKey} from './organization-of-key.ts';
 
@@ -8,6 +9,9 @@ export const matchRoutes = [
 	route({
 		method: 'POST',
 		path: '/match',
+		summary: 'Find the click that a first open came from',
+		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.'},
+		answer: matchAnswer,
 		credential: 'none',
 		limit: limits.match,
 		body: matchBody,

@@ -7,9 +7,9 @@ import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 const LONGEST_DELAY_SECONDS = 2 * 720 * 3600;
 
 const tested = (isValid: (text: string) => boolean, message: string) =>
-	Joi.string().custom((text: string, helpers) =>
-		isValid(text) ? text : helpers.message({custom: `{{#label}} ${message}`}),
-	);
+	Joi.string()
+		.custom((text: string, helpers) => (isValid(text) ? text : helpers.message({custom: `{{#label}} ${message}`})))
+		.meta({schema: {description: `It ${message}.`}});
 
 const examplePhone = (field: 'osVersion' | 'deviceModel') => (parent: {platform?: unknown}) =>
 	examplePhones[parent.platform === 'Android' ? 'Android' : 'iOS'][field];

@@ -1,9 +1,11 @@
 import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {organizationName} from '../organizations/organization-fields.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
+import {onboardingAnswer} from './onboarding-answer.ts';
 import {readOnboardingState} from './onboarding-state.ts';
 import {selectPlan} from './select-plan.ts';
 
@@ -14,6 +16,9 @@ export const portalOnboardingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/onboarding/state',
+		summary: 'How far the caller has come',
+		refusals: [403],
+		answer: onboardingAnswer,
 		credential: 'user',
 		limit: limits.portal,
 		handler: ({services, session, by}) => readOnboardingState(services, {session, by}),
@@ -22,6 +27,9 @@ export const portalOnboardingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/onboarding/create-organization',
+		summary: 'Create the caller’s organization',
+		refusals: [403, 409],
+		answer: organizationAnswer,
 		credential: 'user',
 		limit: limits.portal,
 		body: newOrganization,
@@ -33,6 +41,9 @@ export const portalOnboardingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/onboarding/select-plan',
+		summary: 'Take the free plan',
+		refusals: [409, 422],
+		answer: organizationAnswer,
 		credential: 'session',
 		role: 'owner',
 		onboarding: true,

@@ -1,7 +1,10 @@
 import Joi from 'joi';
+import {auditAnswer} from '../audit/audit-answer.ts';
 import {listAudit} from '../audit/audit-log.ts';
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuery, pageQuerySchema} from '../http/validate.ts';
+import {organizationAnswer} from './organization-answer.ts';
 import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
 import {
 	createOrganization,
@@ -27,6 +30,8 @@ export const organizationRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations',
+		summary: 'List organizations, newest first',
+		answer: pageOf(organizationAnswer),
 		credential: 'admin',
 		query: listQuery,
 		handler: async ({services, query}) => {
@@ -38,6 +43,9 @@ export const organizationRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations',
+		summary: 'Create an organization',
+		refusals: [409],
+		answer: organizationAnswer,
 		credential: 'admin',
 		body: newOrganization,
 		status: 201,
@@ -47,6 +55,8 @@ export const organizationRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId',
+		summary: 'Get an organization',
+		answer: organizationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, params}) => organizationJson(await requireOrganization(services, params.orgId)),
@@ -55,6 +65,9 @@ export const organizationRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/admin/organizations/:orgId',
+		summary: 'Change an organization',
+		refusals: [409],
+		answer: organizationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: organizationChanges,
@@ -67,6 +80,9 @@ export const organizationRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId',
+		summary: 'Delete an organization and all that is its own',
+		refusals: [409, 502],
+		answer: deletedAnswer,
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, by, params}) =>
@@ -76,6 +92,8 @@ export const organizationRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/suspend',
+		summary: 'Suspend an organization',
+		answer: organizationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, by, params}) => {
@@ -87,6 +105,8 @@ export const organizationRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/activate',
+		summary: 'Activate an organization',
+		answer: organizationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		handler: async ({services, by, params}) => {
@@ -98,6 +118,9 @@ export const organizationRoutes = [
 	route({
 		method: 'PUT',
 		path: '/admin/organizations/:orgId/plan',
+		summary: 'Set the plan of an organization',
+		refusals: [409, 502],
+		answer: organizationAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: planChange,
@@ -110,6 +133,8 @@ export const organizationRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/audit-log',
+		summary: 'List audit records, newest first',
+		answer: pageOf(auditAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: pageQuerySchema,

@@ -1,5 +1,7 @@
+import {deletedAnswer} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {organizationAnswer} from './organization-answer.ts';
 import {organizationChanges} from './organization-fields.ts';
 import {deleteOrganization, updateOrganization} from './organization-operations.ts';
 import {organizationJson} from './organization-store.ts';
@@ -8,6 +10,8 @@ export const portalOrganizationRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/organization',
+		summary: 'Get the organization',
+		answer: organizationAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -17,6 +21,9 @@ export const portalOrganizationRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/portal/organization',
+		summary: 'Change the organization',
+		refusals: [409],
+		answer: organizationAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -28,6 +35,9 @@ export const portalOrganizationRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/organization',
+		summary: 'Delete the organization and all that is its own',
+		refusals: [409],
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'owner',
 		limit: limits.portal,

@@ -5,6 +5,7 @@ import {externalUserIdField} from '../sdk/sdk-fields.ts';
 import type {DataSubject} from './data-subject.ts';
 import {erasePersonalData} from './erase-personal-data.ts';
 import {exportPersonalData} from './export-personal-data.ts';
+import {erasedAnswer, personalDataAnswer} from './privacy-answers.ts';
 
 const deviceParams = orgParamsWith<{deviceId: string}>({deviceId: deviceIdField.required()});
 const userParams = orgParamsWith<{externalUserId: string}>({externalUserId: externalUserIdField.required()});
@@ -16,6 +17,8 @@ export const privacyRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/devices/:deviceId/data',
+		summary: 'Export all that is stored about a device',
+		answer: personalDataAnswer,
 		credential: 'admin',
 		params: deviceParams,
 		handler: async ({services, params, request}) =>
@@ -29,6 +32,8 @@ export const privacyRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/devices/:deviceId/data',
+		summary: 'Erase all that is stored about a device',
+		answer: erasedAnswer,
 		credential: 'admin',
 		params: deviceParams,
 		handler: async ({services, by, params}) =>
@@ -42,6 +47,8 @@ export const privacyRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/users/:externalUserId/data',
+		summary: 'Export all that is stored about a user',
+		answer: personalDataAnswer,
 		credential: 'admin',
 		params: userParams,
 		handler: async ({services, params, request}) =>
@@ -55,6 +62,8 @@ export const privacyRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/users/:externalUserId/data',
+		summary: 'Erase all that is stored about a user',
+		answer: erasedAnswer,
 		credential: 'admin',
 		params: userParams,
 		handler: async ({services, by, params}) =>

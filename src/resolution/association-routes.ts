@@ -4,6 +4,7 @@ import {associationFileNotFound, unknownLinkDomain} from '../errors.ts';
 import {reply, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {appleAppSiteAssociation, assetLinks} from './association-files.ts';
+import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
 
 /** Apple reads no more of the file than this; past it every link of the host breaks (facts on providers 6.1). */
 const APPLE_LIMIT_BYTES = 131_072;
@@ -62,6 +63,8 @@ export const associationRoutes = [
 	route({
 		method: 'GET',
 		path: '/.well-known/apple-app-site-association',
+		summary: 'The association file of iOS',
+		answer: appleFileAnswer,
 		credential: 'none',
 		host: 'link',
 		handler: ({services, request}) => appleFile(services, request.hostname),
@@ -70,6 +73,8 @@ export const associationRoutes = [
 	route({
 		method: 'GET',
 		path: '/.well-known/assetlinks.json',
+		summary: 'The association file of Android',
+		answer: androidFileAnswer,
 		credential: 'none',
 		host: 'link',
 		handler: ({services, request}) => androidFile(services, request.hostname),

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
@@ -17,6 +18,9 @@ export const resolutionRoutes = [
 	route({
 		method: 'GET',
 		path: '/:orgKey/:shortCode/data',
+		summary: 'The data of a link',
+		refusals: [410],
+		answer: linkDataAnswer,
 		credential: 'none',
 		host: 'link',
 		limit: limits.resolution,
@@ -29,6 +33,9 @@ export const resolutionRoutes = [
 	route({
 		method: 'POST',
 		path: '/:orgKey/:shortCode/signals',
+		summary: 'Tell what only the page’s script can see',
+		accepts: {'application/json': signalsBody, 'text/plain': signalsBody},
+		answer: null,
 		credential: 'none',
 		host: 'link',
 		limit: limits.resolution,
@@ -40,6 +47,9 @@ export const resolutionRoutes = [
 	route({
 		method: 'GET',
 		path: '/:orgKey/:shortCode',
+		summary: 'Open a link',
+		refusals: [410],
+		answer: pageOrDataAnswer,
 		credential: 'none',
 		host: 'link',
 		limit: limits.resolution,
@@ -51,6 +61,9 @@ export const resolutionRoutes = [
 	route({
 		method: 'GET',
 		path: '/:shortCode',
+		summary: 'Open a link of a custom domain',
+		refusals: [410],
+		answer: pageAnswer,
 		credential: 'none',
 		host: 'link',
 		limit: limits.resolution,

@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {registerDevice} from '../devices/device-store.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {acceptedAnswer, clearedIdentityAnswer, deviceSessionAnswer, identityAnswer} from './sdk-answers.ts';
 import {deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
 import {setIdentity, storeEvent} from './sdk-store.ts';
 
@@ -9,6 +10,8 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/session',
+		summary: 'Register a device for a session',
+		answer: deviceSessionAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkDevices,
 		body: sessionBody,
@@ -23,6 +26,8 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/identity',
+		summary: 'Say who uses a device',
+		answer: identityAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkDevices,
 		body: identityBody,
@@ -37,6 +42,8 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/identity/clear',
+		summary: 'Forget who uses a device',
+		answer: clearedIdentityAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkDevices,
 		body: deviceBody,
@@ -50,6 +57,8 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/events',
+		summary: 'Track an event of a device',
+		answer: acceptedAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkEvents,
 		body: eventBody,

@@ -9,6 +9,7 @@ const objectOf = (maxBytes: number) =>
 		.unknown(true)
 		// What the app puts in is kept, though unknown fields beside it are not.
 		.options({stripUnknown: false})
+		.meta({schema: {description: `At most ${maxBytes} bytes serialized.`}})
 		.custom((value: Record<string, unknown>, helpers) =>
 			Buffer.byteLength(JSON.stringify(value)) <= maxBytes
 				? value

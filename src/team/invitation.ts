@@ -8,7 +8,8 @@ export type NewInvitation = {email: string; role: Role};
 const email = Joi.string()
 	.email({tlds: false})
 	.max(320)
-	.custom((address: string) => address.toLowerCase());
+	.custom((address: string) => address.toLowerCase())
+	.meta({schema: {description: 'Kept in lower case.'}});
 export const newInvitation = Joi.object<NewInvitation>({email: email.required(), role: roleField});
 
 /**

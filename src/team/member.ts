@@ -24,4 +24,5 @@ export const roleField = Joi.any()
 		const role = typeof value === 'string' ? roleOf(value.toLowerCase()) : null;
 		const names = roles.map((one) => one.toUpperCase()).join(', ');
 		return role ?? helpers.message({custom: `{{#label}} must be one of ${names}`});
-	}) as Joi.Schema<Role>;
+	})
+	.meta({schema: {type: 'string', enum: [...roles.map((one) => one.toUpperCase()), ...roles]}}) as Joi.Schema<Role>;

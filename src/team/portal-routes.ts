@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import type {Role} from '../auth/roles.ts';
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
@@ -7,6 +8,7 @@ import {newInvitation} from './invitation.ts';
 import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
 import {roleField} from './member.ts';
 import {changeMemberRole, listMembers, removeMember} from './member-operations.ts';
+import {invitationAnswer, memberAnswer, removedMemberAnswer} from './team-answers.ts';
 
 const memberParams = Joi.object<{userId: string}>({userId: uuidParam});
 /** The provider's id of an invitation. */
@@ -22,6 +24,8 @@ export const portalTeamRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/team',
+		summary: 'List members',
+		answer: pageOf(memberAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -32,6 +36,8 @@ export const portalTeamRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/team/invitations',
+		summary: 'List open invitations, newest first',
+		answer: pageOf(invitationAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -42,6 +48,9 @@ export const portalTeamRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/team/invitations',
+		summary: 'Invite somebody',
+		refusals: [402, 409],
+		answer: invitationAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -54,6 +63,9 @@ export const portalTeamRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/team/invitations/:id',
+		summary: 'Take an invitation back',
+		refusals: [409],
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -65,6 +77,9 @@ export const portalTeamRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/portal/team/:userId',
+		summary: 'Change the role of a member',
+		refusals: [409],
+		answer: memberAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,
@@ -77,6 +92,9 @@ export const portalTeamRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/team/:userId',
+		summary: 'Remove a member',
+		refusals: [409],
+		answer: removedMemberAnswer,
 		credential: 'session',
 		role: 'admin',
 		limit: limits.portal,

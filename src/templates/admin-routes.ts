@@ -1,7 +1,9 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {newTemplate, templateChanges} from './template.ts';
+import {templateAnswer} from './template-answer.ts';
 import {createTemplate, deleteTemplate, getTemplate, listTemplates, updateTemplate} from './template-operations.ts';
 
 const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
@@ -10,6 +12,8 @@ export const templateRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/templates',
+		summary: 'List templates, newest first',
+		answer: pageOf(templateAnswer),
 		credential: 'admin',
 		params: orgParams,
 		query: pageQuerySchema,
@@ -20,6 +24,9 @@ export const templateRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/templates',
+		summary: 'Create a template',
+		refusals: [409],
+		answer: templateAnswer,
 		credential: 'admin',
 		params: orgParams,
 		body: newTemplate,
@@ -31,6 +38,8 @@ export const templateRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/templates/:id',
+		summary: 'Get a template',
+		answer: templateAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, params: {orgId, id}}) =>
@@ -40,6 +49,9 @@ export const templateRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/admin/organizations/:orgId/templates/:id',
+		summary: 'Change a template',
+		refusals: [409],
+		answer: templateAnswer,
 		credential: 'admin',
 		params,
 		body: templateChanges,
@@ -50,6 +62,9 @@ export const templateRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/templates/:id',
+		summary: 'Delete a template',
+		refusals: [409],
+		answer: deletedAnswer,
 		credential: 'admin',
 		params,
 		handler: async ({services, by, params: {orgId, id}}) =>

@@ -1,13 +1,17 @@
+import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {newTemplate, templateChanges} from './template.ts';
+import {templateAnswer} from './template-answer.ts';
 import {createTemplate, deleteTemplate, getTemplate, listTemplates, updateTemplate} from './template-operations.ts';
 
 export const portalTemplateRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/templates',
+		summary: 'List templates, newest first',
+		answer: pageOf(templateAnswer),
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -18,6 +22,9 @@ export const portalTemplateRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/templates',
+		summary: 'Create a template',
+		refusals: [409],
+		answer: templateAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -29,6 +36,8 @@ export const portalTemplateRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/templates/:id',
+		summary: 'Get a template',
+		answer: templateAnswer,
 		credential: 'session',
 		role: 'viewer',
 		limit: limits.portal,
@@ -39,6 +48,9 @@ export const portalTemplateRoutes = [
 	route({
 		method: 'PATCH',
 		path: '/portal/templates/:id',
+		summary: 'Change a template',
+		refusals: [409],
+		answer: templateAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,
@@ -51,6 +63,9 @@ export const portalTemplateRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/templates/:id',
+		summary: 'Delete a template',
+		refusals: [409],
+		answer: deletedAnswer,
 		credential: 'session',
 		role: 'developer',
 		limit: limits.portal,

@@ -1,4 +1,5 @@
 import {Agent, request as httpRequest} from 'node:http';
+import {recordAnswer} from './answers.ts';
 import type {TestService} from './service.ts';
 
 /** A whole answer. `body` is the parsed JSON, or undefined where the answer was none. */
@@ -53,7 +54,9 @@ export const send = (
 			response.on('end', () => {
 				const bytes = Buffer.concat(chunks);
 				const text = bytes.toString();
-				resolve({status: response.statusCode ?? 0, headers: response.headers, text, bytes, body: parse(text)});
+				const status = response.statusCode ?? 0;
+				recordAnswer({method, path}, {status, headers: response.headers, text});
+				resolve({status, headers: response.headers, text, bytes, body: parse(text)});
 			});
 		});
 		request.on('error', reject);

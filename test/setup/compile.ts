@@ -51,8 +51,8 @@ const makeFolder = async (teardown: Teardown): Promise<string> => {
 	return folder;
 };
 
-/** Where the compiled tests are, and the compiled `bin/oplink.js`. */
-export type Compiled = {folder: string; binary: string};
+/** Where the compiled tests are, the compiled `bin/oplink.js`, and the compiled check-answers.ts. */
+export type Compiled = {folder: string; binary: string; answerCheck: string};
 
 /**
  * Checks the types, and bundles tests, sources and packages once for all processes of the run: each of them starts in
@@ -67,7 +67,7 @@ export const compile = async (teardown: Teardown): Promise<Compiled> => {
 		.map((name) => path.join('test', name));
 	const bundling = build({
 		absWorkingDir: packageRoot,
-		entryPoints: [...tests, 'test/embedded/_holder.ts', 'src/cli/main.ts'],
+		entryPoints: [...tests, 'test/embedded/_holder.ts', 'test/setup/check-answers.ts', 'src/cli/main.ts'],
 		outbase: packageRoot,
 		outdir: folder,
 		bundle: true,
@@ -90,7 +90,7 @@ export const compile = async (teardown: Teardown): Promise<Compiled> => {
 		mkdir(path.dirname(binary)).then(() => copyFile(path.join(packageRoot, 'bin/oplink.js'), binary)),
 		symlink('src', path.join(folder, 'dist')),
 	]);
-	return {folder, binary};
+	return {folder, binary, answerCheck: path.join(folder, 'test/setup/check-answers.js')};
 };
 
 /** Ava's arguments: a file or pattern below `test/` is meant as it was compiled, and without any all tests are. */

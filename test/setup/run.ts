@@ -1,4 +1,7 @@
+import {spawnSync} from 'node:child_process';
+import {mkdir, readdir} from 'node:fs/promises';
 import {constants} from 'node:os';
+import path from 'node:path';
 import {type Outcome, runAva} from './ava.ts';
 import {findChromium} from './chromium.ts';
 import {compile, compiledArgs} from './compile.ts';
@@ -6,6 +9,16 @@ import {prepareRedis} from './redis.ts';
 import {makeRunFolder} from './run-folder.ts';
 import {createTeardown} from './teardown.ts';
 import {prepareTemplate} from './template.ts';
+
+/** Compares what the tests were answered with the document of the API; what does not fit is one more failure. */
+const withAnswers = async (outcome: Outcome, answers: string, check: string): Promise<Outcome> => {
+	if ((await readdir(answers)).length === 0) {
+		return outcome;
+	}
+
+	const {status} = spawnSync(process.execPath, [check, answers], {stdio: 'inherit'});
+	return status === 0 ? outcome : {...outcome, exitCode: outcome.exitCode || 1, failed: outcome.failed + 1};
+};
 
 /**
  * Compiles the tests and runs them, all or those that the arguments name to ava, with a Chromium, against a PostgreSQL and a Redis of
@@ -25,15 +38,19 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 		await Promise.allSettled(preparing);
 		const [redisUrl, {url, template}, chromium, compiled] = await Promise.all(preparing);
 		interrupted.throwIfAborted();
+		const answers = process.env['TEST_ANSWERS'] ?? path.join(folder, 'answers');
+		await mkdir(answers, {recursive: true});
 		const env = {
 			...process.env,
 			TEST_DATABASE_URL: url,
 			TEST_TEMPLATE: template,
 			TEST_REDIS_URL: redisUrl,
 			TEST_CHROMIUM: chromium,
+			TEST_ANSWERS: answers,
 			TEST_BINARY: compiled.binary,
 		};
-		return await runAva(compiledArgs(args, compiled), env, interrupted);
+		const outcome = await runAva(compiledArgs(args, compiled), env, interrupted);
+		return await withAnswers(outcome, answers, compiled.answerCheck);
 	} catch (error) {
 		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
 		return {exitCode: 1, passed: 0, failed: 1};

@@ -1,0 +1,23 @@
+import Joi from 'joi';
+import {answerOf, flag, instant, instantOrNull, text, textOrNull, uuid} from '../http/answer.ts';
+
+const card = {
+	id: uuid,
+	tier: Joi.valid('CLIENT', 'SERVER'),
+	prefix: text,
+	displayKey: textOrNull,
+	createdAt: instant,
+	expiresAt: instantOrNull,
+	lastUsedAt: instantOrNull,
+};
+
+const keyCardAnswer = answerOf('KeyCard', card);
+
+/** Both key cards (interface 4.4). */
+export const keyCardsAnswer = answerOf('KeyCards', {
+	sdkKey: keyCardAnswer.allow(null),
+	serverKey: keyCardAnswer.allow(null),
+	locked: flag,
+});
+
+export const newKeyAnswer = answerOf('NewKey', {...card, rawKey: text});

@@ -1,0 +1,28 @@
+import Joi from 'joi';
+import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../http/answer.ts';
+import {hitFields, missFields, unkeptAttemptAnswer} from '../match/match-answer.ts';
+import {organizationAnswer} from '../organizations/organization-answer.ts';
+
+const attempt = unkeptAttemptAnswer.allow(null);
+
+/** As `/match` answers, and why. */
+export const rehearsedAnswer = Joi.alternatives(
+	answerOf('RehearsedMatch', {...hitFields, attempt}),
+	answerOf('RehearsedNoMatch', {...missFields, attempt}),
+);
+
+export const sessionAnswer = answerOf('ResolvedSession', {
+	claims: anyObject,
+	session: partOf({
+		userId: text,
+		organizationId: textOrNull,
+		role: Joi.valid('viewer', 'analyst', 'developer', 'admin', 'owner').allow(null),
+		email: textOrNull,
+		isPending: flag,
+		isOps: flag,
+	}),
+	actor: partOf({type: text, id: textOrNull, name: textOrNull}),
+	organization: organizationAnswer.allow(null),
+	user: partOf({id: uuid, email: textOrNull, name: textOrNull}).allow(null),
+	isMember: flag,
+});

@@ -1,0 +1,22 @@
+import Joi from 'joi';
+import {answerOf, count, instant, partOf, text} from '../http/answer.ts';
+
+const check = Joi.valid('ok', 'unavailable', 'pending');
+const status = Joi.valid('ok', 'unavailable');
+const checks = partOf({database: check, migrations: check, redis: check.optional()});
+
+export const liveAnswer = answerOf('Live', {status: Joi.valid('ok')});
+export const readyAnswer = answerOf('Ready', {status, checks});
+export const statusAnswer = answerOf('Status', {
+	status,
+	version: text,
+	node: text,
+	now: instant,
+	uptimeSeconds: count,
+	publicUrl: text,
+	linkDomain: text,
+	checks,
+	database: partOf({mode: Joi.valid('embedded', 'external'), version: text}),
+	migrations: partOf({applied: count, pending: Joi.array().items(text)}),
+	counts: partOf({organizations: count, links: count, clicksThisMonth: count}),
+});

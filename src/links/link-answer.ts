@@ -1,0 +1,75 @@
+import Joi from 'joi';
+import {domainSummaryAnswer} from '../domains/domain-answer.ts';
+import {
+	answerOf,
+	anyObject,
+	count,
+	flag,
+	instant,
+	instantOrNull,
+	type MediaAnswer,
+	partOf,
+	text,
+	textOrNull,
+	uuid,
+	uuidOrNull,
+} from '../http/answer.ts';
+
+export const ogAnswer = partOf({title: textOrNull, description: textOrNull, imageUrl: textOrNull});
+export const paramsAnswer = Joi.object().pattern(/^/, text);
+
+/** What links and templates have in common, as they answer it. */
+export const sharedAnswerFields = {
+	path: textOrNull,
+	params: paramsAnswer.allow(null),
+	og: ogAnswer,
+	fallbackUrl: textOrNull,
+	channel: textOrNull,
+	tags: Joi.array().items(text).allow(null),
+	utmSource: textOrNull,
+	utmMedium: textOrNull,
+	utmCampaign: textOrNull,
+	utmTerm: textOrNull,
+	utmContent: textOrNull,
+};
+
+const fields = {
+	id: uuid,
+	organizationId: uuid,
+	domainId: uuid,
+	shortCode: text,
+	url: text,
+	...sharedAnswerFields,
+	title: textOrNull,
+	expiry: instantOrNull,
+	templateId: uuidOrNull,
+	externalId: textOrNull,
+	isActive: flag,
+	deferredDeepLinking: flag,
+	matchWindowHours: count,
+	createdAt: instant,
+	updatedAt: instant,
+};
+
+/** As create and update answer it. */
+export const linkAnswer = answerOf('Link', fields);
+/** As list and get answer it. */
+export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
+
+/** A line of an import's answer (decisions 10). */
+export const importLineAnswer = answerOf('ImportedLine', {
+	line: count,
+	status: Joi.valid('created', 'updated', 'skipped', 'failed'),
+	id: uuid.optional(),
+	url: text.optional(),
+	error: anyObject.optional(),
+});
+
+/** Headers that a create reads beside its body. */
+export const idempotencyHeader = {
+	'Idempotency-Key':
+		'Up to 255 characters. The same key and body within 24 hours answer as the first time; another body is 409.',
+};
+
+export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'The QR code of the short URL.'};
+export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'The QR code of the short URL.'};

@@ -1,0 +1,274 @@
+import type Joi from 'joi';
+
+/** A schema of JSON Schema 2020-12, which is what OpenAPI 3.1 has. */
+export type JsonSchema = {[keyword: string]: unknown};
+
+/** What `describe()` tells of a schema, as far as it is read here. */
+type Description = {
+	type: string;
+	flags?: {
+		presence?: 'required' | 'optional' | 'forbidden';
+		only?: boolean;
+		unknown?: boolean;
+		single?: boolean;
+		sensitive?: boolean;
+		default?: unknown;
+		description?: string;
+	};
+	allow?: unknown[];
+	rules?: Array<{name: string; args?: Record<string, unknown>}>;
+	keys?: Record<string, Description>;
+	items?: Description[];
+	patterns?: Array<{regex?: string; schema?: Description; rule: Description}>;
+	matches?: Array<{schema: Description}>;
+	whens?: Array<{ref: {path: string[]}; is: Description; then?: Description; otherwise?: Description}>;
+	dependencies?: Array<{rel: string; peers: string[]}>;
+	metas?: Array<{name?: string; schema?: JsonSchema}>;
+	preferences?: {presence?: 'required'; convert?: boolean; stripUnknown?: boolean};
+	examples?: unknown[];
+};
+
+/** Where named schemas are put, and whether a schema is of what callers send or of what they get. */
+export type Target = {components: Record<string, JsonSchema>; of: 'request' | 'answer'};
+type Context = Target & {isRequired: boolean};
+
+const KNOWN = new Set(
+	'type flags allow rules keys items patterns matches whens dependencies metas preferences examples'.split(' '),
+);
+const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description'.split(' '));
+
+const patternOf = (regex: unknown): JsonSchema => {
+	const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(String(regex)) ?? [];
+	if (source === undefined || flags !== '') {
+		throw new Error(`JSON Schema has no flags of patterns: ${regex}`);
+	}
+
+	return {pattern: source};
+};
+
+type Rule = (args: Record<string, unknown>) => JsonSchema;
+const nothing: Rule = () => ({});
+
+/** Each rule of a type that we use, as keywords. What has no line here is a mistake in this table (`custom` aside). */
+const rules: Record<string, Record<string, Rule>> = {
+	any: {},
+	alternatives: {},
+	boolean: {},
+	string: {
+		min: ({limit}) => ({minLength: limit}),
+		max: ({limit}) => ({maxLength: limit}),
+		guid: () => ({format: 'uuid'}),
+		email: () => ({format: 'email'}),
+		isoDate: () => ({format: 'date-time'}),
+		pattern: ({regex}) => patternOf(regex),
+		trim: nothing,
+	},
+	number: {
+		integer: () => ({type: 'integer'}),
+		min: ({limit}) => ({minimum: limit}),
+		max: ({limit}) => ({maximum: limit}),
+	},
+	array: {
+		min: ({limit}) => ({minItems: limit}),
+		max: ({limit}) => ({maxItems: limit}),
+		unique: () => ({uniqueItems: true}),
+	},
+	object: {
+		max: ({limit}) => ({maxProperties: limit}),
+	},
+};
+
+const requireKnown = (description: Description): void => {
+	const unknown = [
+		...Object.keys(description).filter((key) => !KNOWN.has(key)),
+		...Object.keys(description.flags ?? {}).filter((key) => !KNOWN_FLAGS.has(key)),
+	];
+	if (unknown.length > 0 || rules[description.type] === undefined) {
+		throw new Error(`No JSON Schema for ${unknown.join(', ') || description.type} of ${JSON.stringify(description)}`);
+	}
+};
+
+/** The schema's own words, which a rule in code needs, because nothing else tells what it does. */
+const wordsOf = ({metas = []}: Description): JsonSchema | null => {
+	const given = metas.flatMap(({schema}) => schema ?? []);
+	return given.length === 0 ? null : Object.assign({}, ...given);
+};
+
+const ruleKeywords = (description: Description): JsonSchema => {
+	const {type} = description;
+	const words = wordsOf(description);
+	const keywords: JsonSchema = {};
+	for (const {name, args = {}} of description.rules ?? []) {
+		if (name === 'custom' && words !== null) {
+			continue;
+		}
+
+		const rule = rules[type]?.[name];
+		if (rule === undefined) {
+			throw new Error(`No JSON Schema for the rule ${name} of ${JSON.stringify(description)}`);
+		}
+
+		Object.assign(keywords, rule(args));
+	}
+
+	return {...keywords, ...words};
+};
+
+/** The values that are allowed beside or instead of what the type says; null is told apart. */
+const allowedOf = ({allow = []}: Description) => {
+	const values = allow.filter((value) => typeof value !== 'object' || value === null);
+	return {isNullable: values.includes(null), values: values.filter((value) => value !== null)};
+};
+
+const stringKeywords = (description: Description): JsonSchema => {
+	const keywords = ruleKeywords(description);
+	const {values} = allowedOf(description);
+	// An empty string is refused unless it is named.
+	const isFree = values.includes('') || 'minLength' in keywords || 'format' in keywords;
+	const schema = {type: 'string', ...(isFree ? {} : {minLength: 1}), ...keywords};
+	const others = values.filter((value) => value !== '' || 'minLength' in keywords);
+	return others.length === 0 ? schema : {anyOf: [schema, {enum: others}]};
+};
+
+const isRequired = ({flags = {}}: Description, context: Context): boolean =>
+	flags.presence === 'required' || (context.isRequired && flags.presence === undefined);
+
+/** `when`: the fields that another one decides, as a condition on the whole object. */
+const conditionOf = (name: string, {whens = []}: Description, context: Context): JsonSchema[] =>
+	whens.map(({ref, is, then, otherwise}) => {
+		const [decider = ''] = ref.path;
+		const part = (described: Description): JsonSchema => ({
+			...(described.flags?.only ? {properties: {[name]: translate(described, context)}} : {}),
+			...(described.flags?.presence === 'required' ? {required: [name]} : {}),
+		});
+		return {
+			if: {properties: {[decider]: translate(is, context)}, required: [decider]},
+			// biome-ignore lint/suspicious/noThenProperty: it is JSON Schema's word, and nobody awaits it
+			...(then ? {then: part(then)} : {}),
+			...(otherwise ? {else: part(otherwise)} : {}),
+		};
+	});
+
+const objectKeywords = (description: Description, context: Context): JsonSchema => {
+	const {keys = {}, patterns = [], dependencies = [], flags = {}, preferences = {}} = description;
+	const properties = Object.entries(keys);
+	const required = properties.filter(([, one]) => isRequired(one, context)).map(([name]) => name);
+	const [pattern] = patterns;
+	const isOpen = flags.unknown === true || preferences.stripUnknown === true || context.of === 'answer';
+	const exclusions = dependencies.map(({rel, peers}) => {
+		if (rel !== 'oxor') {
+			throw new Error(`No JSON Schema for ${rel}`);
+		}
+
+		return {not: {required: peers}};
+	});
+	const conditions = [...properties.flatMap(([name, one]) => conditionOf(name, one, context)), ...exclusions];
+	return {
+		type: 'object',
+		...(properties.length > 0
+			? {properties: Object.fromEntries(properties.map(([name, one]) => [name, translate(one, context)]))}
+			: {}),
+		...(required.length > 0 ? {required} : {}),
+		...(pattern
+			? {additionalProperties: translate(pattern.rule, context)}
+			: isOpen
+				? {}
+				: {additionalProperties: false}),
+		...(conditions.length > 0 ? {allOf: conditions} : {}),
+		...ruleKeywords(description),
+	};
+};
+
+const arrayKeywords = (description: Description, context: Context): JsonSchema => {
+	const items = (description.items ?? []).map((item) => translate(item, context));
+	return {
+		type: 'array',
+		...(items.length === 0 ? {} : {items: items.length === 1 ? items[0] : {anyOf: items}}),
+		...ruleKeywords(description),
+	};
+};
+
+const keywordsOf = (description: Description, context: Context): JsonSchema => {
+	if (description.flags?.only === true) {
+		const {values} = allowedOf(description);
+		const types = [...new Set(values.map((value) => typeof value))];
+		return {...(types.length === 1 ? {type: types[0]} : {}), enum: values};
+	}
+
+	switch (description.type) {
+		case 'object':
+			return objectKeywords(description, context);
+		case 'array':
+			return arrayKeywords(description, context);
+		case 'string':
+			return stringKeywords(description);
+		case 'alternatives':
+			return {anyOf: (description.matches ?? []).map(({schema}) => translate(schema, context))};
+		case 'any':
+			return ruleKeywords(description);
+		default:
+			return {type: description.type, ...ruleKeywords(description)};
+	}
+};
+
+const withNull = (schema: JsonSchema): JsonSchema => {
+	const {type, enum: values} = schema;
+	if (typeof type !== 'string') {
+		return {anyOf: [schema, {type: 'null'}]};
+	}
+
+	return {...schema, type: [type, 'null'], ...(Array.isArray(values) ? {enum: [...values, null]} : {})};
+};
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+const translate = (description: Description, outer: Context): JsonSchema => {
+	requireKnown(description);
+	const context = {...outer, isRequired: outer.isRequired || description.preferences?.presence === 'required'};
+	const {metas = [], flags = {}, examples} = description;
+	const name = metas.find((meta) => meta.name !== undefined)?.name;
+	let schema: JsonSchema;
+	if (name === undefined) {
+		schema = keywordsOf(description, context);
+	} else {
+		context.components[name] ??= keywordsOf(description, context);
+		schema = {$ref: `#/components/schemas/${name}`};
+	}
+
+	return {
+		...(allowedOf(description).isNullable ? withNull(schema) : schema),
+		...(isPlain(flags.default) ? {default: flags.default} : {}),
+		...(flags.description === undefined ? {} : {description: flags.description}),
+		...(examples === undefined ? {} : {examples}),
+	};
+};
+
+/** Schemas are shared by many routes, and describing one takes a millisecond. */
+const descriptions = new WeakMap<Joi.Schema, Description>();
+
+const describe = (schema: Joi.Schema): Description => {
+	const known = descriptions.get(schema) ?? (schema.describe() as Description);
+	descriptions.set(schema, known);
+	return known;
+};
+
+/**
+ * The JSON Schema of what a joi schema accepts. Names (`meta({name})`) become references to `components`; a rule in
+ * code says what it does as `meta({schema})`.
+ * @throws Error at a rule, flag or type that has no translation here, so that no document is silently wrong.
+ */
+export const toJsonSchema = (schema: Joi.Schema, target: Target): JsonSchema =>
+	translate(describe(schema), {...target, isRequired: false});
+
+/** The fields of a schema of path or query parameters, in order, and whether each must be there. */
+export const fieldsOf = (
+	schema: Joi.Schema,
+	target: Target,
+): Array<{name: string; isRequired: boolean; schema: JsonSchema}> => {
+	const {keys = {}} = describe(schema);
+	return Object.entries(keys).map(([name, description]) => ({
+		name,
+		isRequired: description.flags?.presence === 'required',
+		schema: translate(description, {...target, isRequired: false}),
+	}));
+};

@@ -1,0 +1,76 @@
+import type {JsonSchema} from './json-schema.ts';
+
+const formats: Record<string, string> = {
+	uuid: '7d0b8b1e-6f0c-4c57-9a3e-2f4f0c1d9a10',
+	'date-time': '2026-01-31T12:00:00.000Z',
+	email: 'owner@example.com',
+	uri: 'https://example.com/shop',
+};
+
+/** What fields of these names hold, where the schema alone says no more than that they are text. */
+const names: Record<string, string> = {
+	path: '/products/42',
+	shortCode: 'spring',
+	orgKey: 'AB12',
+	url: 'https://go.example.com/AB12/spring',
+	deviceId: '9f2c6c1a-device',
+	name: 'Acme',
+	hostname: 'go.example.com',
+	plan: 'GROWTH',
+	eventName: 'purchase',
+	externalUserId: 'user-42',
+	clipboardToken: 'opl_4Fz0cT1mQ8vB7yKq2XnR5sLw9HdJ3GaE',
+	packageName: 'com.example.app',
+	timezone: 'Europe/Berlin',
+	language: 'en-US',
+};
+
+const stringSample = (schema: JsonSchema, name: string): string =>
+	formats[String(schema['format'])] ?? names[name] ?? `${name || 'text'}`;
+
+/** A value that the schema describes, for a reader to start from: of requests only what is required, and the path. */
+export const sampleOf = (
+	schema: JsonSchema,
+	schemas: Record<string, JsonSchema>,
+	{name = '', isWhole = false}: {name?: string; isWhole?: boolean} = {},
+): unknown => {
+	const {$ref, anyOf, enum: values, default: usual, type, properties, items} = schema;
+	if (typeof $ref === 'string') {
+		return sampleOf(schemas[$ref.split('/').at(-1) ?? ''] ?? {}, schemas, {name, isWhole});
+	}
+
+	if (usual !== undefined) {
+		return usual;
+	}
+
+	if (Array.isArray(values)) {
+		return values[0];
+	}
+
+	if (Array.isArray(anyOf)) {
+		return sampleOf(anyOf[0] as JsonSchema, schemas, {name, isWhole});
+	}
+
+	switch (Array.isArray(type) ? type[0] : type) {
+		case 'string':
+			return stringSample(schema, name);
+		case 'integer':
+		case 'number':
+			return schema['minimum'] ?? 0;
+		case 'boolean':
+			return true;
+		case 'array':
+			return items === undefined ? [] : [sampleOf(items as JsonSchema, schemas, {name, isWhole})];
+		case 'object': {
+			const required = (schema['required'] ?? []) as string[];
+			const fields = Object.entries((properties ?? {}) as Record<string, JsonSchema>);
+			return Object.fromEntries(
+				fields
+					.filter(([key]) => isWhole || required.includes(key) || key === 'path')
+					.map(([key, field]) => [key, sampleOf(field, schemas, {name: key, isWhole})]),
+			);
+		}
+		default:
+			return null;
+	}
+};

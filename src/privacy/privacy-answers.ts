@@ -1,0 +1,23 @@
+import Joi from 'joi';
+import {deviceAnswer} from '../devices/device-answer.ts';
+import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../http/answer.ts';
+import {attemptFields} from '../match/match-answer.ts';
+import {eventAnswer} from '../sdk/sdk-answers.ts';
+
+/** All that is stored about a device or a user: `subject` has its `deviceId` or `externalUserId`. */
+export const personalDataAnswer = answerOf('PersonalData', {
+	exportedAt: instant,
+	organization: partOf({id: uuid, orgKey: text, name: text}),
+	subject: partOf({deviceId: text.optional(), externalUserId: text.optional()}),
+	devices: Joi.array().items(deviceAnswer),
+	events: Joi.array().items(eventAnswer),
+	matchAttempts: Joi.array().items(partOf({id: uuid, ...attemptFields, silentGuess: anyObject.allow(null)})),
+	clicks: Joi.array().items(anyObject),
+});
+
+/** How much of each kind was erased. */
+export const erasedAnswer = answerOf('Erased', {
+	deviceId: text.optional(),
+	externalUserId: text.optional(),
+	erased: partOf({devices: count, events: count, matchAttempts: count, clicks: count}),
+});

@@ -1,0 +1,19 @@
+import Joi from 'joi';
+import {answerOf, anyObject, flag, instant, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
+
+// The answers of decisions 7.
+export const deviceSessionAnswer = answerOf('DeviceSession', {deviceId: text, sessionId: uuid, isNewDevice: flag});
+export const identityAnswer = answerOf('DeviceIdentity', {deviceId: text, externalUserId: text});
+export const clearedIdentityAnswer = answerOf('ClearedIdentity', {deviceId: text, externalUserId: Joi.valid(null)});
+export const acceptedAnswer = answerOf('Accepted', {accepted: Joi.valid(true)});
+
+export const eventAnswer = answerOf('Event', {
+	id: uuid,
+	eventId: textOrNull,
+	eventName: text,
+	deviceId: text,
+	properties: anyObject,
+	linkId: uuidOrNull,
+	occurredAt: instant,
+	receivedAt: instant,
+});

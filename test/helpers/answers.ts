@@ -1,0 +1,59 @@
+import {appendFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+/** An answer of the service, as the document of the API is compared with it when the run has ended. */
+export type RecordedAnswer = {
+	method: string;
+	path: string;
+	status: number;
+	type: string | null;
+	/** The body of an answer that is JSON. */
+	text: string | null;
+	/** The test file that asked. */
+	file: string;
+};
+
+/** Set by the run (setup/run.ts): a folder, a file in it per process. */
+const folder = process.env['TEST_ANSWERS'];
+
+/** Answers alike that are kept of one process: comparing each of thousands would tell nothing new. */
+const PER_KIND = 20;
+const LONGEST = 200_000;
+
+const kinds = new Map<string, number>();
+const lines: string[] = [];
+
+if (folder !== undefined) {
+	process.on('exit', () => appendFileSync(join(folder, `${process.pid}.ndjson`), lines.join('')));
+}
+
+const kindOf = (method: string, path: string, status: number): string =>
+	`${method} ${status} ${path.split('?', 1)[0]?.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gi, ':id')}`;
+
+/** Keeps an answer for the comparison. What carries no request id is not the service's. */
+export const recordAnswer = (
+	{method, path}: {method: string; path: string},
+	answer: {status: number; headers: Record<string, string | string[] | undefined>; text: string},
+): void => {
+	if (folder === undefined || answer.headers['x-request-id'] === undefined || answer.text.length > LONGEST) {
+		return;
+	}
+
+	const kind = kindOf(method, path, answer.status);
+	const count = (kinds.get(kind) ?? 0) + 1;
+	kinds.set(kind, count);
+	if (count > PER_KIND) {
+		return;
+	}
+
+	const type = String(answer.headers['content-type'] ?? '').split(';', 1)[0] || null;
+	const recorded: RecordedAnswer = {
+		method,
+		path,
+		status: answer.status,
+		type,
+		text: type === 'application/json' ? answer.text : null,
+		file: process.argv[1] ?? '',
+	};
+	lines.push(`${JSON.stringify(recorded)}\n`);
+};

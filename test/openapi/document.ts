@@ -1,0 +1,184 @@
+import test from 'ava';
+import Joi from 'joi';
+import {routes} from '../../src/app.ts';
+import {type OpenApiDocument, openApiDocument} from '../../src/openapi/document.ts';
+import {toJsonSchema} from '../../src/openapi/json-schema.ts';
+import {type Operation, templateOf} from '../../src/openapi/operation.ts';
+
+const document: OpenApiDocument = JSON.parse(
+	JSON.stringify(
+		openApiDocument(routes, {publicUrl: 'https://api.acme.test', linkUrl: 'https://go.acme.test', version: '1.2.3'}),
+	),
+);
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+	Object.entries(methods).map(([method, operation]) => ({path, method, operation, name: `${method} ${path}`})),
+);
+
+/** Every object of the document that is or holds a schema, with where it stands. */
+const walk = (value: unknown, at: string, visit: (node: Record<string, unknown>, at: string) => void): void => {
+	if (Array.isArray(value)) {
+		for (const [index, item] of value.entries()) {
+			walk(item, `${at}/${index}`, visit);
+		}
+	} else if (typeof value === 'object' && value !== null) {
+		visit(value as Record<string, unknown>, at);
+		for (const [key, item] of Object.entries(value)) {
+			walk(item, `${at}/${key}`, visit);
+		}
+	}
+};
+
+const resolve = (ref: string): unknown =>
+	ref
+		.replace(/^#\//, '')
+		.split('/')
+		.reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
+
+const declared = (operation: Operation, place: string): string[] =>
+	(operation.parameters ?? []).filter((one) => one.in === place).map(({name}) => name);
+
+test('every route of the table is an operation, and nothing else is', (t) => {
+	t.deepEqual(
+		operations.map(({name}) => name).toSorted(),
+		routes.map(({method, path}) => `${method.toLowerCase()} ${templateOf(path)}`).toSorted(),
+	);
+});
+
+test('the document says which OpenAPI it is, and has what OpenAPI asks for', (t) => {
+	t.is(document.openapi, '3.1.0');
+	t.is(document.info.title, 'Oplink');
+	t.is(document.info.version, '1.2.3');
+	t.deepEqual(document.servers, [{url: 'https://api.acme.test'}]);
+	t.deepEqual(Object.keys(document), ['openapi', 'info', 'servers', 'tags', 'paths', 'components']);
+	const known = ['operationId', 'tags', 'summary', 'description', 'servers', 'security', 'parameters'];
+	for (const {operation, name} of operations) {
+		const unknown = Object.keys(operation).filter((key) => ![...known, 'requestBody', 'responses'].includes(key));
+		t.deepEqual(unknown, [], name);
+	}
+});
+
+test('an operation has a name of its own, a summary, and a tag that is described', (t) => {
+	const names = operations.map(({operation}) => operation.operationId);
+	t.deepEqual(names, [...new Set(names)]);
+	const tags = document.tags.map(({name}) => name);
+	for (const {operation, name} of operations) {
+		t.regex(operation.operationId, /^[a-z][A-Za-z0-9]+$/, name);
+		t.regex(operation.summary, /^[A-Z][^.]+$/, name);
+		t.is(operation.tags.length, 1, name);
+		t.true(tags.includes(operation.tags[0] ?? ''), name);
+	}
+
+	t.deepEqual(
+		tags.filter((tag) => !operations.some(({operation}) => operation.tags.includes(tag))),
+		[],
+	);
+});
+
+test('every reference leads somewhere', (t) => {
+	walk(document, '', ({$ref}, at) => {
+		if ($ref !== undefined) {
+			t.not(resolve(String($ref)), undefined, `${at}: ${$ref}`);
+		}
+	});
+});
+
+test('the parameters of a path are those in its template, each once', (t) => {
+	for (const {path, operation, name} of operations) {
+		const inTemplate = [...path.matchAll(/\{(\w+)\}/g)].map(([, one]) => one);
+		t.deepEqual(declared(operation, 'path'), inTemplate, name);
+		const all = (operation.parameters ?? []).map((one) => `${one.in} ${one.name}`);
+		t.deepEqual(all, [...new Set(all)], name);
+		t.true(
+			(operation.parameters ?? []).every((one) => one.in !== 'path' || one.required === true),
+			name,
+		);
+	}
+});
+
+test('an operation says how it succeeds, and every way in which it can refuse', (t) => {
+	for (const {operation, name} of operations) {
+		const statuses = Object.keys(operation.responses);
+		t.true(
+			statuses.some((status) => /^2/.test(status)),
+			name,
+		);
+		t.true(
+			['404', '500', '503'].every((status) => statuses.includes(status)),
+			name,
+		);
+		t.is(operation.security.length > 0 && operation.tags[0] !== 'Webhooks', statuses.includes('401'), name);
+		t.is(operation.description?.includes('At most') ?? false, statuses.includes('429'), name);
+		t.is(operation.requestBody !== undefined, statuses.includes('413'), name);
+		t.false(name.startsWith('get ') && operation.requestBody !== undefined, name);
+	}
+});
+
+test('a credential is one of the security schemes, and each of them is used', (t) => {
+	const used = new Set(operations.flatMap(({operation}) => operation.security.flatMap((one) => Object.keys(one))));
+	t.deepEqual([...used].toSorted(), Object.keys(document.components.securitySchemes).toSorted());
+	t.deepEqual(document.paths['/links']?.['post']?.security, [{serverKey: []}]);
+	t.deepEqual(document.paths['/match']?.['post']?.security, []);
+});
+
+test('a schema has keywords of JSON Schema alone, each with a value of its kind', (t) => {
+	const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+	walk(document.components.schemas, '', (node, at) => {
+		const {type, required, properties, pattern} = node;
+		if (at.endsWith('/properties') || type === undefined || (typeof type === 'object') === !Array.isArray(type)) {
+			return;
+		}
+
+		t.true(
+			[type].flat().every((one) => types.includes(String(one))),
+			at,
+		);
+		const names = Object.keys((properties ?? {}) as object);
+		t.deepEqual(
+			((required ?? []) as string[]).filter((name) => !names.includes(name)),
+			[],
+			at,
+		);
+		t.notThrows(() => new RegExp(String(pattern ?? '')), at);
+	});
+});
+
+test('what a body must have and may be is what the validating schema asks for', (t) => {
+	const {schema} = document.paths['/sdk/events']?.['post']?.requestBody?.content['application/json'] ?? {};
+	const {properties, required, ...rest} = schema as {properties: Record<string, unknown>; required: string[]};
+	t.deepEqual(required, ['deviceId', 'eventName']);
+	t.deepEqual(properties['deviceId'], {type: 'string', minLength: 8, maxLength: 100});
+	t.deepEqual(properties['occurredAt'], {type: ['string', 'null'], format: 'date-time'});
+	t.deepEqual(rest, {type: 'object'});
+});
+
+test('a rule without a translation stops the document, so that it never says too little', (t) => {
+	const target = {components: {}, of: 'request'} as const;
+	t.throws(
+		() =>
+			toJsonSchema(
+				Joi.string().custom((text) => text),
+				target,
+			),
+		{message: /the rule custom/},
+	);
+	t.throws(() => toJsonSchema(Joi.string().creditCard(), target), {message: /the rule creditCard/});
+	t.throws(() => toJsonSchema(Joi.string().pattern(/a/i), target), {message: /no flags/});
+	t.throws(() => toJsonSchema(Joi.object({a: Joi.any()}).xor('a', 'b'), target), {message: /xor/});
+	t.throws(() => toJsonSchema(Joi.date(), target), {message: /date/});
+});
+
+test('null, defaults and names are told as JSON Schema has them', (t) => {
+	const components = {};
+	const named = Joi.object({a: Joi.number().allow(null).default(1)}).meta({name: 'Named'});
+	t.deepEqual(toJsonSchema(Joi.array().items(named.allow(null)).max(2), {components, of: 'answer'}), {
+		type: 'array',
+		items: {anyOf: [{$ref: '#/components/schemas/Named'}, {type: 'null'}]},
+		maxItems: 2,
+	});
+	t.deepEqual(components, {Named: {type: 'object', properties: {a: {type: ['number', 'null'], default: 1}}}});
+	t.deepEqual(toJsonSchema(Joi.valid('a', 'b').allow(null), {components, of: 'answer'}), {
+		type: ['string', 'null'],
+		enum: ['a', 'b', null],
+	});
+});
