@@ -35,6 +35,7 @@ import {linkRoutes} from './links/routes.ts';
 import {matchAttemptRoutes} from './match/admin-routes.ts';
 import {portalMatchRoutes} from './match/portal-routes.ts';
 import {matchRoutes} from './match/routes.ts';
+import {metricsRoutes} from './metrics/routes.ts';
 import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
 import {documentRoutes} from './openapi/routes.ts';
 import {organizationRoutes} from './organizations/admin-routes.ts';
@@ -55,6 +56,7 @@ import {portalUsageRoutes} from './usage/portal-routes.ts';
 const surfaces: Route[] = [
 	...healthRoutes,
 	...documentRoutes(() => routes),
+	...metricsRoutes,
 	...associationRoutes,
 	...identityWebhookRoutes,
 	...gatewayWebhookRoutes,
@@ -127,6 +129,7 @@ const mount = (router: Router, services: Services, route: Route): void => {
 		}
 	};
 	router.register(route.path, [route.method], async (ctx) => {
+		ctx.state.route = route.path;
 		const forwarded = services.clientIp.forwarded(ctx.req);
 		if (!(await serves(services, route, hostnameOf(forwarded.host ?? ctx.req.headers.host)))) {
 			throw unknownPath();

@@ -22,6 +22,8 @@ import {createTurns, type Turns} from './identity/turns.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
+import {createMetrics, type Metrics} from './metrics/metrics.ts';
+import {watchEventLoop} from './metrics/process-metrics.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
 export type Services = Readonly<{
@@ -50,6 +52,8 @@ export type Services = Readonly<{
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
 	background: Background;
+	metrics: Metrics;
+	eventLoop: ReturnType<typeof watchEventLoop>;
 	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
 	close(): Promise<void>;
 }>;
@@ -64,6 +68,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
+	const eventLoop = watchEventLoop();
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
@@ -95,9 +100,12 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		background,
+		metrics: createMetrics(clock),
+		eventLoop,
 		close: async () => {
 			await background.settle();
 			await limiter.close();
+			eventLoop.stop();
 			redis?.disconnect();
 		},
 	});

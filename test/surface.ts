@@ -13,6 +13,7 @@ none       GET    /health/live
 none       GET    /health/ready
 none       GET    /openapi.json
 none       GET    /docs
+none       GET    /metrics
 none       GET    /internal/tls/ask
 none       GET    /.well-known/apple-app-site-association
 none       GET    /.well-known/assetlinks.json

@@ -45,7 +45,7 @@ const columns = [
  * Stores a click, its open match and the month's count in one statement: when this resolves they survive a crash.
  * @throws 404 where the link has been deleted meanwhile.
  */
-export const recordClick = async ({db, clock, clickPartitions}: Services, click: Click): Promise<void> => {
+export const recordClick = async ({db, clock, clickPartitions, metrics}: Services, click: Click): Promise<void> => {
 	const now = clock.now();
 	await clickPartitions.ensure(now);
 	const id = randomUUID();
@@ -69,6 +69,7 @@ export const recordClick = async ({db, clock, clickPartitions}: Services, click:
 	const insertClick = `INSERT INTO clicks (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 	if (click.botClass !== null) {
 		await db.raw(insertClick, values);
+		metrics.click('crawler');
 		return;
 	}
 
@@ -90,6 +91,7 @@ export const recordClick = async ({db, clock, clickPartitions}: Services, click:
 				click_counts_organization_id_fkey: linkNotFound,
 			});
 		});
+	metrics.click('person');
 };
 
 /** People's clicks of the organization in the calendar month (UTC) of `now`. */

@@ -1,24 +1,11 @@
 import Joi from 'joi';
-import {isAdmin} from '../auth/credentials.ts';
-import {domainNotFound, unknownPath} from '../errors.ts';
-import {isLoopback} from '../http/client-ip.ts';
+import {requireInternal} from '../auth/internal.ts';
+import {domainNotFound} from '../errors.ts';
 import {type RequestFacts, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';
 import {isServed} from './domain-store.ts';
-
-/**
- * Keeps a route to this machine and the proxies in front of it, and to the operator: a peer that is loopback or a
- * trusted proxy and forwards for nobody, or the admin token (decisions 11). @throws 404 for anybody else.
- */
-const requireInternal = ({clientIp, adminToken}: Services, {stream, headers}: RequestFacts): void => {
-	const isNear = clientIp.isTrustedPeer(stream) || isLoopback(stream.socket.remoteAddress ?? '');
-	const forwardsForNobody = headers['x-forwarded-for'] === undefined;
-	if (!(isNear && forwardsForNobody) && !isAdmin(adminToken, headers.authorization)) {
-		throw unknownPath();
-	}
-};
 
 /** What a proxy with on-demand certificates asks before it gets one. @throws 404 for a domain that is not served. */
 const allowCertificate = async (services: Services, request: RequestFacts, domain: unknown) => {

@@ -4,6 +4,7 @@ import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {databaseUnavailable, HttpError, serverFailure, unknownPath} from '../errors.ts';
+import type {Metrics} from '../metrics/metrics.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -40,7 +41,7 @@ const toHttpError = (error: unknown): HttpError => {
  * and logs the request when it has ended. Koa's own error answers are text, so nothing may pass this layer.
  */
 export const envelope =
-	({clock, log}: {clock: Clock; log: Logger}): Middleware =>
+	({clock, log, metrics}: {clock: Clock; log: Logger; metrics: Pick<Metrics, 'request'>}): Middleware =>
 	async (ctx, next) => {
 		const started = process.hrtime.bigint();
 		const requestId = requestIdOf(ctx.headers['x-request-id']);
@@ -70,5 +71,6 @@ export const envelope =
 		}
 
 		const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
+		metrics.request(ctx.method, ctx.state.route ?? null, ctx.status, milliseconds / 1000);
 		requestLog.debug({method: ctx.method, path: rawPath(ctx.req.url), status: ctx.status, milliseconds}, 'request');
 	};

@@ -175,6 +175,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			if (limit !== undefined) {
 				const wait = await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip));
 				if (wait > 0) {
+					services.metrics.rateLimited(limit.name);
 					throw rateLimited(wait);
 				}
 			}

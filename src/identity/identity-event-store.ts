@@ -39,7 +39,7 @@ const toEvent = (row: Row): IdentityEvent => ({
 	id: row.id,
 	outcome: row.outcome,
 	reason: row.reason,
-	delivery: {id: row.event_key, type: row.type, data: row.payload},
+	delivery: {id: row.event_key, type: row.type, data: row.payload, at: null},
 	json: toJson(row),
 });
 

@@ -18,7 +18,8 @@ import {
 import {resolveRole, stampRole} from './resolve-role.ts';
 
 /** A delivery whose signature was verified. `id` is the same for every attempt to deliver it. */
-export type Delivery = {id: string; type: string; data: unknown};
+/** `at`: when it happened, where the provider says so. */
+export type Delivery = {id: string; type: string; data: unknown; at: Date | null};
 
 type Context = {services: Services; by: Caller; id: string};
 

@@ -15,6 +15,7 @@ export const identityWebhookRoutes = [
 		handler: async ({services, by, request: {headers}, rawBody}) => {
 			const secret = services.config.idp.webhookSecret;
 			const delivery = verifyDelivery({secret, rawBody, headers, now: services.clock.now()});
+			services.metrics.webhook('identity', delivery.at);
 			await receiveDelivery(services, by, delivery);
 			return {received: true};
 		},

@@ -53,9 +53,10 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 		.some((signature) => isEqual(signature.replace(/,$/, ''), expected));
 };
 
-const bodyOf = (rawBody: Buffer): {type: string; data: unknown} => {
-	const {type, data} = (JSON.parse(rawBody.toString()) ?? {}) as {type?: unknown; data?: unknown};
-	return {type: typeof type === 'string' ? type : '', data};
+const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
+	const {type, data, timestamp} = (JSON.parse(rawBody.toString()) ?? {}) as Record<string, unknown>;
+	const at = typeof timestamp === 'number' ? new Date(timestamp) : null;
+	return {type: typeof type === 'string' ? type : '', data, at};
 };
 
 /**

@@ -13,13 +13,15 @@ const HOUR_MS = 60 * MINUTE_MS;
  * @returns what ends it.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {background, clock, config, db} = services;
+	const {background, clock, config, db, metrics} = services;
 	let stopping = false;
 	let isBilling = false;
 	const hourly = () => {
-		background.run('forget expired matches', forgetExpiredMatches(db, clock.now()));
-		background.run('forget deliveries', forgetDeliveries({db, clock}));
-		background.run('drop old clicks', dropOldClicks(db, {now: clock.now(), days: config.clickRetentionDays}));
+		const now = clock.now();
+		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
+		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
+		const days = config.clickRetentionDays;
+		background.run('drop old clicks', metrics.job('drop_clicks', dropOldClicks(db, {now, days})));
 	};
 	/** One that waits for a gateway is not joined by the next one. */
 	const bill = async () => {
@@ -29,7 +31,10 @@ export const startJobs = (services: Services): (() => void) => {
 
 		isBilling = true;
 		try {
-			await runBillingJobs(services, () => stopping);
+			await metrics.job(
+				'billing',
+				runBillingJobs(services, () => stopping),
+			);
 		} finally {
 			isBilling = false;
 		}
@@ -37,7 +42,10 @@ export const startJobs = (services: Services): (() => void) => {
 	const minutely = () => {
 		background.run(
 			'roll up counts',
-			rollUp(db, () => stopping),
+			metrics.job(
+				'roll_up',
+				rollUp(db, () => stopping),
+			),
 		);
 		background.run('do what time brings to billing', bill());
 	};

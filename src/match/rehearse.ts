@@ -1,4 +1,5 @@
 import {createBackground} from '../background.ts';
+import {createMetrics} from '../metrics/metrics.ts';
 import type {Services} from '../services.ts';
 import {createMatchPeppers} from './match-peppers.ts';
 
@@ -19,6 +20,7 @@ export const rehearse = async <T>(services: Services, work: (rehearsed: Services
 			...services,
 			db: trx,
 			background,
+			metrics: createMetrics(services.clock),
 			clock: {now: () => now},
 			matchPeppers: createMatchPeppers(trx),
 		});

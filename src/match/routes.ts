@@ -16,11 +16,14 @@ export const matchRoutes = [
 		limit: limits.match,
 		body: matchBody,
 		cors: true,
-		handler: async ({services, request, body}) =>
-			findMatch(services, {
+		handler: async ({services, request, body}) => {
+			const answer = await findMatch(services, {
 				fields: body,
 				ip: request.ip,
 				organization: await organizationOfKey(services, request.headers['x-api-key']),
-			}),
+			});
+			services.metrics.match(answer.matchMethod, answer.matched ? answer.matchConfidence : 'none');
+			return answer;
+		},
 	}),
 ];

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
+import {type JsonSchema, schemaRules} from './schema-rules.ts';
 
-/** A schema of JSON Schema 2020-12, which is what OpenAPI 3.1 has. */
-export type JsonSchema = {[keyword: string]: unknown};
+export type {JsonSchema} from './schema-rules.ts';
 
 /** What `describe()` tells of a schema, as far as it is read here. */
 type Description = {
@@ -37,53 +37,12 @@ const KNOWN = new Set(
 );
 const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description'.split(' '));
 
-const patternOf = (regex: unknown): JsonSchema => {
-	const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(String(regex)) ?? [];
-	if (source === undefined || flags !== '') {
-		throw new Error(`JSON Schema has no flags of patterns: ${regex}`);
-	}
-
-	return {pattern: source};
-};
-
-type Rule = (args: Record<string, unknown>) => JsonSchema;
-const nothing: Rule = () => ({});
-
-/** Each rule of a type that we use, as keywords. What has no line here is a mistake in this table (`custom` aside). */
-const rules: Record<string, Record<string, Rule>> = {
-	any: {},
-	alternatives: {},
-	boolean: {},
-	string: {
-		min: ({limit}) => ({minLength: limit}),
-		max: ({limit}) => ({maxLength: limit}),
-		guid: () => ({format: 'uuid'}),
-		email: () => ({format: 'email'}),
-		isoDate: () => ({format: 'date-time'}),
-		pattern: ({regex}) => patternOf(regex),
-		trim: nothing,
-	},
-	number: {
-		integer: () => ({type: 'integer'}),
-		min: ({limit}) => ({minimum: limit}),
-		max: ({limit}) => ({maximum: limit}),
-	},
-	array: {
-		min: ({limit}) => ({minItems: limit}),
-		max: ({limit}) => ({maxItems: limit}),
-		unique: () => ({uniqueItems: true}),
-	},
-	object: {
-		max: ({limit}) => ({maxProperties: limit}),
-	},
-};
-
 const requireKnown = (description: Description): void => {
 	const unknown = [
 		...Object.keys(description).filter((key) => !KNOWN.has(key)),
 		...Object.keys(description.flags ?? {}).filter((key) => !KNOWN_FLAGS.has(key)),
 	];
-	if (unknown.length > 0 || rules[description.type] === undefined) {
+	if (unknown.length > 0 || schemaRules[description.type] === undefined) {
 		throw new Error(`No JSON Schema for ${unknown.join(', ') || description.type} of ${JSON.stringify(description)}`);
 	}
 };
@@ -103,7 +62,7 @@ const ruleKeywords = (description: Description): JsonSchema => {
 			continue;
 		}
 
-		const rule = rules[type]?.[name];
+		const rule = schemaRules[type]?.[name];
 		if (rule === undefined) {
 			throw new Error(`No JSON Schema for the rule ${name} of ${JSON.stringify(description)}`);
 		}

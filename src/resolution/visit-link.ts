@@ -4,6 +4,7 @@ import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import {recordClick} from '../clicks/record-click.ts';
 import {deviceIdField} from '../devices/device-fields.ts';
 import {registerDevice} from '../devices/device-store.ts';
+import {HttpError} from '../errors.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import {qrSvg} from '../links/qr.ts';
@@ -170,6 +171,8 @@ const data = async (services: Services, request: RequestFacts, link: ResolvedLin
 	});
 };
 
+const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
+
 /** Answers a resolution path: the page for people, the static one for crawlers, or the link's data. @throws 400, 404, 410. */
 export const visitLink = async (
 	services: Services,
@@ -177,6 +180,16 @@ export const visitLink = async (
 	path: ResolutionPath,
 	query: Record<string, unknown>,
 ): Promise<Reply> => {
-	const found = await resolveLink(services, request.hostname, path);
-	return found.data ? data(services, request, found.link, query) : page(services, request, found.link);
+	const {metrics} = services;
+	try {
+		const found = await resolveLink(services, request.hostname, path);
+		const answer = await (found.data
+			? data(services, request, found.link, query)
+			: page(services, request, found.link));
+		metrics.resolution(found.data ? 'data' : isCrawler(visitorOf(request)) ? 'preview' : 'page');
+		return answer;
+	} catch (error) {
+		metrics.resolution((error instanceof HttpError && refusals[error.status]) || 'failed');
+		throw error;
+	}
 };

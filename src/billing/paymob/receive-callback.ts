@@ -156,9 +156,15 @@ export const receiveAnswer = async (paymob: Paymob, kind: 'TRANSACTION' | 'TOKEN
 	}
 };
 
+/** When the gateway made what it tells of; null without an offset, because its times are then of no zone that it names. */
+const createdAt = (body: unknown): Date | null => {
+	const {created_at: at} = fieldsOf(fieldsOf(body).obj);
+	return typeof at === 'string' && /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? new Date(at) : null;
+};
+
 /** Receives a callback of gateway B. @throws 400 for a bad HMAC; 5xx where nothing was noted. */
 export const receivePaymobCallback = async (
-	{paymob, background}: Services,
+	{paymob, background, metrics}: Services,
 	{rawBody, query}: {rawBody: Buffer; query: {hmac?: unknown}},
 ): Promise<void> => {
 	if (paymob === null) {
@@ -167,6 +173,7 @@ export const receivePaymobCallback = async (
 
 	const body = parsed(rawBody.toString('utf8'));
 	const kind = verifiedKind(paymob.config.hmacSecret, body, query.hmac);
+	metrics.webhook('gateway_b', createdAt(body));
 	const event = eventOf(paymob, kind, body);
 	if (event === null) {
 		paymob.log.warn({kind}, 'a callback of gateway B cannot be read');

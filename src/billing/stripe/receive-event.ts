@@ -171,6 +171,8 @@ export const receiveStripeEvent = async (
 	{rawBody, signature}: {rawBody: Buffer; signature: string | undefined},
 ): Promise<GatewayEvent> => {
 	const event = verified(deps, rawBody, signature);
+	const {created} = event as {created?: unknown};
+	deps.services.metrics.webhook('gateway_a', typeof created === 'number' ? new Date(created * 1000) : null);
 	const meaning = meaningOf(event);
 	const incoming: IncomingEvent = {
 		gateway: 'GATEWAY_A',

@@ -1,0 +1,101 @@
+import type {Clock} from '../clock.ts';
+import {createCounter, createGauge, createHistogram, exposition, type Metric} from './instruments.ts';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** What a request that no route took is counted under. */
+const NO_ROUTE = 'none';
+
+export type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
+
+/** What the service counts of itself. One per service, so that several can run in one process. */
+export const createMetrics = (clock: Clock) => {
+	const requests = createCounter({
+		name: 'oplink_http_requests_total',
+		help: 'Answered requests by route pattern and class of the status.',
+		labels: ['method', 'route', 'status'],
+	});
+	const durations = createHistogram({
+		name: 'oplink_http_request_duration_seconds',
+		help: 'Time until a request was answered; of a stream until it began.',
+		labels: ['method', 'route'],
+		buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+	});
+	const resolutions = createCounter({
+		name: 'oplink_resolutions_total',
+		help: 'Short links that were asked for, by what became of it.',
+		labels: ['outcome'],
+	});
+	const clicks = createCounter({
+		name: 'oplink_clicks_recorded_total',
+		help: 'Clicks that are stored, of people and of crawlers.',
+		labels: ['visitor'],
+	});
+	const matches = createCounter({
+		name: 'oplink_matches_total',
+		help: 'Requests for a match by method and confidence of the answer; a miss has NONE and none.',
+		labels: ['method', 'confidence'],
+	});
+	const refused = createCounter({
+		name: 'oplink_rate_limited_total',
+		help: 'Requests that a limit refused.',
+		labels: ['limit'],
+	});
+	const lags = createHistogram({
+		name: 'oplink_webhook_lag_seconds',
+		help: 'From an event at its sender to its delivery here.',
+		labels: ['source'],
+		buckets: [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400],
+	});
+	const jobs = new Map<string, {succeeded: number | null; failures: number}>();
+	const job = (name: string) => {
+		const known = jobs.get(name) ?? {succeeded: null, failures: 0};
+		jobs.set(name, known);
+		return known;
+	};
+	const jobSuccess = createGauge(
+		{name: 'oplink_job_last_success_timestamp_seconds', help: 'When a job last ended well.', labels: ['task']},
+		() => [...jobs].flatMap(([name, {succeeded}]) => (succeeded === null ? [] : [{labels: [name], value: succeeded}])),
+	);
+	const jobFailures = createGauge(
+		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task']},
+		() => [...jobs].map(([name, {failures}]) => ({labels: [name], value: failures})),
+		'counter',
+	);
+	const own: Metric[] = [requests, durations, resolutions, clicks, matches, refused, lags, jobSuccess, jobFailures];
+
+	return {
+		/** @param route the pattern of the route that took it, never the path; null where none did. */
+		request: (method: string, route: string | null, status: number, seconds: number): void => {
+			const verb = METHODS.has(method) ? method : 'other';
+			requests.add(verb, route ?? NO_ROUTE, `${Math.floor(status / 100)}xx`);
+			durations.observe(seconds, verb, route ?? NO_ROUTE);
+		},
+		resolution: (outcome: 'page' | 'preview' | 'data' | 'malformed' | 'not_found' | 'gone' | 'failed') =>
+			resolutions.add(outcome),
+		click: (visitor: 'person' | 'crawler') => clicks.add(visitor),
+		match: (method: string, confidence: string) => matches.add(method, confidence),
+		rateLimited: (limit: string) => refused.add(limit),
+		/** @param at when it happened at the sender; null where it does not say. */
+		webhook: (source: WebhookSource, at: Date | null): void => {
+			if (at !== null && !Number.isNaN(at.getTime())) {
+				lags.observe(Math.max(0, (clock.now().getTime() - at.getTime()) / 1000), source);
+			}
+		},
+		/** Notes how a run of a job ends, and lets its fault through. */
+		job: async <T>(name: string, work: Promise<T>): Promise<T> => {
+			try {
+				const result = await work;
+				job(name).succeeded = clock.now().getTime() / 1000;
+				return result;
+			} catch (error) {
+				job(name).failures += 1;
+				throw error;
+			}
+		},
+		/** What Prometheus reads: these, and `others`. */
+		text: (others: readonly Metric[]): string => exposition([...own, ...others]),
+	};
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
