@@ -1,91 +1,12 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import Joi from 'joi';
-import {routes} from '../../src/app.ts';
-import type {Answer} from '../../src/http/answer.ts';
-import type {Route} from '../../src/http/route.ts';
-import {errorAnswer, openApiDocument} from '../../src/openapi/document.ts';
-import {templateOf} from '../../src/openapi/operation.ts';
-import {reservedSegments} from '../../src/organizations/org-key.ts';
 import type {RecordedAnswer} from '../helpers/answers.ts';
+import {checkAnswer, routeOf} from './documented.ts';
 
 /**
  * Compares the answers that a run of the tests got with the document of the API: `node check-answers.js FOLDER`. Prints
  * what does not fit, and ends with 1 where anything does not.
  */
-
-const document = openApiDocument(routes, {publicUrl: 'http://api.test', linkUrl: 'http://link.test', version: '0'});
-
-const isResolution = ({path}: Route): boolean => /^\/:/.test(path);
-
-const table = routes.map((route) => ({
-	route,
-	pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`),
-}));
-
-const routeOf = (method: string, path: string): Route | null => {
-	const [, first = ''] = path.split('/');
-	const found = table.find(
-		({route, pattern}) =>
-			route.method === method && pattern.test(path) && !(isResolution(route) && reservedSegments.has(first)),
-	);
-	return found?.route ?? null;
-};
-
-const faultOf = (schema: Joi.Schema, text: string): string | null => {
-	const {error} = schema.validate(JSON.parse(text), {convert: false});
-	return error === undefined ? null : error.message;
-};
-
-const mediaFault = (answer: Answer, {type, text}: RecordedAnswer): string | null => {
-	if (answer === null) {
-		return type === null ? null : `a body of ${type}, where none is declared`;
-	}
-
-	if (Joi.isSchema(answer)) {
-		return text === null ? `${type}, where JSON is declared` : faultOf(answer, text);
-	}
-
-	if (answer.json !== undefined && text !== null) {
-		return faultOf(answer.json, text);
-	}
-
-	return answer.media.includes(String(type)) ? null : `${type}, where ${answer.media.join()} is declared`;
-};
-
-/** What of an answer the document does not say; null where all is as it says. */
-const checkAnswer = (recorded: RecordedAnswer): string | null => {
-	const {method, status, text} = recorded;
-	const [path = ''] = recorded.path.split('?', 1);
-	const isHead = method === 'HEAD';
-	const route = routeOf(isHead ? 'GET' : method, path);
-	if (route === null) {
-		return status === 404 && text !== null ? faultOf(errorAnswer, text) : null;
-	}
-
-	const declared = document.paths[templateOf(route.path)]?.[route.method.toLowerCase()]?.responses[status];
-	if (declared === undefined) {
-		return 'a status that is not declared';
-	}
-
-	if (isHead) {
-		return null;
-	}
-
-	const {answer, otherAnswers = {}} = route.declared;
-	if (status === route.status || otherAnswers[status] !== undefined) {
-		const alternatives = [
-			...(status === route.status ? [answer] : []),
-			...(otherAnswers[status] === undefined ? [] : [otherAnswers[status]]),
-		];
-		const fault = alternatives.map((one) => mediaFault(one, recorded));
-		if (fault.includes(null) || status < 400) {
-			return fault.includes(null) ? null : (fault[0] ?? null);
-		}
-	}
-
-	return text === null ? 'a refusal that is no JSON' : faultOf(errorAnswer, text);
-};
 
 const [folder = ''] = process.argv.slice(2);
 const faults = new Map<string, string>();

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import type {Operation, Parameter} from '../../src/openapi/operation.ts';
+import {document} from '../setup/documented.ts';
+import {type Body, bodiesOf} from './_bodies.ts';
+import {fieldValue, hostileStrings, known} from './_values.ts';
+
+/** A request as it was made up; texts hold the names that `_world.ts` fills in. */
+export type Request = {
+	operation: string;
+	method: string;
+	path: string;
+	/** The name of the credential in the world. */
+	credential: string;
+	headers: Record<string, string>;
+	body: Body;
+};
+
+/** Percent-encoding that also takes half a surrogate pair, as no browser but any caller can send it. */
+const encode = (value: unknown): string => {
+	const text = typeof value === 'string' ? value : JSON.stringify(value);
+	return [...(text ?? '')]
+		.map((character) => {
+			if (/[«»\w:-]/.test(character)) {
+				return character;
+			}
+
+			return character.isWellFormed()
+				? encodeURIComponent(character)
+				: `%ED%${(0x80 | ((character.charCodeAt(0) >> 6) & 0x3f)).toString(16)}%${(0x80 | (character.charCodeAt(0) & 0x3f)).toString(16)}`;
+		})
+		.join('');
+};
+
+const rawParts = ['%', '%zz', '%00', '%ff', '%ED%A0%80', '%2f..%2f', '%C0%AE', ';', '+', '[]', '%EF%BF%BF'];
+/** @param path tells what an `{id}` is of: the segment before it. */
+const pathPart = ({schema, name}: Parameter, path: string): fc.Arbitrary<string> =>
+	fc.oneof(
+		{
+			weight: 20,
+			arbitrary: fieldValue(schema, /(\w+)\/\{id\}/.exec(name === 'id' ? path : '')?.[1] ?? name).map(encode),
+		},
+		{weight: 1, arbitrary: fc.constantFrom(...rawParts)},
+	);
+
+const queryPart = ({schema, name}: Parameter): fc.Arbitrary<string> =>
+	fc.oneof(
+		{weight: 12, arbitrary: fieldValue(schema, name).map((value) => `${name}=${encode(value)}`)},
+		{weight: 1, arbitrary: fc.constantFrom(...rawParts).map((part) => `${name}=${part}`)},
+		{weight: 1, arbitrary: fc.constantFrom(`${name}=1&${name}=2`, `${name}[]=1`, `${name}[a]=1`, name)},
+	);
+
+const strayQuery = fc.oneof(
+	{weight: 10, arbitrary: fc.constant('')},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			'__proto__=1',
+			'constructor=x',
+			'%00=%00',
+			'%ff=%ff',
+			'&&&',
+			'=',
+			'%',
+			'orgId=x',
+			'a=1&'.repeat(500),
+		),
+	},
+);
+
+/** Octets of a header: what Node sends as latin1. */
+const octets = fc.oneof(
+	fc.constantFrom(
+		...hostileStrings.map((text) => text.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, '?').slice(0, 2000)),
+		'\xff\xfe',
+		'a'.repeat(6000),
+		',,,;;;',
+		'*',
+		'"',
+		'é',
+	),
+	fc.string({unit: 'binary-ascii', maxLength: 30}).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '')),
+);
+
+const oddHeaders = fc.record(
+	{
+		'User-Agent': octets,
+		'Accept-Language': octets,
+		Accept: octets,
+		Cookie: octets,
+		Referer: octets,
+		Origin: octets,
+		'X-Request-Id': octets,
+		'X-API-Key': fc.oneof(octets, fc.constant(known('clientKey'))),
+		'Idempotency-Key': fc.oneof(octets, fc.constantFrom('one', 'two')),
+		'Last-Event-ID': octets,
+		'If-None-Match': octets,
+		'Sec-CH-Timezone': octets,
+		'Sec-CH-UA-Model': octets,
+		'Sec-GPC': octets,
+		'CF-IPCountry': octets,
+		'X-Forwarded-Host': fc.oneof(octets, fc.constantFrom('evil.example', 'localhost', 'go.acme.test')),
+		'X-Forwarded-Proto': octets,
+		'Stripe-Signature': octets,
+		'svix-id': octets,
+		'svix-timestamp': octets,
+		'svix-signature': octets,
+		'X-HTTP-Method-Override': fc.constant('DELETE'),
+		Host: fc.constantFrom(
+			'evil.example',
+			'localhost',
+			'127.0.0.1',
+			'[::1]',
+			'a'.repeat(300),
+			'go.acme.test',
+			'..',
+			'x:99999',
+		),
+	},
+	{requiredKeys: []},
+);
+const headers = fc.oneof(
+	{weight: 6, arbitrary: fc.constant<Record<string, string>>({})},
+	{
+		weight: 1,
+		arbitrary: oddHeaders.map((all) => Object.fromEntries(Object.entries(all).slice(0, 6)) as Record<string, string>),
+	},
+);
+
+const mediaTypes = fc.oneof(
+	{weight: 14, arbitrary: fc.constant('application/json')},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			'application/json; charset=utf-16',
+			'application/merge-patch+json',
+			'text/plain',
+			'application/x-ndjson',
+			'multipart/form-data; boundary=x',
+			'application/x-www-form-urlencoded',
+			'',
+			'/',
+			'application/json, text/html',
+		),
+	},
+);
+const encodings = fc.oneof(
+	{weight: 25, arbitrary: fc.constant('')},
+	{weight: 1, arbitrary: fc.constantFrom('gzip', 'br', 'x', 'identity')},
+);
+
+const methodOf = (method: string) =>
+	fc.oneof(
+		{weight: 30, arbitrary: fc.constant(method.toUpperCase())},
+		{weight: 1, arbitrary: fc.constantFrom('HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND', 'PUT', 'DELETE', 'QUERY')},
+	);
+
+const credentialOf = ({security}: Operation) => {
+	const right = Object.keys(security[0] ?? {})[0] ?? 'none';
+	return fc.oneof(
+		{weight: 14, arbitrary: fc.constant(right)},
+		{weight: 1, arbitrary: fc.constantFrom('none', 'serverKey', 'clientKey', 'adminToken', 'session', 'odd')},
+	);
+};
+
+const requestOf = (path: string, method: string, operation: Operation): fc.Arbitrary<Request> => {
+	const parameters = operation.parameters ?? [];
+	const inPath = parameters.filter((one) => one.in === 'path');
+	const inQuery = parameters.filter((one) => one.in === 'query');
+	return fc
+		.record({
+			method: methodOf(method),
+			path: fc.tuple(...inPath.map((one) => pathPart(one, path))),
+			query: fc.tuple(...inQuery.map((one) => fc.oneof(fc.constant(''), queryPart(one)))),
+			stray: strayQuery,
+			credential: credentialOf(operation),
+			odd: headers,
+			type: mediaTypes,
+			encoding: encodings,
+			body: bodiesOf(path, operation),
+		})
+		.map(({method: verb, path: parts, query, stray, credential, odd, type, encoding, body}) => {
+			const concrete = inPath.reduce(
+				(text, {name}, index) => text.replace(`{${name}}`, () => parts[index] || '-'),
+				path,
+			);
+			const search = [...query, stray].filter((one) => one !== '').join('&');
+			const streamed = path.endsWith('/import') && type === 'application/json' ? 'application/x-ndjson' : type;
+			return {
+				operation: `${method.toUpperCase()} ${path}`,
+				method: verb,
+				path: search === '' ? concrete : `${concrete}?${search}`,
+				credential,
+				headers: {
+					...odd,
+					...(body === null ? {} : {'Content-Type': streamed}),
+					...(encoding === '' ? {} : {'Content-Encoding': encoding}),
+				},
+				body,
+			};
+		});
+};
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+	Object.entries(methods).map(([method, operation]) => requestOf(path, method, operation)),
+);
+
+/** `count` requests over all operations, the same for the same seed. */
+export const requestsOf = (seed: number, count: number): Request[] =>
+	fc.sample(fc.oneof(...operations), {seed, numRuns: count});

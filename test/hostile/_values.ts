@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import type {JsonSchema} from '../../src/openapi/json-schema.ts';
+
+/** `«name»` in a generated text becomes what the world of the request has by that name, `«raw:x»` the JSON text x. */
+export const known = (name: string): string => `«${name}»`;
+const raw = (text: string): string => `«raw:${text}»`;
+
+export const hostileStrings: readonly string[] = [
+	'',
+	' ',
+	'\0',
+	'a\0b',
+	'\ud800',
+	'\udfff\ud800',
+	'a\ud83d',
+	'\u202e\u2066',
+	'𝒳'.repeat(60),
+	'e\u0301'.repeat(300),
+	'ﷺ'.repeat(100),
+	'a'.repeat(65),
+	'a'.repeat(256),
+	'a'.repeat(2049),
+	'a'.repeat(20_000),
+	"' OR 1=1 --",
+	'"; DROP TABLE links; --',
+	'<script>alert(1)</script>',
+	'{{constructor}}',
+	'../../etc/passwd',
+	'%00%ff%',
+	'\r\nSet-Cookie: a=b',
+	'javascript:alert(1)',
+	'data:text/html,x',
+	'http://127.0.0.1:5432/',
+	'http://[::1]/',
+	'https://example.com:99999/',
+	'//evil.example',
+	'0000-00-00',
+	'9999-12-31T23:59:59.999999999Z',
+	'275760-09-13T00:00:00Z',
+	'1970-01-01T00:00:00+14:00',
+	'2026-02-29',
+	'Infinity',
+	'NaN',
+	'null',
+	'true',
+	'-1',
+	'1e3',
+	'9223372036854775808',
+	'00000000-0000-0000-0000-000000000000',
+	'__proto__',
+	'constructor',
+	'toString',
+	'hasOwnProperty',
+	'owner@example.com',
+	'@',
+	'a@b',
+	'xn--',
+	'xn--80ak6aa92e.com',
+	'localhost',
+	'acme.example.com.',
+	'Europe/Berlin',
+	'../UTC',
+	'i-klingon',
+	'tlhIngan-Latn-x-private',
+];
+
+const hostileNumbers = ['-1', '0', '-0', '1.5', '1e308', '1e999', '-1e999', '9007199254740993', '2147483648', '1e-400'];
+
+const nested = (depth: number) => [
+	raw(`${'['.repeat(depth)}${']'.repeat(depth)}`),
+	raw(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`),
+];
+
+/** Anything that JSON can say and no field wants. */
+export const hostile: fc.Arbitrary<unknown> = fc.oneof(
+	{weight: 6, arbitrary: fc.constantFrom(...hostileStrings)},
+	{weight: 2, arbitrary: fc.constantFrom(...hostileNumbers.map(raw))},
+	{weight: 2, arbitrary: fc.constantFrom(null, true, false, [], {})},
+	{weight: 1, arbitrary: fc.constantFrom(...nested(70), ...nested(5000))},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(raw('{"__proto__":{"isAdmin":true}}'), raw('{"constructor":{"prototype":{}}}')),
+	},
+	{weight: 1, arbitrary: fc.array(fc.constantFrom(...hostileStrings), {maxLength: 200})},
+	{weight: 1, arbitrary: fc.string({unit: 'binary', maxLength: 40})},
+	{weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...hostileStrings), fc.constantFrom(...hostileStrings))},
+	{weight: 1, arbitrary: fc.jsonValue({maxDepth: 4})},
+);
+
+const ids: Record<string, string[]> = {
+	links: ['linkId'],
+	templates: ['templateId'],
+	channels: ['channelId'],
+	domains: ['domainId'],
+	matches: ['matchId'],
+	linkId: ['linkId'],
+	templateId: ['templateId'],
+	domainId: ['domainId'],
+	userId: ['userId'],
+	orgId: ['organizationId', 'orgKey'],
+	orgKey: ['orgKey'],
+	shortCode: ['shortCode'],
+	deviceId: ['deviceId'],
+	clipboardToken: ['token'],
+	installReferrer: ['token'],
+	token: ['token'],
+	channel: ['channel'],
+};
+
+const stringOf = ({format, maxLength, pattern, minLength}: JsonSchema): fc.Arbitrary<string> => {
+	switch (format) {
+		case 'uuid':
+			return fc.uuid();
+		case 'date-time':
+			return fc
+				.date({min: new Date(0), max: new Date('2099-01-01'), noInvalidDate: true})
+				.map((at) => at.toISOString());
+		case 'email':
+			return fc.emailAddress();
+		case 'uri':
+			return fc.webUrl({withFragments: true, withQueryParameters: true});
+		default:
+			return pattern === undefined
+				? fc.string({
+						unit: 'grapheme',
+						minLength: Number(minLength ?? 0),
+						maxLength: Math.min(Number(maxLength ?? 60), 60),
+					})
+				: fc.stringMatching(new RegExp(String(pattern)));
+	}
+};
+
+/** Whether a value is to be of its schema throughout, or may be hostile at any depth. */
+type Care = {isClean: boolean};
+
+const typed = (schema: JsonSchema, type: string, care: Care): fc.Arbitrary<unknown> => {
+	switch (type) {
+		case 'string':
+			return stringOf(schema);
+		case 'integer': {
+			const max = Math.min(Number(schema['maximum'] ?? 1e6), 2 ** 31 - 1);
+			return fc.integer({min: Number(schema['minimum'] ?? -10), max});
+		}
+
+		case 'number':
+			return fc.double({noNaN: true, noDefaultInfinity: true});
+		case 'boolean':
+			return fc.boolean();
+		case 'array':
+			return fc.array(fieldValue((schema['items'] ?? {}) as JsonSchema, '', care), {maxLength: 4});
+		case 'object':
+			return objectOf(schema, care);
+		default:
+			return fc.constant(null);
+	}
+};
+
+const stray = fc.dictionary(fc.oneof(fc.string({maxLength: 10}), fc.constantFrom(...hostileStrings)), hostile, {
+	maxKeys: 2,
+});
+
+const objectOf = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
+	const fields = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>);
+	const required = new Set([...((schema['required'] ?? []) as string[]), 'path']);
+	const values = fields.map(([name, field]) =>
+		fc
+			.tuple(fc.nat(99), fieldValue(field, name, care))
+			.map(([chance, value]): [string, unknown][] => (chance < (required.has(name) ? 97 : 40) ? [[name, value]] : [])),
+	);
+	return fc.tuple(fc.tuple(...values), fc.nat(9), stray).map(([pairs, chance, others]) => ({
+		...Object.fromEntries(pairs.flat()),
+		...((chance === 0 && !care.isClean) || fields.length === 0 ? others : {}),
+	}));
+};
+
+/** What a schema accepts, mostly. */
+const accepted = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
+	const {anyOf, enum: values, type} = schema;
+	if (Array.isArray(anyOf)) {
+		return fc.oneof(...(anyOf as JsonSchema[]).map((one) => accepted(one, care)));
+	}
+
+	if (Array.isArray(values)) {
+		return fc.constantFrom(...values);
+	}
+
+	const types = Array.isArray(type) ? type.map(String) : [String(type ?? 'string')];
+	return fc.oneof(...types.map((one, index) => ({weight: index === 0 ? 5 : 1, arbitrary: typed(schema, one, care)})));
+};
+
+/** A value for a field: of its schema, of the world where the name is known, or hostile. */
+export const fieldValue = (schema: JsonSchema, name = '', care: Care = {isClean: false}): fc.Arbitrary<unknown> => {
+	const names = ids[name] ?? [];
+	return fc.oneof(
+		{weight: 10, arbitrary: accepted(schema, care)},
+		...(names.length === 0 ? [] : [{weight: 12, arbitrary: fc.constantFrom(...names.map(known))}]),
+		...(care.isClean ? [] : [{weight: 2, arbitrary: hostile}]),
+	);
+};

@@ -1,0 +1,101 @@
+import {connect, type Socket} from 'node:net';
+import test from 'ava';
+import {anonymous} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+});
+test.after.always(() => service?.stop());
+
+const open = (): Promise<Socket> =>
+	new Promise((resolve, reject) => {
+		const socket = connect(Number(new URL(service.url).port), '127.0.0.1', () => resolve(socket));
+		socket.once('error', reject);
+	});
+
+/** All that the server says on a connection, until it ends it. */
+const say = async (text: string): Promise<string> => {
+	const socket = await open();
+	return new Promise((resolve) => {
+		let heard = '';
+		socket.setEncoding('latin1').on('data', (part: string) => {
+			heard += part;
+		});
+		socket.on('error', () => {});
+		socket.once('close', () => resolve(heard));
+		socket.write(text, 'latin1');
+	});
+};
+
+const statuses = (heard: string): string[] =>
+	[...heard.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status = '']) => status);
+
+const post = (lines: string[], body = '') =>
+	[`POST /match HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...lines, '', body].join('\r\n');
+
+test('a caller that hangs up in the middle of a body costs nobody else anything', async (t) => {
+	for (let count = 0; count < 20; count += 1) {
+		const socket = await open();
+		socket.write(post(['Content-Length: 1000'], '{"platform":'));
+		socket.destroy();
+	}
+
+	t.is((await anonymous(service).post('/match', {})).status, 200);
+	t.is((await anonymous(service).get('/health/live')).status, 200);
+});
+
+test('a body longer than it was said to be makes no second answer', async (t) => {
+	const smuggled = 'GET /admin/organizations HTTP/1.1\r\nHost: localhost\r\n\r\n';
+	const heard = await say(post(['Content-Length: 2', 'Connection: close'], `{}${smuggled}`));
+	// Whether the answer or the fault comes first is the parser's: there is one of them alone.
+	t.is(statuses(heard).length, 1);
+	t.notRegex(heard, /Authorization/);
+});
+
+test('a request with both a length and chunks is refused, and the connection ends', async (t) => {
+	const heard = await say(
+		post(['Content-Length: 4', 'Transfer-Encoding: chunked'], '0\r\n\r\nGET /x HTTP/1.1\r\n\r\n'),
+	);
+	t.deepEqual(statuses(heard), ['400']);
+});
+
+test('two lengths, an odd coding, a header that is folded or has no name, are refused', async (t) => {
+	const requests = [
+		post(['Content-Length: 2', 'Content-Length: 3'], '{}'),
+		post(['Content-Length: +2'], '{}'),
+		post(['Content-Length: 2,2'], '{}'),
+		post(['Transfer-Encoding: xchunked'], '{}'),
+		post(['Transfer-Encoding: chunked, identity'], '{}'),
+		post(['X-Folded: a', ' b', 'Content-Length: 2'], '{}'),
+		post([': nameless', 'Content-Length: 2'], '{}'),
+		post(['X-Null: a\0b', 'Content-Length: 2'], '{}'),
+	];
+	for (const request of requests) {
+		t.deepEqual(statuses(await say(request)), ['400'], request);
+	}
+});
+
+test('what comes behind a refused body on the same connection is not taken for a request', async (t) => {
+	const large = 'x'.repeat(300 * 1024);
+	const next = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+	const heard = await say(post([`Content-Length: ${large.length}`], `${large}${next}`));
+	t.deepEqual(statuses(heard), ['413']);
+	t.regex(heard, /^Connection: close/im);
+});
+
+test('a body in a coding that we do not undo is 415, so that a small one cannot become a huge one', async (t) => {
+	for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip']) {
+		const {status, body} = await anonymous(service).post('/match', {}, {'Content-Encoding': encoding});
+		t.is(status, 415, encoding);
+		t.is(body.message, 'Content-Encoding must be identity');
+	}
+});
+
+test('a body of a hundred thousand levels is 400', async (t) => {
+	const levels = 100_000;
+	const {status, body} = await anonymous(service).post('/match', `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
+	t.is(status, 400);
+	t.is(body.message, 'Validation failed');
+});

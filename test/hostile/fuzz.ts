@@ -1,0 +1,195 @@
+import {Agent, request as httpRequest} from 'node:http';
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
+import test from 'ava';
+import {Webhook} from 'svix';
+import {type Portal, startPortal} from '../helpers/portal.ts';
+import {checkAnswer} from '../setup/documented.ts';
+import {type Request, requestsOf} from './_requests.ts';
+import {createWorld, filled, type World} from './_world.ts';
+
+/**
+ * Requests made up from the schemas of the document, right and wrong, over every route. `OPLINK_FUZZ_REQUESTS` says how
+ * many; `OPLINK_FUZZ_SEED` begins elsewhere, and each finding names the seed of its batch.
+ */
+const REQUESTS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? 3000);
+const SEED = Number(process.env['OPLINK_FUZZ_SEED'] ?? 1);
+/** The SDK's limit of a minute, less what a world needs. */
+const BATCH = 50;
+const BATCHES_OF_A_WORLD = 4;
+/** What answers may leave behind in a process that runs on. */
+const GROWTH_BYTES = 32 * 1024 * 1024;
+
+let portal: Portal;
+test.before(async () => {
+	// Nobody answers DNS here, so that verifying a domain fails at once and without a network.
+	portal = await startPortal({DNS_SERVERS: '127.0.0.1:9'});
+});
+test.after.always(() => portal?.stop());
+
+type Heard = {status: number; type: string | null; text: string; requestId: string | null};
+
+const agent = new Agent({keepAlive: true, maxSockets: 4});
+test.after.always(() => agent.destroy());
+
+let lastAddress = 0;
+const nextAddress = (): string => {
+	lastAddress += 1;
+	return `10.${(lastAddress >> 16) & 255}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+};
+
+const tokenOf = (credential: string, path: string, world: World): string | undefined =>
+	/^\/(?:dev|portal\/admin)\//.test(path) && credential === 'session' ? world['ops'] : world[credential];
+
+const bytesOf = ({body}: Request, world: World): Buffer | null => {
+	if (body === null) {
+		return null;
+	}
+
+	return 'json' in body ? Buffer.from(filled(body.json, world)) : Buffer.from(body.bytes);
+};
+
+/** As the identity provider signs, so that what it tells gets further than to the signature. */
+const signed = (body: Buffer): Record<string, string> => {
+	const id = `msg_${lastAddress}`;
+	const at = portal.clock.now();
+	const signature = new Webhook(portal.provider.env['IDP_WEBHOOK_SECRET'] ?? '').sign(id, at, body);
+	return {'svix-id': id, 'svix-timestamp': String(Math.floor(at.getTime() / 1000)), 'svix-signature': signature};
+};
+
+const ask = (made: Request, world: World): Promise<Heard> =>
+	new Promise((resolve, reject) => {
+		const {port} = new URL(portal.url);
+		const body = bytesOf(made, world);
+		const token = tokenOf(made.credential, made.path, world);
+		const headers: Record<string, string> = {
+			'X-Forwarded-For': nextAddress(),
+			...(token === undefined ? {} : {Authorization: `Bearer ${token}`}),
+			...(body === null ? {} : {'Content-Length': String(body.length)}),
+		};
+		if (made.path.startsWith('/webhooks/idp') && made.credential !== 'none' && body !== null) {
+			Object.assign(headers, signed(body));
+		}
+
+		for (const [name, value] of Object.entries(made.headers)) {
+			headers[name] = filled(value, world);
+		}
+
+		const request = httpRequest(
+			{port, host: '127.0.0.1', agent, method: made.method, path: filled(made.path, world), headers},
+			(response) => {
+				const type = String(response.headers['content-type'] ?? '').split(';', 1)[0] || null;
+				const requestId = response.headers['x-request-id'];
+				const heard = (text: string): Heard => ({
+					status: response.statusCode ?? 0,
+					type,
+					text,
+					requestId: typeof requestId === 'string' ? requestId : null,
+				});
+				if (type === 'text/event-stream') {
+					// It has no end.
+					request.destroy();
+					resolve(heard(''));
+					return;
+				}
+
+				const chunks: Buffer[] = [];
+				response.on('data', (chunk: Buffer) => chunks.push(chunk));
+				response.on('end', () => resolve(heard(Buffer.concat(chunks).toString())));
+				response.on('error', reject);
+			},
+		);
+		request.on('error', reject);
+		request.end(body ?? undefined);
+	});
+
+/** 502 and 503 that say what they are to: nothing here answers DNS, and no gateway is on. */
+const EXPECTED = /^(?:The DNS lookup of .* failed|Payment gateway not configured)$/s;
+
+/** What is wrong with an answer; null where nothing is. */
+const faultOf = (made: Request, world: World, {status, type, text, requestId}: Heard): string | null => {
+	if (requestId === null) {
+		// What Node's parser refuses has no envelope (decisions 3).
+		return status === 400 || status === 431 ? null : 'no X-Request-Id';
+	}
+
+	if (status >= 500 && !EXPECTED.test((JSON.parse(text || '{}') as {message?: string}).message ?? '')) {
+		return `a status of ${status}`;
+	}
+
+	if (made.method === 'OPTIONS') {
+		return null;
+	}
+
+	const isJson = type === 'application/json';
+	return checkAnswer({
+		method: made.method,
+		path: filled(made.path, world),
+		status,
+		type,
+		text: isJson && made.method !== 'HEAD' ? text : null,
+	});
+};
+
+const heapUsed = (): number => {
+	setFlagsFromString('--expose-gc');
+	(runInNewContext('gc') as () => void)();
+	return process.memoryUsage().heapUsed;
+};
+
+test('no request that can be made up is answered with 5xx, without the envelope or otherwise than documented', async (t) => {
+	t.timeout(Math.max(60_000, REQUESTS * 50));
+	const faults = new Map<string, string>();
+	const statuses = new Map<number, number>();
+	const batches = Math.ceil(REQUESTS / BATCH);
+	const cpu = process.cpuUsage();
+	let early = 0;
+	let current = await createWorld(portal);
+	for (let batch = 0; batch < batches; batch += 1) {
+		// Windows of all limits but an hour's have passed, and tokens of sessions have ended.
+		portal.clock.advance(61);
+		if (batch % BATCHES_OF_A_WORLD === 0) {
+			current = await createWorld(portal);
+		}
+
+		await current.renew();
+		const world = current.names;
+		const requests = requestsOf(SEED + batch, BATCH);
+		for (const [index, made] of requests.entries()) {
+			let heard: Heard;
+			try {
+				heard = await ask(made, world);
+			} catch (error) {
+				const {code, message} = error as NodeJS.ErrnoException;
+				faults.set(`${made.operation}: ${code ?? message}`, `seed ${SEED + batch}, ${index}: ${JSON.stringify(made)}`);
+				continue;
+			}
+
+			statuses.set(heard.status, (statuses.get(heard.status) ?? 0) + 1);
+			const fault = faultOf(made, world, heard);
+			if (fault !== null) {
+				const example = `seed ${SEED + batch}, ${index}: ${JSON.stringify(made).slice(0, 1500)} → ${heard.text.slice(0, 400)}`;
+				faults.set(`${made.operation} ${heard.status}: ${fault}`, example);
+			}
+		}
+
+		if (batch === Math.floor(batches / 2)) {
+			early = heapUsed();
+		}
+	}
+
+	t.log(`${Math.round(process.cpuUsage(cpu).user / 1e6)} s of CPU`);
+	t.log(
+		[...statuses]
+			.toSorted(([a], [b]) => a - b)
+			.map(([status, count]) => `${status}: ${count}`)
+			.join(', '),
+	);
+	for (const [fault, example] of faults) {
+		t.log(`${fault}\n${example}`);
+	}
+
+	t.deepEqual([...faults.keys()], []);
+	t.true((statuses.get(200) ?? 0) + (statuses.get(201) ?? 0) > REQUESTS / 10, 'too few requests got through');
+	t.true(heapUsed() - early < GROWTH_BYTES, `the heap grew by ${heapUsed() - early} bytes`);
+});
