@@ -61,6 +61,12 @@ test('a callback without the right HMAC is 400, and nothing is noted', async (t)
 	t.is((await subscriptionOf(owner)).status, 'ACTIVE');
 });
 
+test('a callback with the right HMAC and an unsigned field that is too deep to store is 400', async (t) => {
+	const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+	t.deepEqual(await post(`?hmac=${signed('')}`, `{"type":"TRANSACTION","obj":{"unsigned":${deep}}}`), refused);
+	t.deepEqual(await post(`?hmac=${signed('')}`, deep), refused);
+});
+
 test('a body of no kind that is known is 400, whatever signs it', async (t) => {
 	const hmac = signed('');
 	for (const body of [

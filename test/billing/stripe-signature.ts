@@ -1,4 +1,4 @@
-import {createHmac} from 'node:crypto';
+import {createHmac, randomUUID} from 'node:crypto';
 import test from 'ava';
 import {anonymous, send} from '../helpers/callers.ts';
 import {createFakeClock, startService} from '../helpers/service.ts';
@@ -89,6 +89,28 @@ test('a signature that was made elsewhere verifies at its time, with a body that
 	const row = await service.services.db('gateway_events').where({event_key: 'evt_test_1'}).first();
 	t.like(row, {outcome: 'IGNORED', reason: 'It tells of nothing.'});
 });
+
+for (const items of [
+	undefined,
+	null,
+	{},
+	{data: null},
+	{data: [null]},
+	{data: [{}]},
+	{data: [{price: {id: 'x'}}]},
+	{data: 'text'},
+	7,
+]) {
+	const told = JSON.stringify({items});
+	test(`a deleted subscription that nobody knows, with ${told}, is IGNORED`, async (t) => {
+		const id = `evt_deleted_${told}`;
+		const object = {id: 'sub_of_nobody', items, metadata: {orgId: randomUUID(), attemptId: randomUUID()}};
+		const body = JSON.stringify({id, type: 'customer.subscription.deleted', data: {object}});
+		t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 200);
+		const row = await stage.portal.services.db('gateway_events').where({event_key: id}).first();
+		t.like(row, {outcome: 'IGNORED', reason: 'The gateway does not know the subscription.'});
+	});
+}
 
 for (const type of [
 	'checkout.session.completed',

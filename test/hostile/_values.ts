@@ -107,6 +107,29 @@ const ids: Record<string, string[]> = {
 	channel: ['channel'],
 };
 
+/** What fields of these names hold, where their schema alone would let little through. */
+const samples: Record<string, unknown[]> = {
+	plan: ['STARTER', 'SOLO', 'growth', 'SCALE', 'ENTERPRISE', null],
+	timezone: ['Europe/Berlin', 'UTC', 'Asia/Kathmandu', 'Pacific/Apia'],
+	from: ['2026-03-01', '2026-03-09T12:00:00Z', '1970-01-01', '9999-12-31'],
+	to: ['2026-03-11', '2026-03-10T12:00:00+05:45', '2026-03-10'],
+	hostname: ['go.example.com', 'münchen.example', 'GO.Example.COM.', 'xn--mnchen-3ya.example'],
+	bundleId: ['com.acme.shop'],
+	teamId: ['ABCDE12345', 'abcde12345'],
+	appStoreId: ['123456789'],
+	scheme: ['acmeshop', 'javascript', 'https'],
+	packageName: ['com.acme.shop', 'com.acme.other'],
+	sha256Fingerprints: [['ab'.repeat(32)], [`${'AB:'.repeat(31)}AB`, 'cd'.repeat(32)]],
+	name: ['Acme', 'acme', 'É'.repeat(50)],
+	email: ['someone@example.com', 'SOMEONE@example.com'],
+	fallbackUrl: ['https://acme.example/sale?a=1#b', 'https://münchen.example/%7Ea/../b', 'http://acme.example:8080'],
+	expiry: ['2026-03-10T12:00:30Z', '2099-01-01T00:00:00+14:00', '2026-03-01'],
+	language: ['en-US', 'zh-Hant-TW', 'tlh'],
+	osVersion: ['17.5.1', '14'],
+	deviceModel: ['Pixel 8', 'iPhone15,2'],
+	page: ['1', '2', '1000000000000'],
+};
+
 const stringOf = ({format, maxLength, pattern, minLength}: JsonSchema): fc.Arbitrary<string> => {
 	switch (format) {
 		case 'uuid':
@@ -194,6 +217,7 @@ export const fieldValue = (schema: JsonSchema, name = '', care: Care = {isClean:
 	return fc.oneof(
 		{weight: 10, arbitrary: accepted(schema, care)},
 		...(names.length === 0 ? [] : [{weight: 12, arbitrary: fc.constantFrom(...names.map(known))}]),
+		...(samples[name] === undefined ? [] : [{weight: 12, arbitrary: fc.constantFrom(...samples[name])}]),
 		...(care.isClean ? [] : [{weight: 2, arbitrary: hostile}]),
 	);
 };

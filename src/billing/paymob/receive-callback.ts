@@ -1,5 +1,6 @@
 import type {Db} from '../../db/db.ts';
 import {gatewayOff, invalidWebhookSignature} from '../../errors.ts';
+import {isTooDeep} from '../../http/validate.ts';
 import type {Services} from '../../services.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
@@ -172,6 +173,11 @@ export const receivePaymobCallback = async (
 	}
 
 	const body = parsed(rawBody.toString('utf8'));
+	// Only some fields are signed, and beside those of a genuine callback anybody could send what is too deep to store.
+	if (isTooDeep(body)) {
+		throw invalidWebhookSignature();
+	}
+
 	const kind = verifiedKind(paymob.config.hmacSecret, body, query.hmac);
 	metrics.webhook('gateway_b', createdAt(body));
 	const event = eventOf(paymob, kind, body);

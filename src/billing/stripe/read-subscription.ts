@@ -59,11 +59,13 @@ const scheduledPlanOf = (
 
 /**
  * Reads a subscription object of the pinned API version, with its latest invoice and its schedule in it.
- * @returns null where it has no item, as nothing of ours has.
+ * @returns null where it has no item with a price and a period, as nothing of ours has.
  */
 export const readSubscription = (plans: Plans, remote: Stripe.Subscription): RemoteSubscription | null => {
-	const [item] = remote.items.data;
-	if (item === undefined) {
+	// That of an event about a deleted subscription is as it was sent.
+	const {items} = remote as Partial<Stripe.Subscription>;
+	const item = items?.data?.[0];
+	if (!item?.price || !Number.isFinite(item.current_period_start) || !Number.isFinite(item.current_period_end)) {
 		return null;
 	}
 
@@ -79,7 +81,7 @@ export const readSubscription = (plans: Plans, remote: Stripe.Subscription): Rem
 		currentPeriodEnd: dateOf(item.current_period_end),
 		cancelAtPeriodEnd: remote.cancel_at_period_end || remote.cancel_at !== null,
 		scheduledPlan: scheduledPlanOf(plans, remote, item),
-		attemptId: uuidOrNull(metadata.attemptId),
+		attemptId: uuidOrNull(metadata?.['attemptId']),
 		latestInvoice: typeof invoice === 'object' ? invoice : null,
 	};
 };

@@ -1,0 +1,45 @@
+import {createHmac} from 'node:crypto';
+import {Webhook} from 'svix';
+import {signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/billing/paymob/paymob-hmac.ts';
+
+export type Signature = {headers: Record<string, string>; query: string};
+
+const nothing: Signature = {headers: {}, query: ''};
+
+const paymobHmac = (body: Buffer, secret: string): string => {
+	try {
+		const {type, obj} = JSON.parse(body.toString()) as {type?: unknown; obj?: unknown};
+		const text = signedText(obj, type === 'TOKEN' ? TOKEN_FIELDS : TRANSACTION_FIELDS);
+		return createHmac('sha512', secret).update(text).digest('hex');
+	} catch {
+		// What cannot be read cannot be signed either.
+		return '';
+	}
+};
+
+/** As whoever the receiver of a path belongs to signs, so that what is told gets further than to the signature. */
+export const signatureOf = (
+	path: string,
+	body: Buffer,
+	{id, now, env}: {id: string; now: Date; env: Record<string, string>},
+): Signature => {
+	const seconds = String(Math.floor(now.getTime() / 1000));
+	switch (path.split('?', 1)[0]) {
+		case '/webhooks/idp': {
+			const signature = new Webhook(env['IDP_WEBHOOK_SECRET'] ?? '').sign(id, now, body);
+			return {headers: {'svix-id': id, 'svix-timestamp': seconds, 'svix-signature': signature}, query: ''};
+		}
+
+		case '/webhook/gateway-a': {
+			const hmac = createHmac('sha256', env['STRIPE_WEBHOOK_SECRET'] ?? '')
+				.update(`${seconds}.`)
+				.update(body);
+			return {headers: {'Stripe-Signature': `t=${seconds},v1=${hmac.digest('hex')}`}, query: ''};
+		}
+
+		case '/webhook/gateway-b':
+			return {headers: {}, query: `hmac=${paymobHmac(body, env['PAYMOB_HMAC_SECRET'] ?? '')}`};
+		default:
+			return nothing;
+	}
+};

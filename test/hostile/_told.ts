@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import {TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/billing/paymob/paymob-hmac.ts';
+import {hostile, known} from './_values.ts';
+
+/** What the identity provider and the gateways tell, odd wherever it can be. `_signatures.ts` signs it as they do. */
+
+const orHostile = (usual: fc.Arbitrary<unknown>) =>
+	fc.oneof({weight: 8, arbitrary: usual}, {weight: 1, arbitrary: hostile});
+const one = (...values: unknown[]) => orHostile(fc.constantFrom(...values));
+
+const id = one('org_1', 'user_1', 'mem_1', 'Acme');
+const at = one(1_773_144_000_000, 1_773_144_060_000);
+const email = fc.record({
+	id,
+	email_address: orHostile(fc.emailAddress()),
+	verification: one({status: 'verified'}),
+});
+
+/** A delivery of the identity provider. */
+export const delivery = fc.record({
+	type: fc.constantFrom(
+		'organization.created',
+		'organization.updated',
+		'organization.deleted',
+		'user.created',
+		'user.updated',
+		'organizationMembership.created',
+		'organizationMembership.updated',
+		'organizationMembership.deleted',
+	),
+	timestamp: at,
+	data: orHostile(
+		fc.record({
+			id,
+			name: id,
+			role: id,
+			first_name: id,
+			last_name: id,
+			created_by: id,
+			created_at: at,
+			updated_at: at,
+			primary_email_address_id: id,
+			email_addresses: orHostile(fc.array(email, {maxLength: 2})),
+			public_metadata: orHostile(fc.record({role: one('owner', 'viewer', 'OWNER')})),
+			organization: orHostile(fc.record({id, name: id, created_by: id, created_at: at})),
+			public_user_data: orHostile(fc.record({user_id: id, identifier: id, first_name: id})),
+		}),
+	),
+});
+
+const metadata = orHostile(
+	fc.record({
+		orgId: one(known('organizationId')),
+		attemptId: one('5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'),
+	}),
+);
+const subscriptionId = one('sub_1', 'sub_2', {id: 'sub_3'});
+
+/** An event of gateway A. */
+export const stripeEvent = fc.record({
+	id: fc.oneof(
+		fc.uuid().map((text) => `evt_${text}`),
+		hostile,
+	),
+	type: one(
+		'checkout.session.completed',
+		'checkout.session.expired',
+		'customer.subscription.created',
+		'customer.subscription.updated',
+		'customer.subscription.deleted',
+		'invoice.paid',
+		'invoice.payment_failed',
+		'charge.refunded',
+	),
+	created: one(1_773_144_000),
+	data: orHostile(
+		fc.record({
+			object: orHostile(
+				fc.record({
+					id: subscriptionId,
+					object: one('subscription', 'invoice', 'checkout.session'),
+					subscription: subscriptionId,
+					client_reference_id: one(known('organizationId')),
+					customer: one('cus_1'),
+					status: one('active', 'past_due', 'canceled'),
+					metadata,
+					items: one({data: [{price: {id: 'price_oplink_growth'}}]}),
+					parent: orHostile(
+						fc.record({
+							type: fc.constant('subscription_details'),
+							subscription_details: orHostile(fc.record({subscription: subscriptionId, metadata})),
+						}),
+					),
+				}),
+			),
+		}),
+	),
+});
+
+const usual: Record<string, fc.Arbitrary<unknown>> = {
+	amount_cents: one(1900, '1900', 0),
+	created_at: one('2026-03-10T12:00:00.000000', '2026-03-10T12:00:00+02:00'),
+	currency: one('EGP'),
+	id: orHostile(fc.nat()),
+	integration_id: one(4_000_001, 4_000_002),
+	order_id: one('1', '2'),
+	token: one('tok_1'),
+	masked_pan: one('xxxx-xxxx-xxxx-1111'),
+};
+
+const objectOf = (fields: readonly string[]) =>
+	fc.record({
+		...Object.fromEntries(
+			fields.filter((name) => !name.includes('.')).map((name) => [name, usual[name] ?? one(true, false)]),
+		),
+		order: orHostile(fc.record({id: one(1, 2), merchant_order_id: id})),
+		source_data: orHostile(fc.record({pan: one('1111'), sub_type: one('Visa'), type: one('card')})),
+	});
+
+/** A callback of gateway B. */
+export const paymobCallback = fc.oneof(
+	fc.record({type: fc.constant('TRANSACTION'), obj: orHostile(objectOf(TRANSACTION_FIELDS))}),
+	fc.record({type: fc.constant('TOKEN'), obj: orHostile(objectOf(TOKEN_FIELDS))}),
+	fc.record({type: hostile, obj: hostile}),
+);
