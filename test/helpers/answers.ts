@@ -9,8 +9,6 @@ export type RecordedAnswer = {
 	type: string | null;
 	/** The body of an answer that is JSON. */
 	text: string | null;
-	/** The test file that asked. */
-	file: string;
 };
 
 /** Set by the run (setup/run.ts): a folder, a file in it per process. */
@@ -53,7 +51,6 @@ export const recordAnswer = (
 		status: answer.status,
 		type,
 		text: type === 'application/json' ? answer.text : null,
-		file: process.argv[1] ?? '',
 	};
 	lines.push(`${JSON.stringify(recorded)}\n`);
 };

@@ -36,7 +36,7 @@ const faultOf = (schema: Joi.Schema, text: string): string | null => {
 	return error === undefined ? null : error.message;
 };
 
-const mediaFault = (answer: Answer, {type, text}: Omit<RecordedAnswer, 'file'>): string | null => {
+const mediaFault = (answer: Answer, {type, text}: RecordedAnswer): string | null => {
 	if (answer === null) {
 		return type === null ? null : `a body of ${type}, where none is declared`;
 	}
@@ -53,7 +53,7 @@ const mediaFault = (answer: Answer, {type, text}: Omit<RecordedAnswer, 'file'>):
 };
 
 /** What of an answer the document does not say; null where all is as it says. */
-export const checkAnswer = (recorded: Omit<RecordedAnswer, 'file'>): string | null => {
+export const checkAnswer = (recorded: RecordedAnswer): string | null => {
 	const {method, status, text} = recorded;
 	const [path = ''] = recorded.path.split('?', 1);
 	const isHead = method === 'HEAD';
