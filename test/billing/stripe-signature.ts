@@ -62,7 +62,17 @@ for (const [what, signature] of Object.entries(bad)) {
 	});
 }
 
-for (const body of ['not json', 'null', '[]', '{}', '{"id":"evt_1"}', '{"id":1,"type":"x","data":{"object":{}}}']) {
+for (const body of [
+	'not json',
+	'{"id":"\\u0000","type":"x","data":{"object":{}}}',
+	'{"id":"evt_1","type":"\\ud800","data":{"object":{}}}',
+	`{"id":"${'e'.repeat(256)}","type":"x","data":{"object":{}}}`,
+	'null',
+	'[]',
+	'{}',
+	'{"id":"evt_1"}',
+	'{"id":1,"type":"x","data":{"object":{}}}',
+]) {
 	test(`what is signed and is no event is 400: ${body}`, async (t) => {
 		t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 400);
 	});
@@ -109,6 +119,17 @@ for (const items of [
 		t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 200);
 		const row = await stage.portal.services.db('gateway_events').where({event_key: id}).first();
 		t.like(row, {outcome: 'IGNORED', reason: 'The gateway does not know the subscription.'});
+	});
+}
+
+for (const id of ['\0', '\ud800', '', {a: 1}, 7]) {
+	test(`a subscription of the id ${JSON.stringify(id)} is none`, async (t) => {
+		const eventId = `evt_id_${JSON.stringify(id)}`;
+		const object = {id, subscription: id, customer: id, metadata: {orgId: randomUUID(), attemptId: randomUUID()}};
+		const body = JSON.stringify({id: eventId, type: 'customer.subscription.updated', data: {object}});
+		t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 200);
+		const row = await stage.portal.services.db('gateway_events').where({event_key: eventId}).first();
+		t.like(row, {outcome: 'IGNORED', reference: null});
 	});
 }
 

@@ -13,7 +13,7 @@ import {endStray, settleStray} from './end-stray.ts';
 import {type Meaning, meaningOf} from './event-meaning.ts';
 import {projectSubscription} from './project-subscription.ts';
 import {paidInvoices, type RemoteSubscription, readSubscription} from './read-subscription.ts';
-import {ask, askFor, idOf} from './stripe-client.ts';
+import {ask, askFor, idOf, isName} from './stripe-client.ts';
 
 type Deps = {services: Services; stripe: Stripe};
 
@@ -138,7 +138,7 @@ const isFromTheFuture = (signature: string, now: Date): boolean => {
 };
 
 const isEvent = (value: Partial<Stripe.Event> | null): value is Stripe.Event =>
-	typeof value?.id === 'string' && typeof value.type === 'string';
+	isName(value?.id) && isName(value?.type);
 
 /** The verified event of a delivery. @throws 400 whatever is wrong with the signature, or with what was signed. */
 const verified = ({services, stripe}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {

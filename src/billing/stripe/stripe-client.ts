@@ -71,9 +71,15 @@ export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
 	}
 };
 
-/** The id of what may have come expanded. */
-export const idOf = (value: string | {id?: string} | null | undefined): string | null =>
-	typeof value === 'string' ? value : (value?.id ?? null);
+/** Whether a value is such a text as the gateway's ids and types are, which any column and index can hold. */
+export const isName = (value: unknown): value is string =>
+	typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value);
+
+/** The id of what may have come expanded; what is none counts as absent. */
+export const idOf = (value: string | {id?: string} | null | undefined): string | null => {
+	const id = typeof value === 'string' ? value : value?.id;
+	return isName(id) ? id : null;
+};
 
 /** Unix seconds as a Date. */
 export const dateOf = (seconds: number): Date => new Date(seconds * 1000);
