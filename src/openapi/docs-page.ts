@@ -7,8 +7,6 @@ import type {Operation, Parameter, Response} from './operation.ts';
 import {sampleOf} from './sample.ts';
 import {boundsOf, fieldList, schemaName, typeText} from './type-text.ts';
 
-type Schemas = Record<string, JsonSchema>;
-
 /** `code`, **strong** and paragraphs: all that the document's descriptions use. */
 const marked = (text: string): Html[] =>
 	text.split('\n\n').map(
@@ -25,12 +23,8 @@ const marked = (text: string): Html[] =>
 const plain = (text: string): Html =>
 	html`${text.split(/(`[^`]+`)/).map((part) => (part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : part))}`;
 
-const sample = (schema: JsonSchema, schemas: Schemas, isWhole: boolean): Html =>
-	html`<details class="sample"><summary>Example</summary><pre>${JSON.stringify(
-		sampleOf(schema, schemas, {isWhole}),
-		null,
-		2,
-	)}</pre></details>`;
+const sample = (value: unknown): Html =>
+	html`<details class="sample"><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`;
 
 const parameterLine = ({name, in: place, required, schema, description}: Parameter): Html =>
 	html`<li><code class="name">${name}</code>${
@@ -42,17 +36,16 @@ const parameterLine = ({name, in: place, required, schema, description}: Paramet
 const parameters = ({parameters: all = []}: Operation): Html | null =>
 	all.length === 0 ? null : html`<h4>Parameters</h4><ul class="fields">${all.map(parameterLine)}</ul>`;
 
-const body = ({requestBody}: Operation, schemas: Schemas): Html | null => {
+const body = ({requestBody}: Operation): Html | null => {
 	const [first] = Object.entries(requestBody?.content ?? {});
 	if (requestBody === undefined || first === undefined) {
 		return null;
 	}
 
-	const [, {schema}] = first;
-	const isJson = schema['properties'] !== undefined;
+	const [, {schema, example}] = first;
 	return html`<h4>Body, ${Object.keys(requestBody.content).join(' or ')}</h4>${
 		fieldList(schema) ?? html`<p>${schema['description'] as string | undefined}</p>`
-	}${isJson && sample(schema, schemas, false)}`;
+	}${example !== undefined && sample(example)}`;
 };
 
 const responseLine = (
@@ -73,7 +66,7 @@ const responseLine = (
 		line: html`<li><span class="status">${status}</span> ${response.description}${
 			type !== undefined && html` <code class="type">${isJson ? typeText(content?.schema ?? {}) : type}</code>`
 		}${isJson && schemaName(content.schema) === null && fieldList(content.schema)}${
-			isJson && sample(content.schema, schemas, true)
+			isJson && sample(sampleOf(content.schema, schemas, {isWhole: true}))
 		}</li>`,
 	};
 };
@@ -97,10 +90,7 @@ const operationBlock = (
 	operation: Operation,
 	document: OpenApiDocument,
 ): Html => html`<details class="operation" id="${operation.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><code class="path">${path}</code><span class="summary">${operation.summary}</span></summary>
-<div class="detail"><p>${credential(operation)} ${plain(operation.description ?? '')}</p>${parameters(operation)}${body(
-	operation,
-	document.components.schemas,
-)}${responses(operation, document)}</div></details>
+<div class="detail"><p>${credential(operation)} ${plain(operation.description ?? '')}</p>${parameters(operation)}${body(operation)}${responses(operation, document)}</div></details>
 `;
 
 const anchorOf = (tag: string): string => tag.toLowerCase().replaceAll(/\W+/g, '-');

@@ -4,6 +4,7 @@ import type {Credential} from '../auth/admission.ts';
 import type {Answer} from '../http/answer.ts';
 import type {Route} from '../http/route.ts';
 import {fieldsOf, type JsonSchema, type Target, toJsonSchema} from './json-schema.ts';
+import {sampleOf} from './sample.ts';
 import {tagOf} from './tags.ts';
 
 export type Parameter = {
@@ -13,7 +14,7 @@ export type Parameter = {
 	description?: string;
 	schema: JsonSchema;
 };
-type Content = Record<string, {schema: JsonSchema}>;
+type Content = Record<string, {schema: JsonSchema; example?: unknown}>;
 export type Response = {$ref: string} | {description: string; headers?: object; content?: Content};
 
 export type Operation = {
@@ -197,7 +198,8 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 	const schema = toJsonSchema(schemas.body, asked);
 	const isRequired = 'required' in schema || 'allOf' in schema;
 	const types = ['application/json', ...(textBody ? ['text/plain'] : [])];
-	return {required: isRequired, content: Object.fromEntries(types.map((type) => [type, {schema}]))};
+	const example = sampleOf(schema, target.components);
+	return {required: isRequired, content: Object.fromEntries(types.map((type) => [type, {schema, example}]))};
 };
 
 const seconds: Record<number, string> = {1: 'second', 60: 'minute', 3600: 'hour'};

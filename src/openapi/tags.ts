@@ -8,11 +8,6 @@ const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> =
 		path: /^\/(?::|\.well-known)/,
 		description: 'Short links and association files, on the link domain and on custom domains.',
 	},
-	{
-		name: 'Portal: ops',
-		path: /^\/(?:portal\/admin|dev)\//,
-		description: 'For sessions of the ops organization.',
-	},
 	{name: 'Portal: onboarding', path: /^\/portal\/onboarding\//, description: 'From signing up to the first link.'},
 	{
 		name: 'Portal: organization',
@@ -28,6 +23,11 @@ const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> =
 		name: 'Portal: reports',
 		path: /^\/portal\/(?:dashboard|matches|events|devices)\b/,
 		description: 'Clicks, matches, events and devices.',
+	},
+	{
+		name: 'Portal: ops',
+		path: /^\/(?:portal\/admin|dev)\//,
+		description: 'For sessions of the ops organization.',
 	},
 	{
 		name: 'Admin: links',

@@ -152,6 +152,20 @@ test('what a body must have and may be is what the validating schema asks for', 
 	t.deepEqual(rest, {type: 'object'});
 });
 
+test('the example of a body is one that its route takes', (t) => {
+	const context = {linkDomain: 'go.acme.test'};
+	for (const {method, path, schemas} of routes) {
+		const {body} = schemas;
+		if (body === null || body === 'stream') {
+			continue;
+		}
+
+		const content = document.paths[templateOf(path)]?.[method.toLowerCase()]?.requestBody?.content['application/json'];
+		const {error} = body.validate(content?.example, {convert: false, context});
+		t.is(error?.message, undefined, `${method} ${path}`);
+	}
+});
+
 test('a rule without a translation stops the document, so that it never says too little', (t) => {
 	const target = {components: {}, of: 'request'} as const;
 	t.throws(
