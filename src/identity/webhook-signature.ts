@@ -3,6 +3,7 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {Webhook} from 'svix';
 import {isWebhookSecret} from '../config-providers.ts';
 import {invalidWebhookSignature} from '../errors.ts';
+import {isTooDeep} from '../http/validate.ts';
 import type {Delivery} from './provider-events.ts';
 
 /** No id of a delivery is longer by far, and it has to fit into an index. */
@@ -54,7 +55,13 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 };
 
 const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
-	const {type, data, timestamp} = (JSON.parse(rawBody.toString()) ?? {}) as Record<string, unknown>;
+	const body: unknown = JSON.parse(rawBody.toString());
+	// It is kept, and writing what is deeper than anything of the provider's would run out of stack.
+	if (isTooDeep(body)) {
+		throw invalidWebhookSignature();
+	}
+
+	const {type, data, timestamp} = (body ?? {}) as Record<string, unknown>;
 	const at = typeof timestamp === 'number' ? new Date(timestamp) : null;
 	return {type: typeof type === 'string' ? type : '', data, at};
 };

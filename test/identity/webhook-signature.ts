@@ -75,8 +75,9 @@ test('a delivery with an id that no index can hold is refused with 400', async (
 	}
 });
 
-test('a signed body that is no JSON is refused with 400', async (t) => {
-	for (const body of ['no json', '', '{"type":']) {
+test('a signed body that is no JSON, or too deep to be kept, is refused with 400', async (t) => {
+	const deep = `{"type":"user.created","data":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+	for (const body of ['no json', '', '{"type":', deep]) {
 		const answer = await anonymous(portal).post('/webhooks/idp', body, {
 			...portal.provider.sign({id: 'msg_nojson', body}),
 		});
@@ -131,6 +132,7 @@ test('the example of the facts is verified, as its own library signed it', (t) =
 		id: 'msg_2abc',
 		type: 'organization.deleted',
 		data: undefined,
+		at: null,
 	});
 });
 
