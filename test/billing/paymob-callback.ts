@@ -67,6 +67,12 @@ test('a callback with the right HMAC and an unsigned field that is too deep to s
 	t.deepEqual(await post(`?hmac=${signed('')}`, deep), refused);
 });
 
+test('a value that cannot be written as a text is 400 like any that is not signed', async (t) => {
+	for (const currency of [{toString: 'x'}, {valueOf: 1, toString: null}, {}, [[]]]) {
+		t.deepEqual(await post(`?hmac=${signed('')}`, {type: 'TRANSACTION', obj: {currency}}), refused);
+	}
+});
+
 test('a body of no kind that is known is 400, whatever signs it', async (t) => {
 	const hmac = signed('');
 	for (const body of [

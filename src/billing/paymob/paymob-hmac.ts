@@ -46,7 +46,14 @@ const valueAt = (value: unknown, path: string): unknown =>
 		);
 
 /** A value as it is signed: numbers in decimal, `true` and `false`, text as it is; what is missing or null is empty. */
-const written = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+const written = (value: unknown): string => {
+	// Nothing of the gateway's; and what anybody sends may have a `toString` that is no function.
+	if (typeof value === 'object' && value !== null) {
+		return '[object]';
+	}
+
+	return value === undefined || value === null ? '' : String(value);
+};
 
 /** What is signed of `obj`: the values of `fields`, joined without a separator. */
 export const signedText = (obj: unknown, fields: readonly string[]): string =>
