@@ -16,7 +16,8 @@ import kotlin.math.min
 import kotlin.math.pow
 import org.json.JSONObject
 
-data class LinkData(val linkId: String, val path: String, val params: Map<String, String>)
+/** Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
+data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)
 class OplinkError(val status: Int, message: String, val requestId: String?) : RuntimeException(message)
 
 class Oplink(private val context: Context, private val api: String, private val clientKey: String) {
@@ -63,7 +64,9 @@ class Oplink(private val context: Context, private val api: String, private val 
     private fun ids() = JSONObject().put("deviceId", deviceId)
     private fun linkOf(json: JSONObject): LinkData {
         val params = json.getJSONObject("params")
-        return LinkData(json.getString("linkId"), json.getString("path"), params.keys().asSequence().associateWith(params::getString))
+        val values = params.keys().asSequence().associateWith { params.getString(it) }
+        val confidence = json.optString("matchConfidence").ifEmpty { null }
+        return LinkData(json.getString("linkId"), json.getString("path"), values, confidence)
     }
     private fun post(path: String, body: JSONObject, rule: Rule, headers: Map<String, String>) =
         send("POST", api + path, body.toString(), rule, headers)

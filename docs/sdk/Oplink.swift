@@ -1,11 +1,9 @@
 // Oplink for iOS 15 and later. Copy this file into the app; docs/sdk.md explains it.
 import UIKit
 
-struct LinkData: Decodable { let linkId: String, path: String, params: [String: String] }
-struct Match: Decodable {
-    let matched: Bool, matchMethod: String
-    let matchConfidence: String?, linkId: String?, path: String?, params: [String: String]?
-}
+/// Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses.
+struct LinkData: Decodable { let linkId: String, path: String, params: [String: String], matchConfidence: String? }
+struct Match: Decodable { let matched: Bool }
 struct OplinkError: Error { let status: Int, message: String, requestId: String? }
 
 @MainActor final class Oplink {
@@ -37,10 +35,10 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         if let text = clipboard, let found = text.range(of: "opl_[A-Za-z0-9]{16,96}", options: .regularExpression) {
             body["clipboardToken"] = String(text[found])
         }
-        let match = try JSONDecoder().decode(Match.self, from: try await post("match", body, .resolution))
+        let answer = try await post("match", body, .resolution)
+        let isMatched = try JSONDecoder().decode(Match.self, from: answer).matched
         defaults.set(true, forKey: "oplink.matched")
-        guard let id = match.linkId, let path = match.path else { return nil }
-        return LinkData(linkId: id, path: path, params: match.params ?? [:])
+        return isMatched ? try JSONDecoder().decode(LinkData.self, from: answer) : nil
     }
 
     /// For a Universal Link that opened the app.
@@ -52,7 +50,9 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         return try JSONDecoder().decode(LinkData.self, from: try await send(URLRequest(url: parts.url!), .resolution))
     }
 
-    func identify(_ user: String) async throws { _ = try await post("sdk/identity", ["deviceId": deviceId, "externalUserId": user], .report) }
+    func identify(_ user: String) async throws {
+        _ = try await post("sdk/identity", ["deviceId": deviceId, "externalUserId": user], .report)
+    }
     func clearIdentity() async throws { _ = try await post("sdk/identity/clear", ["deviceId": deviceId], .report) }
     func track(_ name: String, _ properties: [String: Any] = [:], eventId: String = UUID().uuidString) async throws {
         let body: [String: Any] = ["deviceId": deviceId, "eventName": name, "properties": properties, "eventId": eventId,
