@@ -1,0 +1,120 @@
+// Oplink for Android 8 (API 26) and later. Copy this file into the app; docs/sdk.md explains it.
+import android.content.Context
+import android.net.Uri
+import android.os.Build
+import com.android.installreferrer.api.InstallReferrerClient
+import com.android.installreferrer.api.InstallReferrerStateListener
+import java.io.File
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.net.URL
+import java.time.Instant
+import java.util.Locale
+import java.util.TimeZone
+import java.util.UUID
+import kotlin.math.min
+import kotlin.math.pow
+import org.json.JSONObject
+
+/** Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
+data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)
+class OplinkError(val status: Int, message: String, val requestId: String?) : RuntimeException(message)
+
+class Oplink(private val context: Context, private val api: String, private val clientKey: String) {
+    private enum class Rule { RESOLUTION, REPORT, SESSION }
+    private val deviceFile = File(context.noBackupFilesDir, "oplink-device")
+    private val matchedFile = File(context.noBackupFilesDir, "oplink-matched")
+    val needsMatch get() = !matchedFile.exists()
+    private val bearer get() = mapOf("Authorization" to "Bearer $clientKey")
+
+    val deviceId: String by lazy {
+        if (!deviceFile.exists()) deviceFile.writeText(UUID.randomUUID().toString())
+        deviceFile.readText()
+    }
+    private fun device() = JSONObject().put("deviceId", deviceId).put("platform", "Android")
+        .put("osVersion", Build.VERSION.RELEASE).put("deviceModel", Build.MODEL)
+        .put("language", Locale.getDefault().toLanguageTag()).put("timezone", TimeZone.getDefault().id)
+
+    /** At each open. What fails is sent again by the next one. */
+    fun session() { runCatching { post("/sdk/session", device(), Rule.SESSION, bearer) } }
+
+    /** Once per installation. null: no link, or asked before. */
+    fun firstOpen(referrer: String?): LinkData? {
+        if (!needsMatch) return null
+        val body = device()
+        Regex("opl_[A-Za-z0-9]{16,96}").find(referrer.orEmpty())?.let { body.put("installReferrer", it.value) }
+        val answer = post("/match", body, Rule.RESOLUTION, mapOf("X-API-Key" to clientKey))
+        matchedFile.createNewFile()
+        return if (answer.getBoolean("matched")) linkOf(answer) else null
+    }
+
+    /** For an App Link that opened the app: intent.data. */
+    fun resolve(link: Uri): LinkData {
+        val path = link.encodedPath.orEmpty().trimEnd('/') + "/data"
+        val data = link.buildUpon().encodedPath(path).fragment(null).appendQueryParameter("deviceId", deviceId).build()
+        return linkOf(send("GET", data.toString(), null, Rule.RESOLUTION, emptyMap()))
+    }
+
+    fun identify(user: String) = post("/sdk/identity", ids().put("externalUserId", user), Rule.REPORT, bearer)
+    fun clearIdentity() = post("/sdk/identity/clear", ids(), Rule.REPORT, bearer)
+    fun track(name: String, properties: JSONObject = JSONObject(), eventId: String = UUID.randomUUID().toString()) =
+        post("/sdk/events", ids().put("eventName", name).put("properties", properties).put("eventId", eventId)
+            .put("occurredAt", Instant.now().toString()), Rule.REPORT, bearer)
+
+    private fun ids() = JSONObject().put("deviceId", deviceId)
+    private fun linkOf(json: JSONObject): LinkData {
+        val params = json.getJSONObject("params")
+        val values = params.keys().asSequence().associateWith { params.getString(it) }
+        val confidence = json.optString("matchConfidence").ifEmpty { null }
+        return LinkData(json.getString("linkId"), json.getString("path"), values, confidence)
+    }
+    private fun post(path: String, body: JSONObject, rule: Rule, headers: Map<String, String>) =
+        send("POST", api + path, body.toString(), rule, headers)
+
+    private fun send(method: String, url: String, body: String?, rule: Rule, headers: Map<String, String>): JSONObject {
+        var attempt = 0
+        while (true) {
+            var wait = min(0.5 * 2.0.pow(attempt), 5.0)
+            val isLast = rule == Rule.SESSION || attempt == 2
+            try {
+                val connection = URL(url).openConnection() as HttpURLConnection
+                connection.requestMethod = method
+                connection.connectTimeout = 10_000
+                connection.readTimeout = 10_000
+                for ((name, value) in headers) connection.setRequestProperty(name, value)
+                if (body != null) {
+                    connection.setRequestProperty("Content-Type", "application/json")
+                    connection.doOutput = true
+                    connection.outputStream.use { it.write(body.toByteArray()) }
+                }
+                val status = connection.responseCode
+                val stream = if (status in 200..299) connection.inputStream else connection.errorStream
+                val text = stream?.bufferedReader()?.use { it.readText() }.orEmpty()
+                if (status in 200..299) return JSONObject(text)
+                val error = runCatching { JSONObject(text) }.getOrDefault(JSONObject())
+                val message = error.optString("message", "request failed with status $status")
+                if (isLast || !(status == 429 || (status >= 500 && rule == Rule.RESOLUTION))) {
+                    throw OplinkError(status, message, error.optString("requestId").ifEmpty { null })
+                }
+                if (status == 429) Regex("Retry after (\\d+)").find(message)?.let { wait = it.groupValues[1].toDouble() }
+            } catch (failure: IOException) {
+                if (isLast) throw failure
+            }
+            attempt += 1
+            Thread.sleep((wait * 1000).toLong())
+        }
+    }
+}
+
+/** What Google Play knows of the installation; null where it was not Play. */
+fun installReferrer(context: Context, done: (String?) -> Unit) {
+    val client = InstallReferrerClient.newBuilder(context).build()
+    client.startConnection(object : InstallReferrerStateListener {
+        override fun onInstallReferrerSetupFinished(code: Int) {
+            val isOk = code == InstallReferrerClient.InstallReferrerResponse.OK
+            done(if (isOk) runCatching { client.installReferrer.installReferrer }.getOrNull() else null)
+            client.endConnection()
+        }
+        override fun onInstallReferrerServiceDisconnected() {}
+    })
+}

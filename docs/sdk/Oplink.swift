@@ -1,0 +1,98 @@
+// Oplink for iOS 15 and later. Copy this file into the app; docs/sdk.md explains it.
+import UIKit
+
+/// Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses.
+struct LinkData: Decodable { let linkId: String, path: String, params: [String: String], matchConfidence: String? }
+struct Match: Decodable { let matched: Bool }
+struct OplinkError: Error { let status: Int, message: String, requestId: String? }
+
+@MainActor final class Oplink {
+    enum Rule { case resolution, report, session }
+    private let api: URL, key: String, defaults = UserDefaults.standard
+    init(api: URL, clientKey: String) { self.api = api; key = clientKey }
+
+    var needsMatch: Bool { !defaults.bool(forKey: "oplink.matched") }
+    var deviceId: String {
+        if let id = defaults.string(forKey: "oplink.device") { return id }
+        let id = UUID().uuidString
+        defaults.set(id, forKey: "oplink.device")
+        return id
+    }
+    private var device: [String: Any] {
+        var info = utsname(); uname(&info)
+        let model = withUnsafeBytes(of: &info.machine) { bytes in String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+        return ["deviceId": deviceId, "platform": "iOS", "osVersion": UIDevice.current.systemVersion, "deviceModel": model,
+                "language": Locale.preferredLanguages.first ?? "en", "timezone": TimeZone.current.identifier]
+    }
+
+    /// At each open. What fails is sent again by the next one.
+    func session() async { _ = try? await post("sdk/session", device, .session) }
+
+    /// Once per installation, with the text of the clipboard where the user gave it. nil: no link, or asked before.
+    func firstOpen(clipboard: String?) async throws -> LinkData? {
+        guard needsMatch else { return nil }
+        var body = device
+        if let text = clipboard, let found = text.range(of: "opl_[A-Za-z0-9]{16,96}", options: .regularExpression) {
+            body["clipboardToken"] = String(text[found])
+        }
+        let answer = try await post("match", body, .resolution)
+        let isMatched = try JSONDecoder().decode(Match.self, from: answer).matched
+        defaults.set(true, forKey: "oplink.matched")
+        return isMatched ? try JSONDecoder().decode(LinkData.self, from: answer) : nil
+    }
+
+    /// For a Universal Link that opened the app.
+    func resolve(_ link: URL) async throws -> LinkData {
+        var parts = URLComponents(url: link, resolvingAgainstBaseURL: false)!
+        parts.path = (parts.path.hasSuffix("/") ? String(parts.path.dropLast()) : parts.path) + "/data"
+        parts.queryItems = (parts.queryItems ?? []) + [URLQueryItem(name: "deviceId", value: deviceId)]
+        parts.fragment = nil
+        return try JSONDecoder().decode(LinkData.self, from: try await send(URLRequest(url: parts.url!), .resolution))
+    }
+
+    func identify(_ user: String) async throws {
+        _ = try await post("sdk/identity", ["deviceId": deviceId, "externalUserId": user], .report)
+    }
+    func clearIdentity() async throws { _ = try await post("sdk/identity/clear", ["deviceId": deviceId], .report) }
+    func track(_ name: String, _ properties: [String: Any] = [:], eventId: String = UUID().uuidString) async throws {
+        let body: [String: Any] = ["deviceId": deviceId, "eventName": name, "properties": properties, "eventId": eventId,
+                                   "occurredAt": ISO8601DateFormatter().string(from: Date())]
+        _ = try await post("sdk/events", body, .report)
+    }
+
+    private func post(_ path: String, _ body: [String: Any], _ rule: Rule) async throws -> Data {
+        var request = URLRequest(url: api.appendingPathComponent(path))
+        request.httpMethod = "POST"
+        request.httpBody = try JSONSerialization.data(withJSONObject: body)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue(path == "match" ? key : "Bearer \(key)", forHTTPHeaderField: path == "match" ? "X-API-Key" : "Authorization")
+        return try await send(request, rule)
+    }
+
+    private func send(_ original: URLRequest, _ rule: Rule) async throws -> Data {
+        var request = original
+        request.timeoutInterval = 10
+        var attempt = 0
+        while true {
+            var wait = min(0.5 * pow(2, Double(attempt)), 5)
+            let isLast = rule == .session || attempt == 2
+            do {
+                let (data, response) = try await URLSession.shared.data(for: request)
+                let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+                if (200..<300).contains(status) { return data }
+                let body = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+                let message = body?["message"] as? String ?? "request failed with status \(status)"
+                if isLast || !(status == 429 || (status >= 500 && rule == .resolution)) {
+                    throw OplinkError(status: status, message: message, requestId: body?["requestId"] as? String)
+                }
+                if status == 429, let found = message.range(of: "(?<=Retry after )[0-9]+", options: .regularExpression) {
+                    wait = Double(message[found]) ?? wait
+                }
+            } catch let error as URLError {
+                if isLast || error.code == .cancelled { throw error }
+            }
+            attempt += 1
+            try await Task.sleep(nanoseconds: UInt64(wait * 1_000_000_000))
+        }
+    }
+}

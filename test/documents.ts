@@ -1,0 +1,150 @@
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import type {Command} from 'commander';
+import {environmentTopic} from '../src/cli/help/environment.ts';
+import {processIo} from '../src/cli/io.ts';
+import {createProgram} from '../src/cli/program.ts';
+import {configTable} from '../src/config-table.ts';
+import {packageRoot} from '../src/package-root.ts';
+
+/** A document: its text without blocks of code, and every line or span of code in it. */
+type Document = {name: string; prose: string; code: string[]};
+
+const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
+
+const FENCE = /^([ \t]*)```.*\n([\s\S]*?)^\1```$/gm;
+
+const names = [
+	'README.md',
+	...readdirSync(path.join(packageRoot, 'docs'), {recursive: true, encoding: 'utf8'})
+		.filter((name) => name.endsWith('.md'))
+		.map((name) => path.join('docs', name)),
+];
+
+const documents: Document[] = names.map((name) => {
+	const text = read(name);
+	const prose = text.replace(FENCE, '');
+	const fenced = [...text.matchAll(FENCE)].flatMap(([, , code = '']) => code.split('\n'));
+	const spans = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+	return {name, prose, code: [...fenced, ...spans]};
+});
+
+/** The anchor that a heading has on the sites that show Markdown: lower case, without punctuation, dashes for spaces. */
+const anchorOf = (heading: string): string =>
+	heading
+		.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N}\s_-]/gu, '')
+		.trim()
+		.replaceAll(' ', '-');
+
+const anchorsOf = (name: string): string[] =>
+	[
+		...read(name)
+			.replace(FENCE, '')
+			.matchAll(/^#{1,6} (.+)$/gm),
+	].map(([, heading = '']) => anchorOf(heading));
+
+/** What is wrong with a link of a document, or nothing. */
+const brokenLink = (from: string, to: string): string[] => {
+	const [file = '', anchor] = to.split('#');
+	const target = file === '' ? from : path.join(path.dirname(from), file);
+	if (!existsSync(path.join(packageRoot, target))) {
+		return [`${from}: ${to}: there is no ${target}`];
+	}
+
+	return anchor === undefined || anchorsOf(target).includes(anchor) ? [] : [`${from}: ${to}: no such heading`];
+};
+
+test('every relative link of a document leads to a file that is there, and to a heading of it', (t) => {
+	t.true(documents.length > 30);
+	const broken = documents.flatMap(({name, prose}) =>
+		[...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+			.map(([, to = '']) => to)
+			.filter((to) => !/^[a-z]+:/.test(to))
+			.flatMap((to) => brokenLink(name, to)),
+	);
+	t.deepEqual(broken, []);
+});
+
+test('docs/README.md leads to every document, and README.md to it', (t) => {
+	const linked = [...read('docs/README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, to = '']) => path.join('docs', to));
+	const others = documents.map(({name}) => name).filter((name) => !name.startsWith('docs/cli/') && name.includes('/'));
+	t.deepEqual(
+		others.filter((name) => name !== 'docs/README.md' && !linked.includes(name)),
+		[],
+	);
+	t.regex(read('README.md'), /\]\(docs\/README\.md\)/);
+});
+
+const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, name = '']) => name);
+const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
+/** Of Node, of shells, of pipelines, of the tests, and those of examples that a shell sets for itself. */
+const others = 'NODE_ENV TERM GITHUB_OUTPUT TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME'.split(
+	' ',
+);
+const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);
+/** What variables of the server begin with, so that one is known where it is only named. */
+const families = new Set(configTable.flatMap(({name}) => (name.includes('_') ? [`${name.split('_')[0]}_`] : [])));
+
+test('every environment variable of a document is one that is read', (t) => {
+	const unknown = documents.flatMap(({name, code}) =>
+		code.flatMap((line) =>
+			[...line.matchAll(/(?<![\w<"'.-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)(=(?!=)|\b(?!\*|_))/g)]
+				.filter(([, variable = '', after]) => {
+					const isNamed = families.has(`${variable.split('_')[0]}_`) && variable.includes('_');
+					return (after === '=' || isNamed) && !variables.has(variable);
+				})
+				.map(([, variable]) => `${name}: ${variable} in ${line}`),
+		),
+	);
+	t.deepEqual(unknown, []);
+});
+
+const program = createProgram(processIo(new AbortController().signal), () => {});
+
+/** What is wrong with a command line from the word after `oplink` on: no such command, or no such option of it. */
+const wrongCommand = (line: string): string[] => {
+	const words = line.split(/\s+/).filter((word) => word !== '');
+	const chain: Command[] = [program];
+	let isTaken = false;
+	for (const word of words) {
+		const command = chain.at(-1) ?? program;
+		const below = command.commands.find((one) => one.name() === word);
+		if (/^(?:[|&;>#<)(]|--$|2>)/.test(word)) {
+			break;
+		}
+
+		if (isTaken) {
+			isTaken = false;
+		} else if (word.startsWith('--')) {
+			const [flag = ''] = word.split('=');
+			const option = chain.flatMap((one) => one.options).find(({long}) => long === flag);
+			if (option === undefined && flag !== '--help') {
+				return [`${command.name()} has no ${flag}`];
+			}
+
+			isTaken = option?.required === true && !word.includes('=');
+		} else if (below !== undefined) {
+			chain.push(below);
+		} else if (command.commands.length > 0 && /^[a-z][a-z-]*$/.test(word) && chain.length < 3) {
+			return word === 'help' ? [] : [`${command.name()} has no ${word}`];
+		} else if (chain.length === 1) {
+			return [];
+		}
+	}
+
+	return [];
+};
+
+test('every oplink command of a document is one of the program, with its options', (t) => {
+	const wrong = documents.flatMap(({name, code}) =>
+		code.flatMap((line) =>
+			[...line.matchAll(/(?<![\w/.=-])oplink (?!oplink )([^`"]*)/g)].flatMap(([, rest = '']) =>
+				wrongCommand(rest.replace(/oplink .*/, '')).map((what) => `${name}: ${what}: ${line}`),
+			),
+		),
+	);
+	t.deepEqual(wrong, []);
+});
