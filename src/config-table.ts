@@ -64,6 +64,7 @@ export const configTable: readonly Variable[] = [
 	{name: 'BILLING_RETURN_URL', fallback: 'PUBLIC_URL', meaning: 'where a hosted checkout returns to'},
 	{name: 'PLANS_FILE', fallback: 'config/plans.json', meaning: 'plans: quotas, features, prices'},
 	{name: 'DNS_SERVERS', fallback: "the system's", meaning: 'comma-separated resolvers for domain verification'},
+	{name: 'LINK_CACHE_MB', fallback: '64', meaning: 'memory for links that were resolved, in MB'},
 	{name: 'CLICK_RETENTION_DAYS', fallback: '400', meaning: 'raw clicks older than this are dropped by partition'},
 	{name: 'SHUTDOWN_TIMEOUT', fallback: '10', meaning: 'seconds that a stop may take to drain'},
 	{

@@ -13,7 +13,9 @@ import {type ClickPartitions, createClickPartitions} from './clicks/click-partit
 import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
+import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
 import type {Db} from './db/db.ts';
+import type {VerifiedDomain} from './domains/domain-store.ts';
 import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
@@ -22,6 +24,8 @@ import {createTurns, type Turns} from './identity/turns.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
+import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
+import type {LinkRow} from './resolution/resolve-link.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
 export type Services = Readonly<{
@@ -33,6 +37,10 @@ export type Services = Readonly<{
 	db: Db;
 	redis: Redis | null;
 	limiter: Limiter;
+	/** What other processes, and this one, have changed. */
+	changes: ChangeFeed;
+	linkCache: LinkCache<LinkRow>;
+	hostCache: HostCache<VerifiedDomain>;
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
@@ -64,6 +72,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
+	const changes = createChangeFeed({db, log});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
@@ -78,6 +87,9 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		db,
 		redis,
 		limiter,
+		changes,
+		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		hostCache: createHostCache<VerifiedDomain>(changes),
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
@@ -97,6 +109,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		background,
 		close: async () => {
 			await background.settle();
+			await changes.close();
 			await limiter.close();
 			redis?.disconnect();
 		},

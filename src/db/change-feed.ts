@@ -1,0 +1,271 @@
+import {randomUUID} from 'node:crypto';
+import {createRequire} from 'node:module';
+import type {Logger} from 'pino';
+import type {Db} from './db.ts';
+
+const require = createRequire(import.meta.url);
+const {Client} = require('pg') as typeof import('pg');
+
+const CHANNEL = 'oplink_changes';
+
+/** How often a process shows that it listens, and for how long after that its caches are trusted. */
+const BEAT_MS = 500;
+const TRUST_MS = 2500;
+const RECONNECT_MS = 250;
+
+/** What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, or all. */
+export type Change =
+	| {kind: 'link'; orgKey: string; shortCode: string}
+	| {kind: 'organization'; orgKey: string}
+	| {kind: 'domains'}
+	| {kind: 'everything'};
+
+/** What the processes of an installation tell each other through PostgreSQL (docs/link-cache.md). */
+export type ChangeFeed = {
+	/** Called for every change, in the order of the commits, before any write that made it is answered. */
+	onChange(listener: (change: Change) => void): void;
+	/** Whether what was cached may be answered with: this process has heard itself lately, so it hears everybody. */
+	isTrusted(): boolean;
+	/** Whether no other process was heard lately. */
+	isAlone(): boolean;
+	/**
+	 * Resolves when no process answers any more with what was so before the writes that were committed until now:
+	 * each has said so, or may not trust its caches any more.
+	 */
+	settled(): Promise<void>;
+	close(): Promise<void>;
+};
+
+const changeOf = (payload: string): Change | null => {
+	const text = payload.slice(2);
+	switch (payload.slice(0, 2)) {
+		case 'l:': {
+			const slash = text.indexOf('/');
+			return {kind: 'link', orgKey: text.slice(0, slash), shortCode: text.slice(slash + 1)};
+		}
+
+		case 'o:':
+			return {kind: 'organization', orgKey: text};
+		default:
+			return payload === 'd' ? {kind: 'domains'} : null;
+	}
+};
+
+type Waiting = {left: Set<string>; done: () => void};
+
+/**
+ * Listens on a connection of its own. Everything is a message of one channel, and PostgreSQL delivers them to all in
+ * the order of the commits: whoever hears a process's question has heard every change that was committed before it.
+ *
+ * Messages: `l:`, `o:`, `d` changes (the triggers' own), `b:ID` a beat, `q:ID:N` a question, `a:ID:N:FROM` an answer,
+ * `x:ID` a farewell.
+ */
+export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed => {
+	const self = randomUUID();
+	const listeners: Array<(change: Change) => void> = [];
+	const others = new Map<string, number>();
+	const waiting = new Map<number, Waiting>();
+	let client: InstanceType<typeof Client> | null = null;
+	let trustedUntil = 0;
+	let beatSentAt = 0;
+	let questions = 0;
+	let closed = false;
+	let timer: NodeJS.Timeout | null = null;
+
+	const tell = (change: Change) => {
+		for (const listener of listeners) {
+			listener(change);
+		}
+	};
+
+	const say = async (message: string): Promise<void> => {
+		await client?.query('SELECT pg_notify($1, $2)', [CHANNEL, message]);
+	};
+
+	const forget = (id: string) => {
+		others.delete(id);
+		for (const [, question] of waiting) {
+			question.left.delete(id);
+			if (question.left.size === 0) {
+				question.done();
+			}
+		}
+	};
+
+	const hear = (payload: string) => {
+		const change = changeOf(payload);
+		if (change !== null) {
+			tell(change);
+			return;
+		}
+
+		const [kind, id = '', number, from = ''] = payload.split(':');
+		switch (kind) {
+			case 'b':
+				if (id === self) {
+					trustedUntil = beatSentAt + TRUST_MS;
+				} else {
+					others.set(id, performance.now());
+				}
+
+				return;
+			case 'q':
+				if (id === self) {
+					// What was committed before the question has been heard here too.
+					const question = waiting.get(Number(number));
+					question?.left.delete(self);
+					if (question?.left.size === 0) {
+						question.done();
+					}
+				} else {
+					say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
+				}
+
+				return;
+			case 'a': {
+				const question = id === self ? waiting.get(Number(number)) : undefined;
+				question?.left.delete(from);
+				if (question?.left.size === 0) {
+					question.done();
+				}
+
+				return;
+			}
+
+			case 'x':
+				forget(id);
+		}
+	};
+
+	/** Others that may still trust their caches. */
+	const living = (): string[] => {
+		const now = performance.now();
+		for (const [id, heardAt] of others) {
+			if (heardAt + TRUST_MS < now) {
+				forget(id);
+			}
+		}
+
+		return [...others.keys()];
+	};
+
+	const lose = (lost: InstanceType<typeof Client>) => {
+		if (client !== lost) {
+			return;
+		}
+
+		client = null;
+		trustedUntil = 0;
+		lost.end().catch(() => {});
+		// Nobody here hears answers now; whoever waits, waits for the others' trust to end.
+		if (!closed) {
+			timer = setTimeout(connect, RECONNECT_MS);
+			timer.unref();
+		}
+	};
+
+	const beat = async (current: InstanceType<typeof Client>): Promise<void> => {
+		// A connection that is cut off without a word would never fail by itself.
+		const late = setTimeout(() => lose(current), TRUST_MS);
+		late.unref();
+		try {
+			beatSentAt = performance.now();
+			await say(`b:${self}`);
+		} catch (error) {
+			log.warn({err: error}, 'the change feed was lost; links are read from the database until it is back');
+			lose(current);
+			return;
+		} finally {
+			clearTimeout(late);
+		}
+
+		if (!closed && client === current) {
+			timer = setTimeout(() => void beat(current), BEAT_MS);
+			timer.unref();
+		}
+	};
+
+	function connect(): void {
+		// knex keeps the password where a copy would not find it, so the object itself is handed on.
+		const next = new Client(
+			(db.client as {connectionSettings: ConstructorParameters<typeof Client>[0]}).connectionSettings,
+		);
+		next.on('error', () => lose(next));
+		next.on('end', () => lose(next));
+		next.on('notification', ({payload}) => hear(payload ?? ''));
+		client = next;
+		next
+			.connect()
+			.then(() => next.query(`LISTEN ${CHANNEL}`))
+			.then(() => {
+				// What was told while nobody listened is not known.
+				tell({kind: 'everything'});
+				return beat(next);
+			})
+			.catch((error: unknown) => {
+				log.debug({err: error}, 'change feed');
+				lose(next);
+			});
+	}
+
+	const ask = async (): Promise<void> => {
+		const left = new Set([self, ...living()]);
+		questions += 1;
+		const number = questions;
+		await new Promise<void>((resolve) => {
+			const bound = setTimeout(resolve, TRUST_MS);
+			const done = () => {
+				clearTimeout(bound);
+				resolve();
+			};
+			waiting.set(number, {left, done});
+			// Unheard, the question is answered by time: without this feed nobody is trusted longer than the bound.
+			(client === null ? Promise.reject(new Error('not connected')) : say(`q:${self}:${number}`)).catch(() => {
+				if (living().length === 0) {
+					done();
+				}
+			});
+		});
+		waiting.delete(number);
+	};
+
+	let running: Promise<void> | null = null;
+	let next: Promise<void> | null = null;
+	/** Questions that come while one is under way share the next one, which is asked after all of their writes. */
+	const settled = (): Promise<void> => {
+		if (running === null) {
+			running = ask().finally(() => {
+				running = null;
+			});
+			return running;
+		}
+
+		next ??= running.then(() => {
+			next = null;
+			return settled();
+		});
+		return next;
+	};
+
+	connect();
+	return {
+		onChange: (listener) => {
+			listeners.push(listener);
+		},
+		isTrusted: () => performance.now() < trustedUntil,
+		isAlone: () => living().length === 0,
+		settled,
+		close: async () => {
+			closed = true;
+			if (timer !== null) {
+				clearTimeout(timer);
+			}
+
+			const current = client;
+			await say(`x:${self}`).catch(() => {});
+			client = null;
+			trustedUntil = 0;
+			await current?.end().catch(() => {});
+		},
+	};
+};
