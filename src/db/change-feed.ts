@@ -1,17 +1,11 @@
 import {randomUUID} from 'node:crypto';
-import {createRequire} from 'node:module';
 import type {Logger} from 'pino';
 import type {Db} from './db.ts';
-
-const require = createRequire(import.meta.url);
-const {Client} = require('pg') as typeof import('pg');
-
-const CHANNEL = 'oplink_changes';
+import {openNotificationChannel} from './notification-channel.ts';
 
 /** How often a process shows that it listens, and for how long after that its caches are trusted. */
 const BEAT_MS = 500;
 const TRUST_MS = 2500;
-const RECONNECT_MS = 250;
 
 /** What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, or all. */
 export type Change =
@@ -65,21 +59,15 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const listeners: Array<(change: Change) => void> = [];
 	const others = new Map<string, number>();
 	const waiting = new Map<number, Waiting>();
-	let client: InstanceType<typeof Client> | null = null;
 	let trustedUntil = 0;
 	let beatSentAt = 0;
 	let questions = 0;
-	let closed = false;
 	let timer: NodeJS.Timeout | null = null;
 
 	const tell = (change: Change) => {
 		for (const listener of listeners) {
 			listener(change);
 		}
-	};
-
-	const say = async (message: string): Promise<void> => {
-		await client?.query('SELECT pg_notify($1, $2)', [CHANNEL, message]);
 	};
 
 	const forget = (id: string) => {
@@ -118,7 +106,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 						question.done();
 					}
 				} else {
-					say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
+					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
 				}
 
 				return;
@@ -149,64 +137,44 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		return [...others.keys()];
 	};
 
-	const lose = (lost: InstanceType<typeof Client>) => {
-		if (client !== lost) {
-			return;
-		}
-
-		client = null;
-		trustedUntil = 0;
-		lost.end().catch(() => {});
-		// Nobody here hears answers now; whoever waits, waits for the others' trust to end.
-		if (!closed) {
-			timer = setTimeout(connect, RECONNECT_MS);
-			timer.unref();
-		}
-	};
-
-	const beat = async (current: InstanceType<typeof Client>): Promise<void> => {
+	const beat = async (): Promise<void> => {
 		// A connection that is cut off without a word would never fail by itself.
-		const late = setTimeout(() => lose(current), TRUST_MS);
+		const late = setTimeout(() => channel.reconnect(), TRUST_MS);
 		late.unref();
 		try {
 			beatSentAt = performance.now();
-			await say(`b:${self}`);
+			await channel.say(`b:${self}`);
 		} catch (error) {
-			log.warn({err: error}, 'the change feed was lost; links are read from the database until it is back');
-			lose(current);
+			log.debug({err: error}, 'change feed');
+			channel.reconnect();
 			return;
 		} finally {
 			clearTimeout(late);
 		}
 
-		if (!closed && client === current) {
-			timer = setTimeout(() => void beat(current), BEAT_MS);
-			timer.unref();
-		}
+		timer = setTimeout(() => void beat(), BEAT_MS);
+		timer.unref();
 	};
 
-	function connect(): void {
-		// knex keeps the password where a copy would not find it, so the object itself is handed on.
-		const next = new Client(
-			(db.client as {connectionSettings: ConstructorParameters<typeof Client>[0]}).connectionSettings,
-		);
-		next.on('error', () => lose(next));
-		next.on('end', () => lose(next));
-		next.on('notification', ({payload}) => hear(payload ?? ''));
-		client = next;
-		next
-			.connect()
-			.then(() => next.query(`LISTEN ${CHANNEL}`))
-			.then(() => {
-				// What was told while nobody listened is not known.
-				tell({kind: 'everything'});
-				return beat(next);
-			})
-			.catch((error: unknown) => {
-				log.debug({err: error}, 'change feed');
-				lose(next);
-			});
-	}
+	const channel = openNotificationChannel({
+		db,
+		log,
+		channel: 'oplink_changes',
+		hear,
+		onUp: () => {
+			// What was told while nobody listened is not known.
+			tell({kind: 'everything'});
+			void beat();
+		},
+		onDown: () => {
+			trustedUntil = 0;
+			if (timer !== null) {
+				clearTimeout(timer);
+			}
+
+			log.warn('the change feed is lost; links are read from the database until it is back');
+		},
+	});
 
 	const ask = async (): Promise<void> => {
 		const left = new Set([self, ...living()]);
@@ -220,7 +188,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			};
 			waiting.set(number, {left, done});
 			// Unheard, the question is answered by time: without this feed nobody is trusted longer than the bound.
-			(client === null ? Promise.reject(new Error('not connected')) : say(`q:${self}:${number}`)).catch(() => {
+			channel.say(`q:${self}:${number}`).catch(() => {
 				if (living().length === 0) {
 					done();
 				}
@@ -247,7 +215,6 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		return next;
 	};
 
-	connect();
 	return {
 		onChange: (listener) => {
 			listeners.push(listener);
@@ -256,16 +223,12 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		isAlone: () => living().length === 0,
 		settled,
 		close: async () => {
-			closed = true;
+			await channel.say(`x:${self}`).catch(() => {});
+			await channel.close();
+			trustedUntil = 0;
 			if (timer !== null) {
 				clearTimeout(timer);
 			}
-
-			const current = client;
-			await say(`x:${self}`).catch(() => {});
-			client = null;
-			trustedUntil = 0;
-			await current?.end().catch(() => {});
 		},
 	};
 };
