@@ -61,6 +61,8 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const waiting = new Map<number, Waiting>();
 	let trustedUntil = 0;
 	let beatSentAt = 0;
+	/** When the connection came up that this process has not heard itself on yet; null where it has. */
+	let unheardSince: number | null = performance.now();
 	let questions = 0;
 	let timer: NodeJS.Timeout | null = null;
 
@@ -92,6 +94,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			case 'b':
 				if (id === self) {
 					trustedUntil = beatSentAt + TRUST_MS;
+					unheardSince = null;
 				} else {
 					others.set(id, performance.now());
 				}
@@ -164,6 +167,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		onUp: () => {
 			// What was told while nobody listened is not known.
 			tell({kind: 'everything'});
+			unheardSince = performance.now();
 			void beat();
 		},
 		onDown: () => {
@@ -177,7 +181,13 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	});
 
 	const ask = async (): Promise<void> => {
-		const left = new Set([self, ...living()]);
+		// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
+		const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
+		const left = new Set([...(isDeaf ? [] : [self]), ...living()]);
+		if (left.size === 0) {
+			return;
+		}
+
 		questions += 1;
 		const number = questions;
 		await new Promise<void>((resolve) => {
