@@ -97,6 +97,7 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 	try {
 		const db = await openDb();
 		const services = createServices({config, port, db, clock, log, adminToken});
+		await services.clickJournal.start();
 		const answer = createApp(services).callback();
 		const stopJobs = startJobs(services);
 		const drain = createDrain(server);

@@ -11,6 +11,7 @@ import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
 import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
+import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
 import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
@@ -55,6 +56,7 @@ export type Services = Readonly<{
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
+	clickJournal: ClickJournal;
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
 	background: Background;
@@ -73,6 +75,15 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
 	const changes = createChangeFeed({db, log});
+	const clickPartitions = createClickPartitions(db);
+	const clickJournal = createClickJournal({
+		db,
+		clock,
+		log,
+		clickPartitions,
+		dataDir: config.dataDir,
+		maxBytes: config.journalMegabytes * 1024 * 1024,
+	});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
@@ -103,12 +114,14 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		},
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
-		clickPartitions: createClickPartitions(db),
+		clickPartitions,
+		clickJournal,
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		background,
 		close: async () => {
 			await background.settle();
+			await clickJournal.close();
 			await changes.close();
 			await limiter.close();
 			redis?.disconnect();

@@ -20,7 +20,7 @@ export type ChangeFeed = {
 	onChange(listener: (change: Change) => void): void;
 	/** Whether what was cached may be answered with: this process has heard itself lately, so it hears everybody. */
 	isTrusted(): boolean;
-	/** Whether no other process was heard lately. */
+	/** Whether no other process was heard as long as this one heard itself, a beat's time at least. */
 	isAlone(): boolean;
 	/**
 	 * Resolves when no process answers any more with what was so before the writes that were committed until now:
@@ -63,6 +63,8 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	let beatSentAt = 0;
 	/** When the connection came up that this process has not heard itself on yet; null where it has. */
 	let unheardSince: number | null = performance.now();
+	/** When this process first and last heard itself on its latest connection. */
+	let heard: {first: number; last: number} | null = null;
 	let questions = 0;
 	let timer: NodeJS.Timeout | null = null;
 
@@ -95,6 +97,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 				if (id === self) {
 					trustedUntil = beatSentAt + TRUST_MS;
 					unheardSince = null;
+					heard = {first: heard?.first ?? performance.now(), last: performance.now()};
 				} else {
 					others.set(id, performance.now());
 				}
@@ -132,12 +135,22 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const living = (): string[] => {
 		const now = performance.now();
 		for (const [id, heardAt] of others) {
-			if (heardAt + TRUST_MS < now) {
+			if (heardAt + TRUST_MS < now && (heard === null || heardAt + TRUST_MS < heard.last)) {
 				forget(id);
 			}
 		}
 
-		return [...others.keys()];
+		return [...others].filter(([, heardAt]) => heardAt + TRUST_MS >= now).map(([id]) => id);
+	};
+
+	/** Who hears nothing cannot tell that nobody speaks: what counts is what was heard as long as it heard itself. */
+	const isAlone = (): boolean => {
+		if (heard === null || heard.last - heard.first < BEAT_MS) {
+			return false;
+		}
+
+		const {last} = heard;
+		return [...others.values()].every((heardAt) => heardAt + TRUST_MS < last);
 	};
 
 	const beat = async (): Promise<void> => {
@@ -168,6 +181,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			// What was told while nobody listened is not known.
 			tell({kind: 'everything'});
 			unheardSince = performance.now();
+			heard = null;
 			void beat();
 		},
 		onDown: () => {
@@ -230,7 +244,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			listeners.push(listener);
 		},
 		isTrusted: () => performance.now() < trustedUntil,
-		isAlone: () => living().length === 0,
+		isAlone,
 		settled,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});

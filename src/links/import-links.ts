@@ -36,6 +36,7 @@ type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 const inEarnest = (services: Services, {organization, by, query}: Import): ApplyRows => {
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 	return async (rows) => {
+		await services.clickJournal.settled(organization.id);
 		const work = inTransaction(services.db, (trx) =>
 			importChunk(services, realTarget(trx, organization.id), {...chunk, rows}),
 		);

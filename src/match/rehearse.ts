@@ -1,4 +1,5 @@
 import {createBackground} from '../background.ts';
+import {directly} from '../clicks/record-click.ts';
 import type {Services} from '../services.ts';
 import {createMatchPeppers} from './match-peppers.ts';
 
@@ -11,6 +12,8 @@ const IDLE_MS = 5000;
  */
 export const rehearse = async <T>(services: Services, work: (rehearsed: Services) => Promise<T>): Promise<T> => {
 	const now = services.clock.now();
+	// Before the transaction, whose locks the journal would wait for.
+	await services.clickJournal.settled();
 	const background = createBackground(services.log);
 	const trx = await services.db.transaction();
 	try {
@@ -21,6 +24,7 @@ export const rehearse = async <T>(services: Services, work: (rehearsed: Services
 			background,
 			clock: {now: () => now},
 			matchPeppers: createMatchPeppers(trx),
+			clickJournal: directly({db: trx, clickPartitions: services.clickPartitions, clock: {now: () => now}}),
 		});
 	} finally {
 		await background.settle();

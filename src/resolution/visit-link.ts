@@ -1,7 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
 import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
-import {recordClick} from '../clicks/record-click.ts';
 import {deviceIdField} from '../devices/device-fields.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
@@ -38,7 +37,7 @@ const record = (
 	visitor: Visitor,
 	match: OpenMatch | null,
 ) =>
-	recordClick(services, {
+	services.clickJournal.record({
 		organizationId: link.organization.id,
 		linkId: link.id,
 		channel: link.channel,
@@ -107,10 +106,9 @@ const page = async (services: Services, request: RequestFacts, link: ResolvedLin
 	const counts = !request.isHead && !isPrefetch(request.headers);
 	const globalPrivacyControl = request.headers['sec-gpc'] === '1';
 	const cookie = globalPrivacyControl ? null : visitorCookie(request.headers.cookie);
-	const match = counts && link.deferredDeepLinking ? await openMatch(services, request, link, visitor, cookie) : null;
-	if (counts) {
-		await record(services, request, link, visitor, match);
-	}
+	const opened = counts && link.deferredDeepLinking ? await openMatch(services, request, link, visitor, cookie) : null;
+	// Whoever is shown a token can rely on it. Where nothing could keep the click, the page goes without.
+	const match = counts && (await record(services, request, link, visitor, opened)) ? opened : null;
 
 	const nonce = randomBytes(16).toString('base64');
 	return reply({

@@ -1,0 +1,78 @@
+import type {Logger} from 'pino';
+import {type Db, isRefusedValue} from '../../db/db.ts';
+import type {ClickPartitions} from '../click-partitions.ts';
+import {decodeEntries} from './entry.ts';
+import {type Batch, monthsOf, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {readChunk, removeBefore} from './segments.ts';
+
+/** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
+export type Drain = {
+	/** Brings the next clicks. @returns whether there were any. @throws what the database or the disk fails with. */
+	step(): Promise<boolean>;
+	/** Up to where the journal is in the tables, as far as is known. */
+	position(): Position;
+};
+
+type Given = {
+	db: Db;
+	log: Logger;
+	clickPartitions: ClickPartitions;
+	folder: string;
+	journal: string;
+	/** Called for a click that PostgreSQL refused and would refuse again. */
+	onRefused: () => void;
+};
+
+export const createDrain = ({db, log, clickPartitions, folder, journal, onRefused}: Given): Drain => {
+	let position: Position = {segment: 0, position: 0};
+	/** False where a transaction may or may not have moved it. */
+	let isKnown = false;
+
+	const store = async (batch: Batch): Promise<boolean> => {
+		try {
+			return await storeBatch(db, batch, null);
+		} catch (error) {
+			if (!isRefusedValue(error)) {
+				throw error;
+			}
+
+			return storeBatch(db, batch, (entry, reason) => {
+				log.error({err: reason, journal, click: entry.row.slice(0, 36)}, 'a click was refused and is left out');
+				onRefused();
+			});
+		}
+	};
+
+	return {
+		step: async () => {
+			if (!isKnown) {
+				position = await readPosition(db, journal);
+				isKnown = true;
+			}
+
+			const chunk = await readChunk(folder, position);
+			if (chunk === null) {
+				return false;
+			}
+
+			const entries = chunk.payloads.flatMap(decodeEntries);
+			for (const month of monthsOf(entries)) {
+				await clickPartitions.ensure(month);
+			}
+
+			const {to} = chunk;
+			isKnown = false;
+			if (await store({journal, from: position, to, entries})) {
+				const isInNextFile = to.segment > position.segment;
+				position = to;
+				isKnown = true;
+				if (isInNextFile) {
+					await removeBefore(folder, to);
+				}
+			}
+
+			return true;
+		},
+		position: () => position,
+	};
+};
