@@ -65,6 +65,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	let unheardSince: number | null = performance.now();
 	/** When this process first and last heard itself on its latest connection. */
 	let heard: {first: number; last: number} | null = null;
+	let isUp = false;
 	let questions = 0;
 	let timer: NodeJS.Timeout | null = null;
 
@@ -180,6 +181,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		onUp: () => {
 			// What was told while nobody listened is not known.
 			tell({kind: 'everything'});
+			isUp = true;
 			unheardSince = performance.now();
 			heard = null;
 			void beat();
@@ -190,7 +192,10 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 				clearTimeout(timer);
 			}
 
-			log.warn('the change feed is lost; links are read from the database until it is back');
+			if (isUp) {
+				isUp = false;
+				log.warn('the change feed is lost; links are read from the database until it is back');
+			}
 		},
 	});
 
