@@ -26,6 +26,7 @@ import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
+import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import type {LinkRow} from './resolution/resolve-link.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
@@ -41,6 +42,7 @@ export type Services = Readonly<{
 	/** What other processes, and this one, have changed. */
 	changes: ChangeFeed;
 	linkCache: LinkCache<LinkRow>;
+	pageTemplates: PageTemplates;
 	hostCache: HostCache<VerifiedDomain>;
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
@@ -100,6 +102,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		limiter,
 		changes,
 		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		pageTemplates: createPageTemplates({addresses, background}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),

@@ -13,6 +13,8 @@ const BYTES_PER_ENTRY = 1500;
 export type LinkCache<T> = {
 	/** The value of an address; read once, however many ask for it at a time. Nothing there is kept too, as null. */
 	get(orgKey: string, shortCode: string, read: () => Promise<T | null>): Promise<T | null>;
+	/** The kept value of an address, null where nothing is there; undefined where it is not kept or not to be trusted. */
+	peek(orgKey: string, shortCode: string): T | null | undefined;
 	size(): number;
 };
 
@@ -131,6 +133,17 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 					reading.delete(key);
 				}
 			}
+		},
+		peek: (orgKey, shortCode) => {
+			const key = `${orgKey}/${shortCode}`;
+			const kept = entries.get(key);
+			if (kept === undefined || !feed.isTrusted()) {
+				return undefined;
+			}
+
+			entries.delete(key);
+			entries.set(key, kept);
+			return kept.value;
 		},
 		size: () => entries.size,
 	};

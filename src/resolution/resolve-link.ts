@@ -151,7 +151,8 @@ export const locate = async (
 	throw linkNotFound();
 };
 
-const toResolvedLink = ({addresses}: Services, row: LinkRow): ResolvedLink => ({
+/** The link of a row. */
+export const toResolvedLink = ({addresses}: Pick<Services, 'addresses'>, row: LinkRow): ResolvedLink => ({
 	id: row.id,
 	organization: {id: row.organization_id, orgKey: row.org_key, name: row.organization_name},
 	shortCode: row.short_code,
@@ -176,7 +177,7 @@ const toResolvedLink = ({addresses}: Services, row: LinkRow): ResolvedLink => ({
 });
 
 /** Why a link does not resolve, or null where it does. */
-const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
+export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
 	if (row.organization_status === 'SUSPENDED') {
 		return 'suspended';
 	}

@@ -124,7 +124,8 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		if (current === journal) {
 			current = null;
 			log.error({err: reason, journal: journal.id}, 'a new click journal is begun');
-			void journal.writer.close().then(() => releaseFolder(journal.folder));
+			journal.writer.close();
+			releaseFolder(journal.folder);
 			begin().catch(fail);
 		}
 	};
@@ -326,7 +327,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 				return;
 			}
 
-			await journal.writer.close();
+			journal.writer.close();
 			const rest = async () => {
 				while (isBefore(journal.drain.position(), journal.writer.end()) && current === journal) {
 					await drain();

@@ -50,7 +50,7 @@ export const createDrain = ({db, log, clickPartitions, folder, journal, onRefuse
 				isKnown = true;
 			}
 
-			const chunk = await readChunk(folder, position);
+			const chunk = readChunk(folder, position);
 			if (chunk === null) {
 				return false;
 			}
@@ -67,7 +67,7 @@ export const createDrain = ({db, log, clickPartitions, folder, journal, onRefuse
 				position = to;
 				isKnown = true;
 				if (isInNextFile) {
-					await removeBefore(folder, to);
+					removeBefore(folder, to);
 				}
 			}
 

@@ -1,6 +1,5 @@
-import {randomUUID} from 'node:crypto';
+import {hash, randomUUID} from 'node:crypto';
 import {copyText} from '../../db/copy-in.ts';
-import {hashMatchToken} from '../open-match.ts';
 import type {Click} from '../record-click.ts';
 
 /**
@@ -73,7 +72,7 @@ export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): str
 	const {osVersion} = signals;
 	const told = `${platform}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${copyText(osVersion?.precision ?? null)}\t${deviceModel}\t${language}\t${timezone}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
-	return `${line}${visitor?.isReturning ? 'r' : 'n'}\t${randomUUID()}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : bytes(visitor.hash)}\t${told}\t${id}\t${bytes(hashMatchToken(token))}\t${bytes(network.ipKey)}\t${bytes(network.netKey)}\t${time}\t${expiresAt}\n`;
+	return `${line}${visitor?.isReturning ? 'r' : 'n'}\t${randomUUID()}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : bytes(visitor.hash)}\t${told}\t${id}\t\\\\x${hash('sha256', token, 'hex')}\t${bytes(network.ipKey)}\t${bytes(network.netKey)}\t${time}\t${expiresAt}\n`;
 };
 
 /** The clicks of a frame's payload. */

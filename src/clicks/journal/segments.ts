@@ -1,4 +1,4 @@
-import {open, readdir, rm} from 'node:fs/promises';
+import {closeSync, fstatSync, openSync, readdirSync, readSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import type {Position} from './entry-store.ts';
 import {decodeFrames, HEADER_BYTES, MAX_PAYLOAD_BYTES} from './frame.ts';
@@ -8,8 +8,8 @@ export const segmentPath = (folder: string, segment: number): string =>
 	path.join(folder, `${String(segment).padStart(8, '0')}.log`);
 
 /** Numbers of the files that are there, the first written one first. */
-export const listSegments = async (folder: string): Promise<number[]> =>
-	(await readdir(folder))
+export const listSegments = (folder: string): number[] =>
+	readdirSync(folder)
 		.flatMap((name) => /^(\d{8})\.log$/.exec(name)?.[1] ?? [])
 		.map(Number)
 		.sort((a, b) => a - b);
@@ -17,25 +17,31 @@ export const listSegments = async (folder: string): Promise<number[]> =>
 /** Bytes that are read at once; more than the longest frame. */
 const CHUNK_BYTES = 1024 * 1024;
 
+const readFrom = (file: string, start: number): Buffer => {
+	const fd = openSync(file, 'r');
+	try {
+		const length = Math.min(fstatSync(fd).size - start, Math.max(CHUNK_BYTES, MAX_PAYLOAD_BYTES + HEADER_BYTES));
+		const bytes = Buffer.allocUnsafe(Math.max(length, 0));
+		return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, start));
+	} finally {
+		closeSync(fd);
+	}
+};
+
 export type Chunk = {payloads: string[]; to: Position};
 
 /**
- * The next whole frames from a position on, in the first file that has any.
+ * The next whole frames from a position on, in the first file that has any. What is read was written a moment ago and
+ * is in memory, so that no thread is asked for it.
  * @returns null where there are none. `to` stands behind them, in the file that they are in.
  */
-export const readChunk = async (folder: string, from: Position): Promise<Chunk | null> => {
-	const buffer = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, MAX_PAYLOAD_BYTES + HEADER_BYTES));
-	for (const segment of (await listSegments(folder)).filter((number) => number >= from.segment)) {
+export const readChunk = (folder: string, from: Position): Chunk | null => {
+	// Listed before any is read: a file is complete where there is a later one.
+	for (const segment of listSegments(folder).filter((number) => number >= from.segment)) {
 		const start = segment === from.segment ? from.position : 0;
-		const file = await open(segmentPath(folder, segment));
-		try {
-			const {bytesRead} = await file.read(buffer, 0, buffer.length, start);
-			const {payloads, end} = decodeFrames(buffer.subarray(0, bytesRead));
-			if (payloads.length > 0) {
-				return {payloads, to: {segment, position: start + end}};
-			}
-		} finally {
-			await file.close();
+		const {payloads, end} = decodeFrames(readFrom(segmentPath(folder, segment), start));
+		if (payloads.length > 0) {
+			return {payloads, to: {segment, position: start + end}};
 		}
 	}
 
@@ -43,8 +49,8 @@ export const readChunk = async (folder: string, from: Position): Promise<Chunk |
 };
 
 /** Removes files that are done with: those before the one that a position is in. */
-export const removeBefore = async (folder: string, {segment}: Position): Promise<void> => {
-	for (const number of (await listSegments(folder)).filter((number) => number < segment)) {
-		await rm(segmentPath(folder, number));
+export const removeBefore = (folder: string, {segment}: Position): void => {
+	for (const number of listSegments(folder).filter((number) => number < segment)) {
+		rmSync(segmentPath(folder, number), {force: true});
 	}
 };

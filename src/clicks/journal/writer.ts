@@ -1,4 +1,4 @@
-import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, write} from 'node:fs';
+import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import type {Position} from './entry-store.ts';
 import {encodeFrame, MAX_PAYLOAD_BYTES} from './frame.ts';
 import {segmentPath} from './segments.ts';
@@ -36,35 +36,27 @@ export type Writer = {
 	bytesAfter(position: Position): number;
 	/** Has the disk keep what was written. */
 	sync(): void;
-	close(): Promise<void>;
+	close(): void;
 };
 
-const writeAll = (fd: number, bytes: Buffer, from = 0): Promise<void> =>
-	new Promise((resolve, reject) => {
-		write(fd, bytes, from, bytes.length - from, null, (error, written) => {
-			if (error !== null) {
-				reject(error);
-			} else if (from + written < bytes.length) {
-				writeAll(fd, bytes, from + written).then(resolve, reject);
-			} else {
-				resolve();
-			}
-		});
-	});
+const writeAll = (fd: number, bytes: Buffer): void => {
+	for (let from = 0; from < bytes.length; ) {
+		from += writeSync(fd, bytes, from);
+	}
+};
 
 /**
- * All that comes within one turn of the event loop, or while a write is under way, is the next write: nobody waits for
- * more than the write before. The folder and its files are made by the first one.
+ * All that comes within one turn of the event loop is one write, made at its end. The write is waited for there and
+ * not in a thread: it copies to the page cache, which takes less than to wake a thread, and whoever could be served
+ * meanwhile waits for it as well. The folder and its files are made by the first one.
  */
 export const createWriter = (folder: string): Writer => {
 	/** Length of each file, by its number. */
 	const lengths: number[] = [];
 	let fd: number | null = null;
 	let isSynced = true;
-	let isWriting = false;
 	let restsUntil = 0;
-	let idle = Promise.resolve();
-	const waiting: Batch[] = [];
+	let waiting: Batch[] = [];
 	const length = (): number => lengths.at(-1) ?? 0;
 
 	const openNext = (): number => {
@@ -102,11 +94,10 @@ export const createWriter = (folder: string): Writer => {
 		closeSync(broken);
 	};
 
-	const write = async ({lines, keep, fail}: Batch): Promise<void> => {
+	const write = ({lines, keep, fail}: Batch): void => {
 		try {
-			const target = fd === null || length() >= SEGMENT_BYTES ? openNext() : fd;
 			const frame = encodeFrame(lines);
-			await writeAll(target, frame);
+			writeAll(fd === null || length() >= SEGMENT_BYTES ? openNext() : fd, frame);
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
 			keep({segment: lengths.length - 1, position: length()});
@@ -116,12 +107,10 @@ export const createWriter = (folder: string): Writer => {
 		}
 	};
 
-	const flush = async (): Promise<void> => {
-		for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-			await write(batch);
-		}
-
-		isWriting = false;
+	const flush = (): void => {
+		const batches = waiting;
+		waiting = [];
+		batches.forEach(write);
 	};
 
 	return {
@@ -131,17 +120,16 @@ export const createWriter = (folder: string): Writer => {
 			}
 
 			let batch = waiting.at(-1);
+			if (batch === undefined) {
+				setImmediate(flush);
+			}
+
 			if (batch === undefined || batch.lines.length + lines.length > BATCH_LENGTH) {
 				batch = createBatch();
 				waiting.push(batch);
 			}
 
 			batch.lines += lines;
-			if (!isWriting) {
-				isWriting = true;
-				idle = new Promise((resolve) => setImmediate(() => void flush().then(resolve)));
-			}
-
 			return batch.done;
 		},
 		end: () => ({segment: Math.max(lengths.length - 1, 0), position: length()}),
@@ -153,8 +141,8 @@ export const createWriter = (folder: string): Writer => {
 				fdatasync(fd, () => {});
 			}
 		},
-		close: async () => {
-			await idle;
+		close: () => {
+			flush();
 			if (fd !== null) {
 				closeSync(fd);
 				fd = null;
