@@ -15,6 +15,8 @@ const {values} = parseArgs({
 		connections: {type: 'string', default: '64'},
 		addresses: {type: 'string', default: '50000'},
 		core: {type: 'string', default: '0'},
+		/** Only targets whose name has this in it. */
+		only: {type: 'string', default: ''},
 		/** Arguments of node for the server, such as `--cpu-prof`. */
 		node: {type: 'string', default: ''},
 	},
@@ -126,7 +128,7 @@ const run = async () => {
 			pid: oplink.pid,
 			postmaster,
 		},
-	];
+	].filter(({name}) => name.includes(values.only));
 	console.log(
 		`page of ${Buffer.byteLength(body)} bytes; load ${os
 			.loadavg()
@@ -162,11 +164,21 @@ const run = async () => {
 	}
 
 	const token = readFileSync(path.join(dataDir, 'admin-token'), 'utf8').trim();
-	await new Promise((resolve) => setTimeout(resolve, 3000));
-	const status = await fetch(new URL('/admin/status', oplink.url), {headers: {Authorization: `Bearer ${token}`}});
-	const {counts} = (await status.json()) as {counts: {clicksThisMonth: number}};
+	const stored = async (): Promise<number> => {
+		const status = await fetch(new URL('/admin/status', oplink.url), {headers: {Authorization: `Bearer ${token}`}});
+		const {counts} = (await status.json()) as {counts: {clicksThisMonth: number}};
+		return counts.clicksThisMonth;
+	};
+	const ended = performance.now();
+	let clicks = await stored();
+	while (clicks < answered && performance.now() - ended < 30_000) {
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		clicks = await stored();
+	}
+
+	const seconds = ((performance.now() - ended) / 1000).toFixed(1);
 	console.log(
-		`${answered} answered, ${bad} not 200, ${counts.clicksThisMonth} clicks stored; load ${os.loadavg()[0]?.toFixed(1)}`,
+		`${answered} answered, ${bad} not 200, ${clicks} clicks stored after ${seconds} s; load ${os.loadavg()[0]?.toFixed(1)}`,
 	);
 	oplink.child.kill('SIGTERM');
 	await new Promise((resolve) => oplink.child.once('close', resolve));

@@ -1,4 +1,3 @@
-import {isIPv6} from 'node:net';
 import type {Redis} from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import type {Logger} from 'pino';
@@ -26,7 +25,7 @@ export type Limiter = {
  * the whole /64 counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
  */
 export const limitSubjectOf = (ip: string): string => {
-	if (!isIPv6(ip)) {
+	if (!ip.includes(':')) {
 		return ip;
 	}
 

@@ -3,13 +3,14 @@ import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
 import type {Db} from '../../db/db.ts';
-import {HttpError} from '../../errors.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
-import {type Click, recordClick} from '../record-click.ts';
+import type {Click} from '../record-click.ts';
+import {createDirectWriter} from './direct-writer.ts';
 import {createDrain, type Drain} from './drain.ts';
-import {encodeEntry} from './entry.ts';
-import {forgetJournal, type Position} from './entry-store.ts';
+import {clickId, encodeEntry} from './entry.ts';
+import {forgetJournal, type OnRefused, type Position} from './entry-store.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
+import {mentionsOf} from './segments.ts';
 import {createWriter, type Writer} from './writer.ts';
 
 /** How long clicks wait for others to be drained with: well below what other processes may have to wait to see them. */
@@ -21,9 +22,6 @@ const CLAIM_MS = 10_000;
 const OVERDUE_MS = 30_000;
 /** How long a start waits for what earlier processes left, and a stop for what this one leaves. */
 const WAIT_MS = 5000;
-
-/** Most clicks that are kept in memory beside the file, to know whom they are about. */
-const MOST_WAITING = 20_000;
 
 /** Where clicks go first (docs/click-journal.md). */
 export type ClickJournal = {
@@ -56,17 +54,8 @@ type Given = {
 	maxBytes: number;
 };
 
-/** A journal that is being written, with the clicks that are not known to be in the tables. */
-type Current = {
-	id: string;
-	folder: string;
-	writer: Writer;
-	drain: Drain;
-	waiting: Array<{lines: string; end: Position}>;
-	/** Clicks up to here may be in neither: there were too many of them to be kept in memory. */
-	unknownUpTo: Position;
-	claimedAt: number;
-};
+/** A journal that is being written. */
+type Current = {id: string; folder: string; writer: Writer; drain: Drain; claimedAt: number};
 
 const isBefore = (one: Position, other: Position): boolean =>
 	one.segment < other.segment || (one.segment === other.segment && one.position < other.position);
@@ -91,16 +80,20 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	let timers: NodeJS.Timeout[] = [];
 	const figures = {lost: 0, refused: 0};
 
+	const onRefused: OnRefused = (entry, error) => {
+		figures.refused += 1;
+		log.error({err: error, click: clickId(entry)}, 'a click was refused and is left out');
+	};
+
+	const withoutJournal = createDirectWriter({db, clickPartitions, onRefused});
+
 	const drainOf = (folder: string): Drain =>
 		createDrain({
 			db,
-			log,
 			clickPartitions,
 			folder,
 			journal: path.basename(folder),
-			onRefused: () => {
-				figures.refused += 1;
-			},
+			onRefused,
 		});
 
 	const begin = async (): Promise<void> => {
@@ -113,8 +106,6 @@ export const createClickJournal = (given: Given): ClickJournal => {
 			folder,
 			writer: createWriter(folder),
 			drain: drainOf(folder),
-			waiting: [],
-			unknownUpTo: {segment: 0, position: 0},
 			claimedAt: performance.now(),
 		};
 	};
@@ -139,10 +130,6 @@ export const createClickJournal = (given: Given): ClickJournal => {
 					giveUp(journal, new Error('files of the click journal are gone'));
 					return;
 				}
-
-				const position = journal.drain.position();
-				const left = journal.waiting.findIndex((click) => isBefore(position, click.end));
-				journal.waiting.splice(0, left === -1 ? journal.waiting.length : left);
 			}
 
 			if (isDatabaseAway) {
@@ -231,13 +218,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	}
 
 	const keep = async (journal: Current, lines: string): Promise<void> => {
-		const end = await journal.writer.append(lines);
-		if (journal.waiting.length >= MOST_WAITING) {
-			journal.waiting.length = 0;
-			journal.unknownUpTo = end;
-		}
-
-		journal.waiting.push({lines, end});
+		await journal.writer.append(lines);
 		isFailing = false;
 		schedule(DRAIN_MS);
 	};
@@ -260,10 +241,11 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	return {
 		record: async (click) => {
 			const [id, at] = [randomUUID(), clock.now()];
+			const lines = encodeEntry(click, {id, at});
 			const journal = writable();
 			if (journal !== null) {
 				try {
-					await keep(journal, encodeEntry(click, {id, at}));
+					await keep(journal, lines);
 					return true;
 				} catch (error) {
 					fail(error);
@@ -275,13 +257,9 @@ export const createClickJournal = (given: Given): ClickJournal => {
 					throw new Error('the journal cannot take more clicks, and the database is away');
 				}
 
-				await recordClick({db, clickPartitions}, click, {id, at});
+				await withoutJournal(lines);
 				return true;
 			} catch (error) {
-				if (error instanceof HttpError) {
-					throw error;
-				}
-
 				figures.lost += 1;
 				log.error({err: error, lost: figures.lost}, 'a click is lost');
 				return false;
@@ -293,10 +271,14 @@ export const createClickJournal = (given: Given): ClickJournal => {
 				return;
 			}
 
-			const isAsked = ({lines}: {lines: string}) =>
-				mentioned.length === 0 || mentioned.some((text) => lines.includes(text));
-			const last = journal.waiting.findLast(isAsked);
-			const end = last?.end ?? journal.unknownUpTo;
+			const end = journal.writer.end();
+			if (
+				!isBefore(journal.drain.position(), end) ||
+				(mentioned.length > 0 && !mentionsOf(journal.folder, journal.drain.position(), mentioned))
+			) {
+				return;
+			}
+
 			while (isBefore(journal.drain.position(), end) && current === journal) {
 				// One that is under way may have begun before the click.
 				await drain();

@@ -1,8 +1,7 @@
-import type {Logger} from 'pino';
-import {type Db, isRefusedValue} from '../../db/db.ts';
+import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {decodeEntries} from './entry.ts';
-import {type Batch, monthsOf, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
 import {readChunk, removeBefore} from './segments.ts';
 
 /** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
@@ -15,33 +14,16 @@ export type Drain = {
 
 type Given = {
 	db: Db;
-	log: Logger;
 	clickPartitions: ClickPartitions;
 	folder: string;
 	journal: string;
-	/** Called for a click that PostgreSQL refused and would refuse again. */
-	onRefused: () => void;
+	onRefused: OnRefused;
 };
 
-export const createDrain = ({db, log, clickPartitions, folder, journal, onRefused}: Given): Drain => {
+export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: Given): Drain => {
 	let position: Position = {segment: 0, position: 0};
 	/** False where a transaction may or may not have moved it. */
 	let isKnown = false;
-
-	const store = async (batch: Batch): Promise<boolean> => {
-		try {
-			return await storeBatch(db, batch, null);
-		} catch (error) {
-			if (!isRefusedValue(error)) {
-				throw error;
-			}
-
-			return storeBatch(db, batch, (entry, reason) => {
-				log.error({err: reason, journal, click: entry.row.slice(0, 36)}, 'a click was refused and is left out');
-				onRefused();
-			});
-		}
-	};
 
 	return {
 		step: async () => {
@@ -62,7 +44,7 @@ export const createDrain = ({db, log, clickPartitions, folder, journal, onRefuse
 
 			const {to} = chunk;
 			isKnown = false;
-			if (await store({journal, from: position, to, entries})) {
+			if (await storeBatch(db, {journal, from: position, to, entries}, onRefused)) {
 				const isInNextFile = to.segment > position.segment;
 				position = to;
 				isKnown = true;

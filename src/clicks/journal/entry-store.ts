@@ -83,12 +83,7 @@ const write = async (trx: Db, entries: Entry[], links: Set<string>): Promise<voi
 };
 
 /** Writes all that can be written: what PostgreSQL refuses by its value is left out, and handed to `refused`. */
-const writeWhatCanBe = async (
-	trx: Db,
-	entries: Entry[],
-	links: Set<string>,
-	refused: (entry: Entry, error: unknown) => void,
-): Promise<void> => {
+const writeWhatCanBe = async (trx: Db, entries: Entry[], links: Set<string>, refused: OnRefused): Promise<void> => {
 	try {
 		await trx.transaction((savepoint) => write(savepoint, entries, links));
 	} catch (error) {
@@ -108,35 +103,58 @@ const writeWhatCanBe = async (
 	}
 };
 
+/** Called for a click that PostgreSQL refused and would refuse again. */
+export type OnRefused = (entry: Entry, error: unknown) => void;
+
+const writeAll = async (trx: Db, entries: Entry[], careful: OnRefused | null): Promise<void> => {
+	const organizations = await present(trx, 'organizations', new Set(entries.map(organizationOf)));
+	const kept = entries.filter((entry) => organizations.has(organizationOf(entry)));
+	if (kept.length === 0) {
+		return;
+	}
+
+	const deferred = new Set(kept.filter(({match}) => match !== null).map(linkOf));
+	const links = deferred.size === 0 ? deferred : await present(trx, 'links', deferred);
+	await (careful === null ? write(trx, kept, links) : writeWhatCanBe(trx, kept, links, careful));
+};
+
+/** Runs a transaction once more, going around what PostgreSQL refuses at the price of savepoints, where it refused any. */
+const goingAround = async <T>(work: (careful: OnRefused | null) => Promise<T>, onRefused: OnRefused): Promise<T> => {
+	try {
+		return await work(null);
+	} catch (error) {
+		if (!isRefusedValue(error)) {
+			throw error;
+		}
+
+		return work(onRefused);
+	}
+};
+
 export type Batch = {journal: string; from: Position; to: Position; entries: Entry[]};
 
 /**
  * Brings clicks of a journal into the tables and moves its position, both or neither. What belongs to an organization
  * that is gone is left out; of a link that is gone the click is kept, which outlives it in the figures, and no match.
- * @param careful goes around what PostgreSQL refuses, at the price of savepoints.
  * @returns false where the journal stood elsewhere, because another process has drained it.
  */
-export const storeBatch = (
-	db: Db,
-	{journal, from, to, entries}: Batch,
-	careful: ((entry: Entry, error: unknown) => void) | null,
-): Promise<boolean> =>
-	db.transaction(async (trx) => {
-		if (!(await advance(trx, journal, from, to))) {
-			return false;
-		}
+export const storeBatch = (db: Db, {journal, from, to, entries}: Batch, onRefused: OnRefused): Promise<boolean> =>
+	goingAround(
+		(careful) =>
+			db.transaction(async (trx) => {
+				if (!(await advance(trx, journal, from, to))) {
+					return false;
+				}
 
-		const organizations = await present(trx, 'organizations', new Set(entries.map(organizationOf)));
-		const kept = entries.filter((entry) => organizations.has(organizationOf(entry)));
-		if (kept.length === 0) {
-			return true;
-		}
+				await writeAll(trx, entries, careful);
+				return true;
+			}),
+		onRefused,
+	);
 
-		const deferred = new Set(kept.filter(({match}) => match !== null).map(linkOf));
-		const links = deferred.size === 0 ? deferred : await present(trx, 'links', deferred);
-		await (careful === null ? write(trx, kept, links) : writeWhatCanBe(trx, kept, links, careful));
-		return true;
-	});
+/** Brings clicks into the tables that no journal could take. */
+export const storeEntries = (db: Db, entries: Entry[], onRefused: OnRefused): Promise<void> =>
+	goingAround((careful) => db.transaction((trx) => writeAll(trx, entries, careful)), onRefused);
 
 /** Which clicks of a batch are of which months: each month's partition has to be there before. */
 export const monthsOf = (entries: Entry[]): Date[] =>

@@ -59,18 +59,14 @@ const number = (value: number | null | undefined): string => (value == null ? '\
 export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): string => {
 	const time = at.toISOString();
 	const {organizationId, linkId, match} = click;
-	const platform = copyText(click.platform);
-	const deviceModel = copyText(click.deviceModel);
-	const language = copyText(click.language);
-	const timezone = copyText(click.timezone);
-	const line = `${click.botClass === null ? 'c' : 'b'}\t${id}\t${time}\t${organizationId}\t${linkId}\t${copyText(click.channel)}\t${platform}\t${copyText(click.os)}\t${copyText(click.osVersion)}\t${copyText(click.browser)}\t${deviceModel}\t${language}\t${timezone}\t${copyText(click.referrerHost)}\t${copyText(click.country)}\t${copyText(click.botClass)}\n`;
+	const line = `${click.botClass === null ? 'c' : 'b'}\t${id}\t${time}\t${organizationId}\t${linkId}\t${copyText(click.channel)}\t${copyText(click.platform)}\t${copyText(click.os)}\t${copyText(click.osVersion)}\t${copyText(click.browser)}\t${copyText(click.deviceModel)}\t${copyText(click.language)}\t${copyText(click.timezone)}\t${copyText(click.referrerHost)}\t${copyText(click.country)}\t${copyText(click.botClass)}\n`;
 	if (match === null) {
 		return line;
 	}
 
 	const {token, windowHours, network, signals, visitor} = match;
 	const {osVersion} = signals;
-	const told = `${platform}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${copyText(osVersion?.precision ?? null)}\t${deviceModel}\t${language}\t${timezone}`;
+	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${copyText(osVersion?.precision ?? null)}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	return `${line}${visitor?.isReturning ? 'r' : 'n'}\t${randomUUID()}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : bytes(visitor.hash)}\t${told}\t${id}\t\\\\x${hash('sha256', token, 'hex')}\t${bytes(network.ipKey)}\t${bytes(network.netKey)}\t${time}\t${expiresAt}\n`;
 };

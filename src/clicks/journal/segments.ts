@@ -48,6 +48,15 @@ export const readChunk = (folder: string, from: Position): Chunk | null => {
 	return null;
 };
 
+/** Whether what stands after a position has one of the texts in it; more than can be read at once may have. */
+export const mentionsOf = (folder: string, from: Position, texts: string[]): boolean =>
+	listSegments(folder)
+		.filter((number) => number >= from.segment)
+		.some((segment) => {
+			const bytes = readFrom(segmentPath(folder, segment), segment === from.segment ? from.position : 0);
+			return bytes.length >= CHUNK_BYTES || texts.some((text) => bytes.includes(text));
+		});
+
 /** Removes files that are done with: those before the one that a position is in. */
 export const removeBefore = (folder: string, {segment}: Position): void => {
 	for (const number of listSegments(folder).filter((number) => number < segment)) {
