@@ -18,7 +18,6 @@ import {devRoutes} from './dev/routes.ts';
 import {portalDeviceRoutes} from './devices/portal-routes.ts';
 import {doctorRoutes} from './doctor/admin-routes.ts';
 import {domainRoutes} from './domains/admin-routes.ts';
-import {findVerifiedDomain} from './domains/domain-store.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
 import {portalDomainRoutes} from './domains/portal-routes.ts';
 import {unknownPath} from './errors.ts';
@@ -43,6 +42,7 @@ import {reservedSegments} from './organizations/org-key.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {privacyRoutes} from './privacy/admin-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
+import {knownDomain} from './resolution/resolve-link.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
 import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
@@ -109,9 +109,7 @@ const serves = async (services: Services, route: Route, hostname: string | null)
 	}
 
 	const role = services.hostRoles.roleOf(hostname);
-	return role === 'other'
-		? hostname === null || (await findVerifiedDomain(services.db, hostname)) === null
-		: role !== 'link';
+	return role === 'other' ? hostname === null || (await knownDomain(services, hostname)) === null : role !== 'link';
 };
 
 const preflight: Record<string, string> = {

@@ -7,7 +7,7 @@ type Variable = {name: string; fallback: string; meaning: string; secret?: boole
 export const configTable: readonly Variable[] = [
 	{name: 'HOST', fallback: '127.0.0.1', meaning: 'address to listen on'},
 	{name: 'PORT', fallback: '3000', meaning: 'port to listen on; 0 picks a free one'},
-	{name: 'DATA_DIR', fallback: './data', meaning: 'embedded database, generated admin token'},
+	{name: 'DATA_DIR', fallback: './data', meaning: 'embedded database, click journal, generated admin token'},
 	{
 		name: 'DATABASE_URL',
 		fallback: '',
@@ -64,6 +64,12 @@ export const configTable: readonly Variable[] = [
 	{name: 'BILLING_RETURN_URL', fallback: 'PUBLIC_URL', meaning: 'where a hosted checkout returns to'},
 	{name: 'PLANS_FILE', fallback: 'config/plans.json', meaning: 'plans: quotas, features, prices'},
 	{name: 'DNS_SERVERS', fallback: "the system's", meaning: 'comma-separated resolvers for domain verification'},
+	{
+		name: 'JOURNAL_MAX_MB',
+		fallback: '1024',
+		meaning: 'most that clicks may take in DATA_DIR while they wait for the database, in MB',
+	},
+	{name: 'LINK_CACHE_MB', fallback: '64', meaning: 'memory for links that were resolved, in MB'},
 	{name: 'CLICK_RETENTION_DAYS', fallback: '400', meaning: 'raw clicks older than this are dropped by partition'},
 	{name: 'SHUTDOWN_TIMEOUT', fallback: '10', meaning: 'seconds that a stop may take to drain'},
 	{

@@ -52,6 +52,10 @@ export type Config = Readonly<{
 	billingReturnUrl: string | null;
 	plans: Plans;
 	dnsServers: readonly string[];
+	/** Memory for links that were resolved, in MB. */
+	linkCacheMegabytes: number;
+	/** Most that clicks may take on the disk while they wait for the database, in MB. */
+	journalMegabytes: number;
 	clickRetentionDays: number;
 	shutdownTimeoutSeconds: number;
 	clockOffsetSeconds: number;
@@ -146,6 +150,8 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		billingReturnUrl: url('BILLING_RETURN_URL', ['http:', 'https:']),
 		plans,
 		dnsServers: list('DNS_SERVERS', isResolver, 'comma-separated addresses of resolvers'),
+		linkCacheMegabytes: integer('LINK_CACHE_MB', 64, {min: 0, max: 65_536}),
+		journalMegabytes: integer('JOURNAL_MAX_MB', 1024, {min: 0, max: 1_048_576}),
 		clickRetentionDays: integer('CLICK_RETENTION_DAYS', 400, {min: 1, max: 36_500}),
 		shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 10, {min: 0, max: 3600}),
 		clockOffsetSeconds,

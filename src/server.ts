@@ -13,6 +13,7 @@ import {notReady} from './errors.ts';
 import {errorBody, rawPath, requestIdOf} from './http/envelope.ts';
 import {startJobs} from './jobs/start-jobs.ts';
 import {createLog} from './log.ts';
+import {inFrontOf} from './resolution/hot-path.ts';
 import {createServices, type Services} from './services.ts';
 
 /** A service that answers requests, until it is stopped. */
@@ -97,13 +98,14 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 	try {
 		const db = await openDb();
 		const services = createServices({config, port, db, clock, log, adminToken});
-		const answer = createApp(services).callback();
+		await services.clickJournal.start();
+		const answer = inFrontOf(services, createApp(services).callback());
 		const stopJobs = startJobs(services);
 		const drain = createDrain(server);
 		server.removeListener('request', wait);
 		server.on('request', (request, response) => {
 			drain.watch(response);
-			void answer(request, response);
+			answer(request, response);
 		});
 		return {
 			services,

@@ -11,9 +11,12 @@ import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
 import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
+import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config.ts';
+import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
 import type {Db} from './db/db.ts';
+import type {VerifiedDomain} from './domains/domain-store.ts';
 import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
@@ -24,6 +27,9 @@ import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
+import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
+import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
+import type {LinkRow} from './resolution/resolve-link.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
 export type Services = Readonly<{
@@ -35,6 +41,11 @@ export type Services = Readonly<{
 	db: Db;
 	redis: Redis | null;
 	limiter: Limiter;
+	/** What other processes, and this one, have changed. */
+	changes: ChangeFeed;
+	linkCache: LinkCache<LinkRow>;
+	pageTemplates: PageTemplates;
+	hostCache: HostCache<VerifiedDomain>;
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
@@ -49,6 +60,7 @@ export type Services = Readonly<{
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
 	clickPartitions: ClickPartitions;
+	clickJournal: ClickJournal;
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
 	background: Background;
@@ -69,6 +81,16 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 	const limiter = createLimiter({redis, clock, log});
 	const background = createBackground(log);
 	const eventLoop = watchEventLoop();
+	const changes = createChangeFeed({db, log});
+	const clickPartitions = createClickPartitions(db);
+	const clickJournal = createClickJournal({
+		db,
+		clock,
+		log,
+		clickPartitions,
+		dataDir: config.dataDir,
+		maxBytes: config.journalMegabytes * 1024 * 1024,
+	});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
@@ -83,6 +105,10 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		db,
 		redis,
 		limiter,
+		changes,
+		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		pageTemplates: createPageTemplates({addresses, background}),
+		hostCache: createHostCache<VerifiedDomain>(changes),
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
@@ -96,7 +122,8 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		},
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		resolveTxt: createTxtResolver(config.dnsServers),
-		clickPartitions: createClickPartitions(db),
+		clickPartitions,
+		clickJournal,
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		background,
@@ -104,6 +131,8 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		eventLoop,
 		close: async () => {
 			await background.settle();
+			await clickJournal.close();
+			await changes.close();
 			await limiter.close();
 			eventLoop.stop();
 			redis?.disconnect();

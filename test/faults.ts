@@ -1,27 +1,15 @@
 import test from 'ava';
 import {link, organization} from './helpers/builders.ts';
 import {admin, anonymous} from './helpers/callers.ts';
-import {openLine} from './helpers/cut-off.ts';
+import {openDatabaseLine, openLine} from './helpers/cut-off.ts';
 import {createTestDatabase} from './helpers/database.ts';
 import {createFakeClock, startService} from './helpers/service.ts';
-
-/** Where the server of a connection URL listens: a port, or a unix socket. */
-const addressOf = (url: string): {port: number; host: string} | {path: string} => {
-	const {hostname, port, searchParams} = new URL(url);
-	const folder = searchParams.get('host');
-	return folder?.startsWith('/')
-		? {path: `${folder}/.s.PGSQL.${searchParams.get('port') ?? '5432'}`}
-		: {host: hostname, port: Number(port || 5432)};
-};
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
 
 test('without the database what needs it is 503 in the envelope, and it recovers by itself', async (t) => {
 	const database = await createTestDatabase();
-	const line = await openLine(addressOf(database.url));
-	const {username, password, pathname, searchParams} = new URL(database.url);
-	const user = username || searchParams.get('user') || 'postgres';
-	const through = `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`;
+	const {line, url: through} = await openDatabaseLine(database.url);
 	const service = await startService({}, createFakeClock(), {...database, url: through});
 	t.teardown(async () => {
 		if (!(await anonymous(service).get('/health/ready')).body.checks) {

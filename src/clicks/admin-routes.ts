@@ -2,7 +2,7 @@ import {route} from '../http/route.ts';
 import {uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {readLinkStats} from './link-stats.ts';
-import {readStats, type StatsQuery} from './stats.ts';
+import {readCurrentStats, type StatsQuery} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
@@ -21,7 +21,7 @@ export const statsRoutes = [
 		handler: async ({services, params, query: {linkId, ...query}}) => {
 			const organization = await requireOrganization(services, params.orgId);
 			return linkId === undefined
-				? readStats(services.db, {organizationId: organization.id, linkId: null}, query, services.clock.now())
+				? readCurrentStats(services, {organizationId: organization.id, linkId: null}, query)
 				: readLinkStats(services, {organization, id: linkId, query});
 		},
 	}),

@@ -26,6 +26,8 @@ export const clickStreamRoutes = [
 				return reply({headers});
 			}
 
+			// A click that was just answered is of the past hour, and not of what comes.
+			await services.clickJournal.settled(...(organizationId === null ? [] : [organizationId]));
 			const cursor = request.headers['last-event-id'];
 			const body = await services.clickStream.listen({
 				organizationId,

@@ -1,7 +1,7 @@
 import {getLink} from '../links/read-links.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {readStats, type Stats, type StatsQuery} from './stats.ts';
+import {readCurrentStats, type Stats, type StatsQuery} from './stats.ts';
 
 /** Clicks, matches and events of one link. @throws 404 for a link that the organization does not have. */
 export const readLinkStats = async (
@@ -9,5 +9,5 @@ export const readLinkStats = async (
 	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},
 ): Promise<Stats> => {
 	await getLink(services, {organization, id});
-	return readStats(services.db, {organizationId: organization.id, linkId: id}, query, services.clock.now());
+	return readCurrentStats(services, {organizationId: organization.id, linkId: id}, query);
 };

@@ -21,10 +21,10 @@ export const mintMatchToken = (): string => `opl_${randomAlphanumeric(32)}`;
 export const hashMatchToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /** A second visit of the same link within this time is the same visit (facts 4.6). */
-const SAME_VISIT_MS = 10 * 60 * 1000;
+export const SAME_VISIT_MS = 10 * 60 * 1000;
 
 /** What the headers of a visit say; a later visit that says less than the page's signals did leaves those. */
-const signalColumns = [
+export const signalColumns = [
 	'platform',
 	'os_major',
 	'os_minor',

@@ -2,7 +2,7 @@ import {route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {readLinkStats} from './link-stats.ts';
-import {readStats} from './stats.ts';
+import {readCurrentStats} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
@@ -17,7 +17,7 @@ export const portalStatsRoutes = [
 		limit: limits.portal,
 		query: statsQuery,
 		handler: ({services, organization, query}) =>
-			readStats(services.db, {organizationId: organization.id, linkId: null}, query, services.clock.now()),
+			readCurrentStats(services, {organizationId: organization.id, linkId: null}, query),
 	}),
 
 	route({

@@ -2,6 +2,8 @@ import {randomUUID} from 'node:crypto';
 import {translateViolation} from '../db/db.ts';
 import {linkNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
+import type {ClickJournal} from './journal/click-journal.ts';
+import {clickColumns} from './journal/entry.ts';
 import {type OpenMatch, openMatchParts} from './open-match.ts';
 
 /** A visit of a link: by a person, or by a crawler, which counts against no quota and in no click figure. */
@@ -23,32 +25,16 @@ export type Click = {
 	match: OpenMatch | null;
 };
 
-const columns = [
-	'id',
-	'occurred_at',
-	'organization_id',
-	'link_id',
-	'channel',
-	'platform',
-	'os',
-	'os_version',
-	'browser',
-	'device_model',
-	'language',
-	'timezone',
-	'referrer_host',
-	'country',
-	'bot_class',
-] as const;
-
 /**
- * Stores a click, its open match and the month's count in one statement: when this resolves they survive a crash.
+ * Stores a click, its open match and the month's count in one statement: where the journal cannot be used.
  * @throws 404 where the link has been deleted meanwhile.
  */
-export const recordClick = async ({db, clock, clickPartitions, metrics}: Services, click: Click): Promise<void> => {
-	const now = clock.now();
+export const recordClick = async (
+	{db, clickPartitions}: Pick<Services, 'db' | 'clickPartitions'>,
+	click: Click,
+	{id, at: now}: {id: string; at: Date},
+): Promise<void> => {
 	await clickPartitions.ensure(now);
-	const id = randomUUID();
 	const values = [
 		id,
 		now,
@@ -66,10 +52,9 @@ export const recordClick = async ({db, clock, clickPartitions, metrics}: Service
 		click.country,
 		click.botClass,
 	];
-	const insertClick = `INSERT INTO clicks (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+	const insertClick = `INSERT INTO clicks (${clickColumns.join(', ')}) VALUES (${clickColumns.map(() => '?').join(', ')})`;
 	if (click.botClass !== null) {
 		await db.raw(insertClick, values);
-		metrics.click('crawler');
 		return;
 	}
 
@@ -91,8 +76,19 @@ export const recordClick = async ({db, clock, clickPartitions, metrics}: Service
 				click_counts_organization_id_fkey: linkNotFound,
 			});
 		});
-	metrics.click('person');
 };
+
+/** A stand-in for the journal that writes clicks where they belong at once, such as into a transaction. */
+export const directly = (services: Pick<Services, 'db' | 'clickPartitions' | 'clock'>): ClickJournal => ({
+	record: async (click) => {
+		await recordClick(services, click, {id: randomUUID(), at: services.clock.now()});
+		return true;
+	},
+	settled: async () => {},
+	start: async () => {},
+	figures: () => ({waitingBytes: 0, lost: 0, refused: 0}),
+	close: async () => {},
+});
 
 /** People's clicks of the organization in the calendar month (UTC) of `now`. */
 export const countMonthClicks = async (db: Services['db'], organizationId: string, now: Date): Promise<number> => {

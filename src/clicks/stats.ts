@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import type {Services} from '../services.ts';
 import {type Interval, readBounds, readStarts, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
 import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries, type Scope} from './stats-store.ts';
@@ -78,4 +79,10 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 			matchMethod: listOf(breakdowns, 'matchMethod'),
 		},
 	};
+};
+
+/** The same with the clicks that this process has just told somebody of. */
+export const readCurrentStats = async (services: Services, scope: Scope, query: StatsQuery): Promise<Stats> => {
+	await services.clickJournal.settled(scope.organizationId);
+	return readStats(services.db, scope, query, services.clock.now());
 };

@@ -50,6 +50,12 @@ export const translateViolation = (error: unknown, faults: Record<string, () => 
 	return (constraint !== null && faults[constraint]?.()) || error;
 };
 
+/** Whether a statement was refused for what is in it, so that it would be refused again: SQLSTATE classes 22 and 23. */
+export const isRefusedValue = (error: unknown): boolean => {
+	const {code} = (error ?? {}) as {code?: unknown};
+	return typeof code === 'string' && /^2[23]/.test(code);
+};
+
 const CONNECTION_CODES = new Set([
 	'ECONNREFUSED',
 	'ECONNRESET',

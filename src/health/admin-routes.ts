@@ -37,6 +37,7 @@ const readStatus = async (services: Services) => {
 			pending: migrations.flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : [])),
 		},
 		counts: {organizations, links, clicksThisMonth: clicks},
+		clicks: services.clickJournal.figures(),
 	};
 };
 

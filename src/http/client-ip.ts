@@ -9,6 +9,7 @@ type Range = [Address, number];
 /** What the proxies in front say of the request as the caller sent it; null where they are silent or not believed. */
 export type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
 
+const MOST_JUDGED = 10_000;
 // Stands for the peer of a socket that is closed already.
 const UNKNOWN = '0.0.0.0';
 // RFC 6052 2.1: where a translator puts IPv4 callers.
@@ -97,13 +98,28 @@ const addressOfEntry = (entry: string): string | null => {
 export const createClientIp = (trustedProxies: string[]) => {
 	const ranges = trustedProxies.map(rangeOf).filter((range) => range !== null);
 
+	/** Proxies are few, and each of their requests asks. */
+	const judged = new Map<string, boolean>();
 	const isTrusted = (ip: string): boolean => {
 		if (ranges.length === 0) {
 			return false;
 		}
 
+		const known = judged.get(ip);
+		if (known !== undefined) {
+			return known;
+		}
+
 		const address = ipaddr.parse(ip);
-		return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
+		const trusted = ranges.some(
+			([network, bits]) => network.kind() === address.kind() && address.match([network, bits]),
+		);
+		if (judged.size >= MOST_JUDGED) {
+			judged.clear();
+		}
+
+		judged.set(ip, trusted);
+		return trusted;
 	};
 
 	const peerOf = (request: IncomingMessage): string => normalForm(request.socket.remoteAddress ?? '') ?? UNKNOWN;
@@ -119,7 +135,13 @@ export const createClientIp = (trustedProxies: string[]) => {
 			return {ip, hops};
 		}
 
-		for (const entry of listOf(request.headers['x-forwarded-for']).reverse()) {
+		const header = request.headers['x-forwarded-for'];
+		// Nearly always there is one proxy, which tells one address.
+		if (typeof header === 'string' && isIPv4(header)) {
+			return {ip: header, hops: 1};
+		}
+
+		for (const entry of listOf(header).reverse()) {
 			const next = isTrusted(ip) ? addressOfEntry(entry) : null;
 			if (next === null) {
 				break;

@@ -122,6 +122,9 @@ const send = (ctx: Context, status: number, answer: unknown): void => {
 	ctx.set(parts.headers ?? {});
 };
 
+/** Whose requests may change what links resolve to. Devices and visitors change nothing of it. */
+const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'serverKey', 'admin', 'signature']);
+
 /** A part that a route does not declare. */
 const nothing = {value: {}, faults: []};
 
@@ -203,7 +206,13 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				query: parts.query.value,
 				body: parts.body.value,
 			};
-			send(ctx, status, await handler(input as unknown as HandlerInput<C, P, Q, B>));
+			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
+			// Whoever is told that a write was made finds it everywhere (docs/link-cache.md).
+			if (method !== 'GET' && writers.has(credential)) {
+				await services.changes.settled();
+			}
+
+			send(ctx, status, answer);
 		},
 	};
 };

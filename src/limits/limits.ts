@@ -1,5 +1,15 @@
 /** At most `max` requests in any `windowSeconds`, counted per caller's address or per API key. */
-export type Limit = {name: string; max: number; windowSeconds: number; per: 'ip' | 'key'};
+export type Limit = {
+	name: string;
+	max: number;
+	windowSeconds: number;
+	per: 'ip' | 'key';
+	/**
+	 * Decided in memory, within this process's share of it (`createSharedDemand`): no answer waits for Redis. Others
+	 * are exact across processes.
+	 */
+	isHot?: boolean;
+};
 
 const SECOND = 1;
 const MINUTE = 60;
@@ -7,7 +17,7 @@ const HOUR = 3600;
 
 /** The limits of interface section 8; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
-	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip'},
+	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip', isHot: true},
 	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},
 	linkReads: {name: 'linkReads', max: 1000, windowSeconds: SECOND, per: 'key'},
 	linkWrites: {name: 'linkWrites', max: 100, windowSeconds: SECOND, per: 'key'},

@@ -1,12 +1,13 @@
 import type {Clock} from '../clock.ts';
 import type {Limit} from './limits.ts';
+import type {Demand, SharedDemand} from './shared-demand.ts';
 import type {Limiter} from './sliding-window.ts';
 
 /**
  * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Slots not
  * used yet hold -Infinity, which is a request so long ago that it no longer counts.
  */
-type AdmissionLog = {times: number[]; head: number};
+type AdmissionLog = Demand & {times: number[]; head: number};
 
 /** The logs of one limit. What is in `previous` was not asked for since `current` began, at `began`. */
 type Table = {current: Map<string, AdmissionLog>; previous: Map<string, AdmissionLog>; began: number};
@@ -32,7 +33,7 @@ const createSteadyTime = (clock: Clock): (() => number) => {
 };
 
 /** The same log with more slots, the oldest first. */
-const grown = ({times, head}: AdmissionLog, slots: number): AdmissionLog => ({
+const grown = ({times, head}: AdmissionLog, slots: number): Pick<AdmissionLog, 'times' | 'head'> => ({
 	times: [
 		...new Array<number>(slots - times.length).fill(Number.NEGATIVE_INFINITY),
 		...times.slice(head),
@@ -60,13 +61,25 @@ const logOf = (table: Table, subject: string, {max, windowSeconds}: Limit, now: 
 	}
 
 	const slots = new Array<number>(Math.min(FIRST_SLOTS, max)).fill(Number.NEGATIVE_INFINITY);
-	const log = table.previous.get(subject) ?? {times: slots, head: 0};
+	const log = table.previous.get(subject) ?? {times: slots, head: 0, current: 0, previous: 0, began: now};
 	table.current.set(subject, log);
 	return log;
 };
 
-/** Admits a request at `now` and returns 0, or returns the milliseconds until one can be admitted. */
-const admit = (log: AdmissionLog, {max, windowSeconds}: Limit, now: number): number => {
+/**
+ * Admits a request at `now` and returns 0, or returns the milliseconds until one can be admitted.
+ * @param share how many of the limit this process may admit.
+ */
+const admit = (log: AdmissionLog, {max, windowSeconds}: Limit, share: number, now: number): number => {
+	const {length} = log.times;
+	if (share < length) {
+		const deciding = log.times[(log.head + length - share) % length] ?? Number.NEGATIVE_INFINITY;
+		const sooner = deciding + windowSeconds * 1000 - now;
+		if (sooner > 0) {
+			return sooner;
+		}
+	}
+
 	const wait = (log.times[log.head] ?? Number.NEGATIVE_INFINITY) + windowSeconds * 1000 - now;
 	if (wait > 0) {
 		if (log.times.length >= max) {
@@ -83,9 +96,18 @@ const admit = (log: AdmissionLog, {max, windowSeconds}: Limit, now: number): num
 
 /**
  * A limiter of this process alone. Exact, O(1) per decision (a log doubles at most a few times), and without timers.
+ * @param sharing gives this process its part of each limit; without it, each is all its own.
  * @param maxSubjects how many subjects of one limit are told apart within a window; at most twice as many are held.
  */
-export const createMemoryLimiter = ({clock, maxSubjects = 200_000}: {clock: Clock; maxSubjects?: number}): Limiter => {
+export const createMemoryLimiter = ({
+	clock,
+	maxSubjects = 200_000,
+	sharing,
+}: {
+	clock: Clock;
+	maxSubjects?: number;
+	sharing?: SharedDemand;
+}): Limiter => {
 	const time = createSteadyTime(clock);
 	const tables = new Map<string, Table>();
 
@@ -101,10 +123,11 @@ export const createMemoryLimiter = ({clock, maxSubjects = 200_000}: {clock: Cloc
 	};
 
 	return {
-		take: async (limit, subject) => {
+		take: (limit, subject) => {
 			const now = time();
 			const log = logOf(tableOf(limit, now), subject, limit, now, maxSubjects);
-			return Math.ceil(admit(log, limit, now) / 1000);
+			const share = sharing?.share(limit, subject, log, now) ?? limit.max;
+			return Math.ceil(admit(log, limit, share, now) / 1000);
 		},
 		ping: async () => {},
 		close: async () => tables.clear(),

@@ -1,11 +1,12 @@
-import {isIPv6} from 'node:net';
 import type {Redis} from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
 import type {Limit} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
+import {createRedisExchange} from './redis-exchange.ts';
 import {createRedisLimiter, failFastOptions, type TimeSource} from './redis-limiter.ts';
+import {createSharedDemand, TELL_MS} from './shared-demand.ts';
 
 /**
  * Counts requests in sliding windows: never more than `max` of a subject are admitted in any `windowSeconds`. A refused
@@ -13,7 +14,7 @@ import {createRedisLimiter, failFastOptions, type TimeSource} from './redis-limi
  */
 export type Limiter = {
 	/** Admits a request (0), or returns the whole seconds, at least 1, until a retry can succeed. */
-	take(limit: Limit, subject: string): Promise<number>;
+	take(limit: Limit, subject: string): Promise<number> | number;
 	/** Resolves where the windows can be reached, rejects where they cannot. */
 	ping(): Promise<void>;
 	close(): Promise<void>;
@@ -24,7 +25,7 @@ export type Limiter = {
  * the whole /64 counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
  */
 export const limitSubjectOf = (ip: string): string => {
-	if (!isIPv6(ip)) {
+	if (!ip.includes(':')) {
 		return ip;
 	}
 
@@ -56,7 +57,37 @@ export const createLimiter = ({
 	log: Pick<Logger, 'info' | 'warn'>;
 	local?: Limiter;
 	time?: TimeSource;
-}): Limiter => (redis === null ? local : createSharedLimiter({redis, log, local, time}));
+}): Limiter => {
+	if (redis === null) {
+		return local;
+	}
+
+	const shared = createSharedLimiter({redis, log, local, time});
+	const hot = createHotLimiter({redis, clock});
+	return {
+		take: (limit, subject) => (limit.isHot ? hot : shared).take(limit, subject),
+		ping: shared.ping,
+		close: async () => {
+			await hot.close();
+			await shared.close();
+		},
+	};
+};
+
+/** Decides at once, and tells other processes through Redis what it is asked for. Without Redis each has the limit. */
+const createHotLimiter = ({redis, clock}: {redis: Redis; clock: Clock}): Limiter => {
+	const sharing = createSharedDemand({exchange: createRedisExchange(redis), clock});
+	const limiter = createMemoryLimiter({clock, sharing});
+	const timer = setInterval(sharing.tell, TELL_MS).unref();
+	return {
+		...limiter,
+		close: async () => {
+			clearInterval(timer);
+			await sharing.close();
+			await limiter.close();
+		},
+	};
+};
 
 type SharedDeps = {redis: Redis; log: Pick<Logger, 'info' | 'warn'>; local: Limiter; time: TimeSource};
 

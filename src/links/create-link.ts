@@ -107,11 +107,12 @@ const create = async (services: Services, trx: Db, {organization, by, fields}: N
  * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */
-export const createLink = (
+export const createLink = async (
 	services: Services,
 	{idempotencyKey, ...newLink}: NewLink & {idempotencyKey?: string | undefined},
 ): Promise<LinkJson> => {
 	const {organization, fields} = newLink;
+	await services.clickJournal.settled(organization.id);
 	return inTransaction(services.db, (trx) =>
 		idempotencyKey === undefined
 			? create(services, trx, newLink)

@@ -35,12 +35,15 @@ type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 /** One transaction for each chunk. A stop of the service waits for the one that is under way. */
 const inEarnest = (services: Services, {organization, by, query}: Import): ApplyRows => {
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
-	return (rows) => {
+	return async (rows) => {
+		await services.clickJournal.settled(organization.id);
 		const work = inTransaction(services.db, (trx) =>
 			importChunk(services, realTarget(trx, organization.id), {...chunk, rows}),
 		);
 		services.background.run('finish a chunk of an import', work);
-		return work;
+		const answers = await work;
+		await services.changes.settled();
+		return answers;
 	};
 };
 

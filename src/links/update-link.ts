@@ -18,6 +18,7 @@ export const updateLink = async (
 	services: Services,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
+	await services.clickJournal.settled(organization.id);
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createLinkStore(trx, organization.id);

@@ -105,12 +105,19 @@ const sightTokens = async ({db}: Services, {fields}: MatchRequest): Promise<Toke
 	}));
 };
 
+/** What a click that was made a moment ago would be found by. */
+const keysOf = ({places}: Asker, {fields}: MatchRequest): string[] => [
+	...tokensOf(fields).map(({hash}) => hash.toString('hex')),
+	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
+];
+
 /**
  * Tells an app's first open which click it came from: by token, else by the best guess that is sure enough. A device
  * that asks again within the grace gets the same answer. Each click is given to one device only.
  */
 export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
 	const asker = await askerOf(services, request);
+	await services.clickJournal.settled(...keysOf(asker, request));
 	const sightings = await sightTokens(services, request);
 	for (const {method, click} of sightings) {
 		if (click?.consumedAt === null) {

@@ -1,4 +1,5 @@
 import {createBackground} from '../background.ts';
+import {directly} from '../clicks/record-click.ts';
 import {createMetrics} from '../metrics/metrics.ts';
 import type {Services} from '../services.ts';
 import {createMatchPeppers} from './match-peppers.ts';
@@ -12,6 +13,8 @@ const IDLE_MS = 5000;
  */
 export const rehearse = async <T>(services: Services, work: (rehearsed: Services) => Promise<T>): Promise<T> => {
 	const now = services.clock.now();
+	// Before the transaction, whose locks the journal would wait for.
+	await services.clickJournal.settled();
 	const background = createBackground(services.log);
 	const trx = await services.db.transaction();
 	try {
@@ -23,6 +26,7 @@ export const rehearse = async <T>(services: Services, work: (rehearsed: Services
 			metrics: createMetrics(services.clock),
 			clock: {now: () => now},
 			matchPeppers: createMatchPeppers(trx),
+			clickJournal: directly({db: trx, clickPartitions: services.clickPartitions, clock: {now: () => now}}),
 		});
 	} finally {
 		await background.settle();

@@ -1,10 +1,19 @@
-import {randomInt} from 'node:crypto';
+import {randomPooled} from '../random-pool.ts';
 
 export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** `length` characters of base 62, each drawn from the system's random source. */
-export const randomAlphanumeric = (length: number): string =>
-	Array.from({length}, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)]).join('');
+export const randomAlphanumeric = (length: number): string => {
+	let text = '';
+	while (text.length < length) {
+		for (const byte of randomPooled(length - text.length)) {
+			// The bytes above the last whole multiple of 62 would make some characters likelier than others.
+			text += byte < 248 ? ALPHANUMERIC[byte % 62] : '';
+		}
+	}
+
+	return text;
+};
 
 /**
  * First path segments that are surfaces of their own (decisions 2). A resolution path never begins with one, so an

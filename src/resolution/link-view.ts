@@ -1,4 +1,6 @@
+import type {Services} from '../services.ts';
 import {safeHttpUrl, type Utm} from './link-targets.ts';
+import type {ResolvedLink} from './resolve-link.ts';
 
 /** A live link as its pages show it: template and organization defaults are already under its own values. */
 export type LinkView = {
@@ -31,3 +33,25 @@ export const descriptionOf = ({og}: LinkView): string | null => (og.description?
 /** The social image, checked once more (facts 1.8), or null. */
 export const imageOf = ({og}: LinkView): string | null =>
 	og.imageUrl === null ? null : safeHttpUrl(og.imageUrl, {linkHosts: []});
+
+/** @param token of the visit that the page is for. */
+export const linkViewOf = (
+	{addresses}: Pick<Services, 'addresses'>,
+	link: ResolvedLink,
+	token: string | null,
+): LinkView => ({
+	organizationName: link.organization.name,
+	orgKey: link.organization.orgKey,
+	shortCode: link.shortCode,
+	url: link.url,
+	title: link.title,
+	og: link.og,
+	path: link.path,
+	params: link.params,
+	fallbackUrl: link.fallbackUrl,
+	utm: link.utm,
+	token,
+	ios: link.ios,
+	android: link.android,
+	host: URL.canParse(link.url) ? new URL(link.url).host : addresses.linkDomain,
+});

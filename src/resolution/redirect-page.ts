@@ -152,7 +152,11 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 `);
 };
 
-/** Headers of the page for people (facts 1.7). `nonce`: 16 or more random bytes as base64, new for each response. */
+/** The policy of a page (facts 1.7). `nonce`: 16 or more random bytes as base64, new for each response. */
+export const contentSecurityPolicy = (nonce: string): string =>
+	`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** Headers of the page for people (facts 1.7). `nonce` as that of the policy. */
 export const redirectPageHeaders = (nonce: string, acceptLanguage?: string): Record<string, string> => ({
 	'Content-Type': 'text/html; charset=utf-8',
 	'Content-Language': pageLanguage(acceptLanguage),
@@ -162,14 +166,5 @@ export const redirectPageHeaders = (nonce: string, acceptLanguage?: string): Rec
 	'X-Robots-Tag': 'noindex, nofollow',
 	'X-Content-Type-Options': 'nosniff',
 	'Referrer-Policy': 'strict-origin-when-cross-origin',
-	'Content-Security-Policy': [
-		"default-src 'none'",
-		`script-src 'nonce-${nonce}'`,
-		`style-src 'nonce-${nonce}'`,
-		'img-src https: data:',
-		"connect-src 'self'",
-		"base-uri 'none'",
-		"form-action 'none'",
-		"frame-ancestors 'none'",
-	].join('; '),
+	'Content-Security-Policy': contentSecurityPolicy(nonce),
 });

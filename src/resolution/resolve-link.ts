@@ -1,4 +1,4 @@
-import {findVerifiedDomain} from '../domains/domain-store.ts';
+import {findVerifiedDomain, type VerifiedDomain} from '../domains/domain-store.ts';
 import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
 import {shortUrl} from '../links/link.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
@@ -29,7 +29,8 @@ export type ResolvedLink = {
 	android: Array<{packageName: string; scheme: string | null}>;
 };
 
-type Row = {
+/** What an address resolves to, as it is stored: whether it resolves is for the moment of the visit to say. */
+export type LinkRow = {
 	id: string;
 	organization_id: string;
 	org_key: string;
@@ -90,17 +91,20 @@ const query = (where: string) => `
 	LEFT JOIN app_configs ON app_configs.organization_id = organizations.id
 	WHERE ${where}`;
 const byOrgKey = query('organizations.org_key = ? AND links.short_code = ?');
-const byOrganization = query('organizations.id = ? AND links.short_code = ?');
 const byIds = query('links.id = ANY(?)');
 
-/** What a path names: a code below an orgKey, or, on a custom domain, a code of the domain's organization. */
-type Address = {orgKey: string; shortCode: string} | {organizationId: string; shortCode: string};
+/** What a path names: a code of an organization, which on a custom domain the domain says. */
+type Address = {orgKey: string; shortCode: string};
 
 /** A resolution path as the router split it. A path of one segment has no `orgKey`. */
 export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
 
 const malformedOrgKey = () =>
 	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
+
+/** The verified custom domain of a host name, as every request for another host than ours asks. */
+export const knownDomain = ({db, hostCache}: Services, hostname: string): Promise<VerifiedDomain | null> =>
+	hostCache.get(hostname, () => findVerifiedDomain(db, hostname));
 
 /**
  * Which link a host and a path name, and whether its data is asked for (decisions 2). On a custom domain
@@ -109,11 +113,11 @@ const malformedOrgKey = () =>
  * a custom domain.
  */
 export const locate = async (
-	{hostRoles, db}: Services,
+	services: Services,
 	hostname: string | null,
 	{orgKey, shortCode, data}: ResolutionPath,
 ): Promise<{address: Address; data: boolean}> => {
-	const role = hostRoles.roleOf(hostname);
+	const role = services.hostRoles.roleOf(hostname);
 	const mayBeBareData = role === 'other' && shortCode === 'data' && !data;
 	if (orgKey !== undefined && !ORG_KEY.test(orgKey) && !mayBeBareData) {
 		throw malformedOrgKey();
@@ -127,27 +131,28 @@ export const locate = async (
 		return {address: {orgKey, shortCode}, data};
 	}
 
-	const domain = role === 'api' || hostname === null ? null : await findVerifiedDomain(db, hostname);
+	const domain = role === 'api' || hostname === null ? null : await knownDomain(services, hostname);
 	if (domain === null) {
 		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
 	}
 
 	if (orgKey === undefined) {
-		return {address: {organizationId: domain.organizationId, shortCode}, data};
+		return {address: {orgKey: domain.orgKey, shortCode}, data};
 	}
 
 	if (orgKey === domain.orgKey) {
-		return {address: {organizationId: domain.organizationId, shortCode}, data};
+		return {address: {orgKey: domain.orgKey, shortCode}, data};
 	}
 
 	if (mayBeBareData) {
-		return {address: {organizationId: domain.organizationId, shortCode: orgKey}, data: true};
+		return {address: {orgKey: domain.orgKey, shortCode: orgKey}, data: true};
 	}
 
 	throw linkNotFound();
 };
 
-const toResolvedLink = ({addresses}: Services, row: Row): ResolvedLink => ({
+/** The link of a row. */
+export const toResolvedLink = ({addresses}: Pick<Services, 'addresses'>, row: LinkRow): ResolvedLink => ({
 	id: row.id,
 	organization: {id: row.organization_id, orgKey: row.org_key, name: row.organization_name},
 	shortCode: row.short_code,
@@ -172,7 +177,7 @@ const toResolvedLink = ({addresses}: Services, row: Row): ResolvedLink => ({
 });
 
 /** Why a link does not resolve, or null where it does. */
-const goneReason = (row: Row, now: Date): Parameters<typeof linkGone>[0] | null => {
+export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
 	if (row.organization_status === 'SUSPENDED') {
 		return 'suspended';
 	}
@@ -190,7 +195,7 @@ export const findLiveLinks = async (services: Services, ids: readonly string[]):
 		return new Map();
 	}
 
-	const {rows} = await services.db.raw<{rows: Row[]}>(byIds, [[...ids]]);
+	const {rows} = await services.db.raw<{rows: LinkRow[]}>(byIds, [[...ids]]);
 	const now = services.clock.now();
 	return new Map(
 		rows.filter((row) => goneReason(row, now) === null).map((row) => [row.id, toResolvedLink(services, row)]),
@@ -213,11 +218,12 @@ export const resolveLink = async (
 		throw linkNotFound();
 	}
 
-	const {rows} = await ('orgKey' in address
-		? services.db.raw<{rows: Row[]}>(byOrgKey, [address.orgKey, address.shortCode])
-		: services.db.raw<{rows: Row[]}>(byOrganization, [address.organizationId, address.shortCode]));
-	const [row] = rows;
-	if (row === undefined) {
+	const {orgKey, shortCode} = address;
+	const row = await services.linkCache.get(orgKey, shortCode, async () => {
+		const {rows} = await services.db.raw<{rows: LinkRow[]}>(byOrgKey, [orgKey, shortCode]);
+		return rows[0] ?? null;
+	});
+	if (row === null) {
 		throw linkNotFound();
 	}
 

@@ -97,6 +97,7 @@ export const takeSignals = async (
 	const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 	const token = textOf(fields['token']);
 	if (token !== null) {
+		await services.clickJournal.settled(hashMatchToken(token).toString('hex'));
 		await store(services, token, readSignals(fields, request));
 	}
 

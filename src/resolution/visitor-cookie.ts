@@ -1,4 +1,5 @@
-import {createHash, randomBytes} from 'node:crypto';
+import {hash} from 'node:crypto';
+import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
 
 /** Tells that two visits are one person's, so that only one click stays open for them (facts 4.6). */
@@ -15,8 +16,8 @@ const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
 /** The visitor's cookie, or a new one of 128 random bits. */
 export const visitorCookie = (header: string | undefined): VisitorCookie => {
 	const sent = SENT.exec(header ?? '')?.[1];
-	const value = sent ?? randomBytes(16).toString('base64url');
-	return {value, hash: createHash('sha256').update(value).digest(), isReturning: sent !== undefined};
+	const value = sent ?? randomPooled(16).toString('base64url');
+	return {value, hash: Buffer.from(hash('sha256', value, 'hex'), 'hex'), isReturning: sent !== undefined};
 };
 
 /** The header that sets it, for as long as the click may be claimed. */

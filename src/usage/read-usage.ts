@@ -15,8 +15,9 @@ export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
  * then (402 PLAN_NOT_SELECTED).
  */
 export const readUsage = async (services: Services, organization: Organization): Promise<Usage> => {
-	const {db, clock} = services;
+	const {db, clock, clickJournal} = services;
 	const {id} = organization;
+	await clickJournal.settled(id);
 	const [links, clicks, members, domains] = await Promise.all([
 		countLinks(db, id),
 		countMonthClicks(db, id, clock.now()),

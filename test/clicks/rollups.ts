@@ -51,6 +51,7 @@ test('what is rolled up is read from the rollups, and what came since is counted
 	const {url} = await link(acme, {channel: 'email'});
 	const {pathname} = new URL(url);
 	await anonymous(service).get(pathname);
+	await service.services.clickJournal.settled();
 	await rollUp(db);
 	t.is(await rolledClicks(service), 1);
 	// A month that has been dropped: only the rollups know of it.

@@ -39,3 +39,23 @@ export const openLine = async (target: {port: number; host: string} | {path: str
 	};
 	return {port, cut, mend: () => listen(port), close: async () => (server.listening ? cut() : undefined)};
 };
+
+/** Where the server of a connection URL listens: a port, or a unix socket. */
+const addressOf = (url: string): {port: number; host: string} | {path: string} => {
+	const {hostname, port, searchParams} = new URL(url);
+	const folder = searchParams.get('host');
+	return folder?.startsWith('/')
+		? {path: `${folder}/.s.PGSQL.${searchParams.get('port') ?? '5432'}`}
+		: {host: hostname, port: Number(port || 5432)};
+};
+
+/** A line to the server of a database, and the database's URL through it. */
+export const openDatabaseLine = async (databaseUrl: string): Promise<{line: Line; url: string}> => {
+	const line = await openLine(addressOf(databaseUrl));
+	const {username, password, pathname, searchParams} = new URL(databaseUrl);
+	const user = username || searchParams.get('user') || 'postgres';
+	return {
+		line,
+		url: `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`,
+	};
+};

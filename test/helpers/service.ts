@@ -1,4 +1,7 @@
 import {randomBytes} from 'node:crypto';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import type {Clock} from '../../src/clock.ts';
@@ -39,6 +42,7 @@ export const startService = async (
 	logged: {write(line: string): void} = pino.destination(2),
 ): Promise<TestService> => {
 	const database = given ?? (await createTestDatabase());
+	const dataDir = await mkdtemp(path.join(tmpdir(), 'oplink-data-'));
 	const adminToken = randomBytes(24).toString('hex');
 	const config = loadConfig({
 		PORT: '0',
@@ -46,6 +50,7 @@ export const startService = async (
 		TRUSTED_PROXIES: '127.0.0.0/8,::1/128',
 		LOG_LEVEL: 'silent',
 		SHUTDOWN_TIMEOUT: '2',
+		DATA_DIR: dataDir,
 		...env,
 	});
 	const log = pino({level: config.logLevel}, logged);
@@ -64,10 +69,21 @@ export const startService = async (
 		databaseUrl: database.url,
 		stop: async () => {
 			await running.stop();
+			await rm(dataDir, {recursive: true, force: true});
 			await db.destroy();
 			await database.drop();
 		},
 	};
+};
+
+/** Rows of a table, of all clicks that were answered until now. */
+export const storedRows = async (
+	{services}: TestService,
+	table: 'clicks' | 'match_clicks' | 'click_counts',
+	where: Record<string, unknown>,
+) => {
+	await services.clickJournal.settled();
+	return services.db(table).where(where);
 };
 
 /** Whether keys of an organization are there; used to see what a first read provisions. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, userAgents, visit} from './_phones.ts';
 
 let service: TestService;
@@ -136,7 +136,9 @@ test('of 20 first opens at once for 5 clicks, 5 are matched, each to a click of 
 		Array.from({length: 20}, (_, index) => open(service, address, {...iPhoneApp, deviceId: `device-of-five-${index}`})),
 	);
 	t.is(answers.filter(({body}) => body.matched).length, 5);
-	const rows = await service.services.db('match_clicks').where({link_id: sale.id}).whereNotNull('consumed_by');
+	const rows = (await storedRows(service, 'match_clicks', {link_id: sale.id})).filter(
+		(row) => row.consumed_by !== null,
+	);
 	t.is(new Set(rows.map(({consumed_by}) => consumed_by.toString('hex'))).size, 5);
 });
 

@@ -17,6 +17,7 @@ test.before(async () => {
 	service = await startService();
 	const {db} = service.services;
 	await clicked(service, await organization(service), network()(1));
+	await service.services.clickJournal.settled();
 	// 10,000 clicks of 2,000 addresses in 500 networks, every fifth matched.
 	await db.raw(
 		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, token_hash, ip_key, net_key, created_at, expires_at,

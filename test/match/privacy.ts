@@ -2,7 +2,7 @@ import test from 'ava';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
 import {weekOf} from '../../src/match/match-peppers.ts';
 import {link, organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
 
 const HOUR = 3600;
@@ -14,8 +14,11 @@ const ownService = async (t: {teardown(run: () => unknown): void}): Promise<Test
 	return service;
 };
 
-const rowsOf = ({services}: TestService, linkId: string) => services.db('match_clicks').where({link_id: linkId});
-const clean = ({services, clock}: TestService) => forgetExpiredMatches(services.db, clock.now());
+const rowsOf = (of: TestService, linkId: string) => storedRows(of, 'match_clicks', {link_id: linkId});
+const clean = async ({services, clock}: TestService) => {
+	await services.clickJournal.settled();
+	return forgetExpiredMatches(services.db, clock.now());
+};
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'visitor', 'consumed_by'];
 
 test('addresses are kept as keyed hashes, and no User-Agent or language list', async (t) => {
@@ -67,6 +70,7 @@ test('a matched click is cleared a day after its match', async (t) => {
 test('more rows than a batch are cleared in one run', async (t) => {
 	const service = await ownService(t);
 	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});
+	await service.services.clickJournal.settled();
 	await service.services.db.raw(
 		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, token_hash, ip_key, created_at, expires_at)
 		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, CAST(CAST(n AS text) AS bytea), ip_key, created_at, expires_at
@@ -74,7 +78,7 @@ test('more rows than a batch are cleared in one run', async (t) => {
 	);
 	service.clock.advance(HOUR);
 	t.like(await clean(service), {forgotten: 2501});
-	t.is((await service.services.db('match_clicks').where({link_id: sale.id, forgotten: false})).length, 0);
+	t.is((await storedRows(service, 'match_clicks', {link_id: sale.id, forgotten: false})).length, 0);
 });
 
 test('the secret changes weekly; a click of last week still matches, and older secrets are deleted', async (t) => {
@@ -122,7 +126,7 @@ test('a visitor who comes back within 10 minutes leaves one open click, with a n
 	t.deepEqual(rows[0].created_at, service.clock.now());
 	t.deepEqual((await open(service, network()(1), {clipboardToken: first.token})).body, nothing);
 	t.is((await open(service, network()(1), {clipboardToken: second.token})).body.linkId, sale.id);
-	t.is((await service.services.db('clicks').where({link_id: sale.id})).length, 2);
+	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 2);
 });
 
 test('after 10 minutes, and on another link, it is another click; a match closes those that the visitor left open on the link', async (t) => {

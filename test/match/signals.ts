@@ -1,7 +1,7 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {startService, storedRows, type TestService} from '../helpers/service.ts';
 import {iPhoneApp, network, open, pathOf, sendSignals, userAgents, visit} from './_phones.ts';
 
 let service: TestService;
@@ -33,7 +33,7 @@ test('the beacon makes an exact fingerprint of a click that headers alone would 
 	t.is(status, 204);
 	t.is(text, '');
 	t.like((await open(service, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
-	const [click] = await service.services.db('clicks').where({link_id: sale.id});
+	const [click] = await storedRows(service, 'clicks', {link_id: sale.id});
 	t.is(click.timezone, 'America/New_York');
 });
 
@@ -88,7 +88,7 @@ test('a Mac with a touch screen is an iPad, and one without is a Mac', async (t)
 		await sendSignals(service, sale, {token, ...pageSignals, touchPoints}, {'User-Agent': userAgents.iPad});
 		const {body} = await open(service, address, {platform: 'iOS', language: 'en-US', timezone: 'America/New_York'});
 		t.is(body.matched, matched, platform);
-		const rows = await service.services.db('clicks').where({link_id: sale.id, platform});
+		const rows = await storedRows(service, 'clicks', {link_id: sale.id, platform});
 		t.is(rows.length, 1);
 	}
 });
@@ -101,8 +101,8 @@ test('a click takes signals once, and within 60 seconds', async (t) => {
 			t.is((await sendSignals(own, sale, {token, timezone})).status, 204);
 		}
 
-		const rows = await own.services.db('match_clicks').orderBy('created_at', 'desc');
-		return rows[0].timezone;
+		const rows = await storedRows(own, 'match_clicks', {});
+		return rows.toSorted((a, b) => b.created_at - a.created_at)[0].timezone;
 	};
 	const first = await visit(own, sale, network()(1), {timezone: null});
 	t.is(await zoneOf(first.token, 'Europe/Paris', 'Asia/Tokyo'), 'Europe/Paris');
@@ -129,12 +129,12 @@ test('the answer is 204 for an unknown token and for values that make no sense',
 		t.is((await sendSignals(service, sale, body ?? {})).status, 204, JSON.stringify(body));
 	}
 
-	const rows = await service.services.db('match_clicks').where({link_id: sale.id});
+	const rows = await storedRows(service, 'match_clicks', {link_id: sale.id});
 	t.deepEqual(
 		rows.map(({timezone, language, device_model}) => [timezone, language, device_model]),
 		[[null, 'en-US', null]],
 	);
-	t.is((await service.services.db('clicks').where({link_id: sale.id})).length, 1);
+	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 1);
 });
 
 test('signals are JSON of at most 2 KB, sent as JSON or as text', async (t) => {

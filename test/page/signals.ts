@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {storedRows} from '../helpers/service.ts';
 import type {ReaderName} from './_readers.ts';
 import {type Stage, signalsOf, startStage, tokenOf, type VisitOptions, visit} from './_stage.ts';
 
@@ -26,7 +27,7 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: VisitOptio
 	const visited = await visit(stage, t, url, reader, {...options, before: [countBeacons, options.before ?? []].flat()});
 	const {page} = visited;
 	/** What the service keeps of the click. */
-	const click = () => stage.service.services.db('match_clicks').where({link_id: id}).first();
+	const click = () => storedRows(stage.service, 'match_clicks', {link_id: id}).then(([row]) => row);
 	return {
 		...visited,
 		click,

@@ -12,7 +12,8 @@ test.after.always(() => portal?.stop());
 
 /** Every row that a match would write or change. */
 const traces = async () => {
-	const {db} = portal.services;
+	const {db, clickJournal} = portal.services;
+	await clickJournal.settled();
 	const {rows} =
 		await db.raw(`SELECT (SELECT CAST(array_agg(m ORDER BY m.id) AS text) FROM match_clicks AS m) AS clicks,
 		(SELECT CAST(array_agg(a ORDER BY a.id) AS text) FROM match_attempts AS a) AS attempts,

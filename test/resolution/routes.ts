@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {startService, storedRows, type TestService} from '../helpers/service.ts';
 
 const iPhone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
@@ -19,7 +19,7 @@ test.before(async () => {
 test.after.always(() => service?.stop());
 
 const pathOf = (url: string) => new URL(url).pathname;
-const clicksOf = (linkId: string) => service.services.db('clicks').where({link_id: linkId});
+const clicksOf = (linkId: string) => storedRows(service, 'clicks', {link_id: linkId});
 const tokensIn = (text: string) => new Set(text.match(/opl_[A-Za-z0-9]{32}/g));
 
 test('the page is 200 HTML with the headers of the specification and one token', async (t) => {
@@ -38,7 +38,7 @@ test('the page is 200 HTML with the headers of the specification and one token',
 	t.is(click.platform, 'ios');
 	t.is(click.os_version, '17.5.1');
 	t.is(click.bot_class, null);
-	t.is((await service.services.db('match_clicks').where({link_id: id})).length, 1);
+	t.is((await storedRows(service, 'match_clicks', {link_id: id})).length, 1);
 });
 
 test('two visits carry two tokens and two nonces; a link that is not deferred carries none', async (t) => {
@@ -86,7 +86,7 @@ test('a preview crawler gets a static page that may be cached, and counts as no 
 		rows.map((row) => row.bot_class),
 		['preview-crawler'],
 	);
-	const [counted] = await service.services.db('click_counts').where({organization_id: acme.id});
+	const [counted] = await storedRows(service, 'click_counts', {organization_id: acme.id});
 	t.is(counted, undefined);
 	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
 	t.is(body.totals.clicks, 0);

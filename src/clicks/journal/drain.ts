@@ -1,0 +1,60 @@
+import type {Db} from '../../db/db.ts';
+import type {ClickPartitions} from '../click-partitions.ts';
+import {decodeEntries} from './entry.ts';
+import {monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {readChunk, removeBefore} from './segments.ts';
+
+/** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
+export type Drain = {
+	/** Brings the next clicks. @returns whether there were any. @throws what the database or the disk fails with. */
+	step(): Promise<boolean>;
+	/** Up to where the journal is in the tables, as far as is known. */
+	position(): Position;
+};
+
+type Given = {
+	db: Db;
+	clickPartitions: ClickPartitions;
+	folder: string;
+	journal: string;
+	onRefused: OnRefused;
+};
+
+export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: Given): Drain => {
+	let position: Position = {segment: 0, position: 0};
+	/** False where a transaction may or may not have moved it. */
+	let isKnown = false;
+
+	return {
+		step: async () => {
+			if (!isKnown) {
+				position = await readPosition(db, journal);
+				isKnown = true;
+			}
+
+			const chunk = readChunk(folder, position);
+			if (chunk === null) {
+				return false;
+			}
+
+			const entries = chunk.payloads.flatMap(decodeEntries);
+			for (const month of monthsOf(entries)) {
+				await clickPartitions.ensure(month);
+			}
+
+			const {to} = chunk;
+			isKnown = false;
+			if (await storeBatch(db, {journal, from: position, to, entries}, onRefused)) {
+				const isInNextFile = to.segment > position.segment;
+				position = to;
+				isKnown = true;
+				if (isInNextFile) {
+					removeBefore(folder, to);
+				}
+			}
+
+			return true;
+		},
+		position: () => position,
+	};
+};

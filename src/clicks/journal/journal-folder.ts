@@ -1,0 +1,68 @@
+import {mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {hostname} from 'node:os';
+import path from 'node:path';
+import {type Db, onlyRow} from '../../db/db.ts';
+
+/** Journals of this process, which no pid can tell from those of an earlier one that had the same. */
+const own = new Set<string>();
+
+const ownerFile = (folder: string): string => path.join(folder, 'owner');
+
+/** A folder whose owner was not heard of for so long is nobody's. */
+const SILENT_MS = 60_000;
+
+/**
+ * Where the journals of a database are: each database has its own place, so that no click is drained into another one.
+ */
+export const journalRoot = async (db: Db, dataDir: string): Promise<string> => {
+	const {rows} = await db.raw<{rows: Array<{name: string}>}>(
+		`SELECT system_identifier || '-' || (SELECT oid FROM pg_database WHERE datname = current_database()) AS name
+		FROM pg_control_system()`,
+	);
+	return path.join(dataDir, 'journal', onlyRow(rows).name);
+};
+
+/** Shows that the owner lives; the first time makes the folder. */
+export const claimFolder = async (folder: string): Promise<void> => {
+	own.add(folder);
+	await mkdir(folder, {recursive: true, mode: 0o700});
+	await writeFile(ownerFile(folder), JSON.stringify({host: hostname(), pid: process.pid}), {mode: 0o600});
+};
+
+export const releaseFolder = (folder: string): void => {
+	own.delete(folder);
+};
+
+export const removeFolder = (folder: string): Promise<void> => rm(folder, {recursive: true, force: true});
+
+const isRunning = (pid: number): boolean => {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'EPERM';
+	}
+};
+
+const isAbandoned = async (folder: string, now: number): Promise<boolean> => {
+	try {
+		const {host, pid} = JSON.parse(await readFile(ownerFile(folder), 'utf8')) as {host: string; pid: number};
+		if (host === hostname() && (pid === process.pid || !isRunning(pid))) {
+			return true;
+		}
+	} catch {
+		// Without a readable owner only time tells.
+	}
+
+	const {mtimeMs} = await stat(ownerFile(folder)).catch(() => stat(folder));
+	return now - mtimeMs > SILENT_MS;
+};
+
+/** The folders of journals whose process is gone. @param claimed one that was claimed just now, by the same clock. */
+export const findAbandoned = async (claimed: string): Promise<string[]> => {
+	const root = path.dirname(claimed);
+	const {mtimeMs: now} = await stat(ownerFile(claimed));
+	const folders = (await readdir(root)).map((name) => path.join(root, name)).filter((folder) => !own.has(folder));
+	const abandoned = await Promise.all(folders.map((folder) => isAbandoned(folder, now).catch(() => false)));
+	return folders.filter((_, index) => abandoned[index]);
+};

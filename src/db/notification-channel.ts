@@ -1,0 +1,89 @@
+import {createRequire} from 'node:module';
+import type {Logger} from 'pino';
+import type {Db} from './db.ts';
+
+const require = createRequire(import.meta.url);
+const {Client} = require('pg') as typeof import('pg');
+type Connection = InstanceType<typeof Client>;
+
+const RECONNECT_MS = 250;
+
+/** One channel of PostgreSQL's LISTEN and NOTIFY, on a connection of its own that comes back by itself. */
+export type NotificationChannel = {
+	/** Sends a message, to this process too. @throws where there is no connection. */
+	say(message: string): Promise<void>;
+	/** Lets a connection go that does not answer, and makes another one. */
+	reconnect(): void;
+	close(): Promise<void>;
+};
+
+type Given = {
+	db: Db;
+	log: Logger;
+	channel: string;
+	/** Called with each message, in the order of the commits. */
+	hear: (message: string) => void;
+	/** Called when messages begin to come: what was said before is not known. */
+	onUp: () => void;
+	onDown: () => void;
+};
+
+export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: Given): NotificationChannel => {
+	let current: Connection | null = null;
+	let closed = false;
+	let timer: NodeJS.Timeout | null = null;
+
+	const lose = (lost: Connection | null) => {
+		if (lost === null || current !== lost) {
+			return;
+		}
+
+		current = null;
+		onDown();
+		lost.end().catch(() => {});
+		if (!closed) {
+			timer = setTimeout(connect, RECONNECT_MS);
+			timer.unref();
+		}
+	};
+
+	function connect(): void {
+		// knex keeps the password where a copy would not find it, so the object itself is handed on.
+		const {connectionSettings} = db.client as {connectionSettings: ConstructorParameters<typeof Client>[0]};
+		const next = new Client(connectionSettings);
+		next.on('error', () => lose(next));
+		next.on('end', () => lose(next));
+		next.on('notification', ({payload}) => hear(payload ?? ''));
+		current = next;
+		next
+			.connect()
+			.then(() => next.query(`LISTEN ${channel}`))
+			.then(onUp)
+			.catch((error: unknown) => {
+				log.debug({err: error, channel}, 'could not listen');
+				lose(next);
+			});
+	}
+
+	connect();
+	return {
+		say: async (message) => {
+			if (current === null) {
+				throw new Error(`nobody listens to ${channel}`);
+			}
+
+			await current.query('SELECT pg_notify($1, $2)', [channel, message]);
+		},
+		reconnect: () => lose(current),
+		close: async () => {
+			closed = true;
+			if (timer !== null) {
+				clearTimeout(timer);
+			}
+
+			const last = current;
+			current = null;
+			await last?.end().catch(() => {});
+		},
+	};
+};

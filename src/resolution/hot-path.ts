@@ -1,0 +1,244 @@
+import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
+import {requestIdOf} from '../http/envelope.ts';
+import {hostnameOf} from '../http/request-host.ts';
+import {limits} from '../limits/limits.ts';
+import {limitSubjectOf} from '../limits/sliding-window.ts';
+import {reservedSegments} from '../organizations/org-key.ts';
+import {randomPooled} from '../random-pool.ts';
+import type {Services} from '../services.ts';
+import {pageLanguage} from './page-strings.ts';
+import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
+import {contentSecurityPolicy} from './redirect-page.ts';
+import {goneReason, type LinkRow} from './resolve-link.ts';
+import {showsQrCode} from './visit-link.ts';
+import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
+import {visitorOf} from './visitor-of-request.ts';
+
+/** The paths that are answered here: nothing in them is encoded, and nothing is asked for beside the link. */
+const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
+
+/** The patterns of `resolutionRoutes` that such a request is counted under. */
+const PAGE_ROUTE = '/:orgKey/:shortCode';
+const DATA_ROUTE = '/:orgKey/:shortCode/data';
+
+/** What makes a request another one than that of a page's reader. */
+const UNUSUAL = ['x-forwarded-host', 'sec-purpose', 'purpose', 'x-moz'] as const;
+
+/** Host headers of late, and whether they name the shared link domain. */
+const createLinkHosts = ({hostRoles}: Pick<Services, 'hostRoles'>) => {
+	const known = new Map<string, boolean>();
+	return (host: string | undefined): boolean => {
+		const found = known.get(host ?? '');
+		if (found !== undefined) {
+			return found;
+		}
+
+		const role = hostRoles.roleOf(hostnameOf(host));
+		const isLinkHost = role === 'link' || role === 'both';
+		if (known.size >= 1000) {
+			known.clear();
+		}
+
+		known.set(host ?? '', isLinkHost);
+		return isLinkHost;
+	};
+};
+
+/** What `/data` answers for a link, written once. */
+const createDataBodies = () => {
+	const bodies = new WeakMap<LinkRow, string>();
+	return (row: LinkRow): string => {
+		const known = bodies.get(row);
+		if (known !== undefined) {
+			return known;
+		}
+
+		const body = JSON.stringify({
+			linkId: row.id,
+			path: row.path ?? '/',
+			params: {...row.template_params, ...row.params},
+		});
+		bodies.set(row, body);
+		return body;
+	};
+};
+
+/**
+ * Answers the visits that nearly all requests are, and hands every other request on: a person's GET of a live link, or
+ * of its data, by its plain path on the shared link domain, where the link is in memory and the limit is not reached.
+ * It is the contract of `resolutionRoutes`, which answer whatever is handed on, and the same functions. What it skips is
+ * what such a request cannot need: the search for the route, joi (the path has been matched, and nothing else is read),
+ * the envelope of errors, and the log line, so that with LOG_LEVEL=debug nothing is answered here.
+ */
+export const inFrontOf = (services: Services, next: RequestListener): RequestListener => {
+	if (services.log.isLevelEnabled('debug')) {
+		return next;
+	}
+
+	const isLinkHost = createLinkHosts(services);
+	const dataBodyOf = createDataBodies();
+
+	const respond = (
+		request: IncomingMessage,
+		response: ServerResponse,
+		headers: string[],
+		body: string,
+		bytes = Buffer.byteLength(body),
+	): void => {
+		response.writeHead(200, [
+			'X-Request-Id',
+			requestIdOf(request.headers['x-request-id']),
+			'X-Content-Type-Options',
+			'nosniff',
+			'Cache-Control',
+			'no-store',
+			'Content-Length',
+			String(bytes),
+			...headers,
+		]);
+		response.end(body);
+	};
+
+	const count = (outcome: 'page' | 'data', started: number): void => {
+		services.metrics.request(
+			'GET',
+			outcome === 'page' ? PAGE_ROUTE : DATA_ROUTE,
+			200,
+			(performance.now() - started) / 1000,
+		);
+		services.metrics.resolution(outcome);
+	};
+
+	const data =
+		(request: IncomingMessage, response: ServerResponse, row: LinkRow) => async (ip: string, started: number) => {
+			const {headers} = request;
+			const link = {id: row.id, channel: row.channel, organization: {id: row.organization_id}};
+			await recordVisit(services, {ip, headers, stream: request}, link, visitorOf({headers}), null);
+			respond(
+				request,
+				response,
+				[
+					'Access-Control-Allow-Origin',
+					'*',
+					'Access-Control-Expose-Headers',
+					'X-Request-Id',
+					'Content-Type',
+					'application/json; charset=utf-8',
+				],
+				dataBodyOf(row),
+			);
+			count('data', started);
+		};
+
+	/** What answers with the page, or null where it is not one of those that are made here. */
+	const page = (request: IncomingMessage, response: ServerResponse, row: LinkRow) => {
+		const {headers} = request;
+		const visitor = visitorOf({headers});
+		if (isCrawler(visitor)) {
+			return null;
+		}
+
+		const acceptLanguage = headers['accept-language'];
+		const globalPrivacyControl = headers['sec-gpc'] === '1';
+		const language = pageLanguage(acceptLanguage);
+		const kind = {
+			class: visitor.class,
+			acceptLanguage,
+			language,
+			globalPrivacyControl,
+			hasToken: row.deferred_deep_linking,
+			hasQrCode: showsQrCode(visitor),
+		};
+		const template = services.pageTemplates.of(row, kind);
+		if (template === null) {
+			return null;
+		}
+
+		return async (ip: string, started: number): Promise<void> => {
+			const cookie = globalPrivacyControl ? null : visitorCookie(headers.cookie);
+			const link = {
+				id: row.id,
+				channel: row.channel,
+				organization: {id: row.organization_id},
+				matchWindowHours: row.match_window_hours,
+			};
+			const opened = kind.hasToken ? await openMatchOf(services, {ip}, link, visitor, cookie) : null;
+			const isKept = await recordVisit(services, {ip, headers, stream: request}, link, visitor, opened);
+			if (!isKept && kind.hasToken) {
+				// The page without a token is another one.
+				next(request, response);
+				return;
+			}
+
+			const nonce = randomPooled(16).toString('base64');
+			respond(
+				request,
+				response,
+				[
+					'Content-Type',
+					'text/html; charset=utf-8',
+					'Content-Language',
+					language,
+					'Accept-CH',
+					'Sec-CH-Timezone',
+					'Vary',
+					'User-Agent, Accept-Language',
+					'X-Robots-Tag',
+					'noindex, nofollow',
+					'Referrer-Policy',
+					'strict-origin-when-cross-origin',
+					'Content-Security-Policy',
+					contentSecurityPolicy(nonce),
+					...(opened === null || cookie === null ? [] : ['Set-Cookie', setVisitorCookie(services, cookie, opened)]),
+				],
+				template.fill({nonce, token: opened?.token ?? null}),
+				template.bytes,
+			);
+			count('page', started);
+		};
+	};
+
+	/** What answers the request, or null where it is not one of those that are answered here. */
+	const answerOf = (request: IncomingMessage, response: ServerResponse) => {
+		const {headers, url = ''} = request;
+		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
+		if (
+			orgKey === '' ||
+			reservedSegments.has(orgKey) ||
+			UNUSUAL.some((name) => headers[name] !== undefined) ||
+			!isLinkHost(headers.host)
+		) {
+			return null;
+		}
+
+		const row = services.linkCache.peek(orgKey, shortCode);
+		if (row == null || goneReason(row, services.clock.now()) !== null) {
+			return null;
+		}
+
+		return isData === undefined ? page(request, response, row) : data(request, response, row);
+	};
+
+	return (request, response) => {
+		const answer = request.method === 'GET' ? answerOf(request, response) : null;
+		if (answer === null) {
+			next(request, response);
+			return;
+		}
+
+		const started = performance.now();
+		const ip = services.clientIp.ip(request);
+		// A request that is refused costs nothing, so that it is refused again where it is told so.
+		if (services.limiter.take(limits.resolution, limitSubjectOf(ip)) !== 0) {
+			next(request, response);
+			return;
+		}
+
+		answer(ip, started).catch((error: unknown) => {
+			services.log.error({err: error}, 'a visit could not be answered at once');
+			if (!response.headersSent) {
+				next(request, response);
+			}
+		});
+	};
+};

@@ -1,0 +1,79 @@
+import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
+import type {RequestFacts} from '../http/route.ts';
+import {networkKeysOf} from '../match/network-keys.ts';
+import type {Services} from '../services.ts';
+import type {ResolvedLink} from './resolve-link.ts';
+import type {Visitor} from './visitor.ts';
+import type {VisitorCookie} from './visitor-cookie.ts';
+
+export const isCrawler = (visitor: Visitor): boolean =>
+	visitor.class === 'preview-crawler' || visitor.class === 'search-bot';
+
+const referrerHost = (referrer: string | undefined): string | null =>
+	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
+
+/** What of a request a visit is recorded from. */
+type Asked = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
+
+/** ISO 3166 country that a trusted proxy found out; 'XX' and 'T1' are its words for not knowing. */
+const countryOf = ({clientIp}: Services, {stream, headers}: Asked): string | null => {
+	const told = headers['cf-ipcountry'] ?? headers['x-country'];
+	if (told === undefined) {
+		return null;
+	}
+
+	const country = String(told).toUpperCase();
+	return /^[A-Z]{2}$/.test(country) && country !== 'XX' && clientIp.isTrustedPeer(stream) ? country : null;
+};
+
+const versionText = (version: Visitor['osVersion']): string | null =>
+	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
+
+/** Keeps the visit of a link. @returns whether anything could keep it. */
+export const recordVisit = async (
+	services: Services,
+	request: Asked,
+	link: Pick<ResolvedLink, 'id' | 'channel'> & {organization: {id: string}},
+	visitor: Visitor,
+	match: OpenMatch | null,
+): Promise<boolean> => {
+	const isKept = await services.clickJournal.record({
+		organizationId: link.organization.id,
+		linkId: link.id,
+		channel: link.channel,
+		platform: visitor.platform,
+		os: visitor.os,
+		osVersion: versionText(visitor.osVersion),
+		browser: visitor.browser,
+		deviceModel: visitor.deviceModel,
+		language: visitor.language,
+		timezone: visitor.timezone,
+		referrerHost: referrerHost(request.headers.referer),
+		country: countryOf(services, request),
+		botClass: isCrawler(visitor) ? visitor.class : null,
+		match,
+	});
+	if (isKept) {
+		services.metrics.click(isCrawler(visitor) ? 'crawler' : 'person');
+	}
+
+	return isKept;
+};
+
+/** What this visit leaves for the app's first open (facts 4.7). */
+export const openMatchOf = async (
+	{matchPeppers, clock}: Services,
+	{ip}: Pick<Asked, 'ip'>,
+	link: Pick<ResolvedLink, 'matchWindowHours'>,
+	visitor: Visitor,
+	cookie: VisitorCookie | null,
+): Promise<OpenMatch> => {
+	const [pepper] = await matchPeppers.at(clock.now());
+	return {
+		token: mintMatchToken(),
+		windowHours: link.matchWindowHours,
+		network: networkKeysOf(pepper, ip),
+		signals: visitor,
+		visitor: cookie,
+	};
+};

@@ -1,0 +1,124 @@
+import {createHash} from 'node:crypto';
+import {mkdtemp, readdir, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {createDb} from '../../src/db/db.ts';
+import {link, organization} from '../helpers/builders.ts';
+import {openDatabaseLine} from '../helpers/cut-off.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {type Load, startProcess, visitMany} from './_process.ts';
+
+const stage = async (t: ExecutionContext) => {
+	const database = await createTestDatabase();
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-crashes-'));
+	const db = createDb(database.url);
+	t.teardown(async () => {
+		await db.destroy();
+		await database.drop();
+		await rm(folder, {recursive: true, force: true});
+	});
+	return {database, folder, db, env: {DATABASE_URL: database.url, DATA_DIR: folder}};
+};
+
+type Stage = Awaited<ReturnType<typeof stage>>;
+
+/** Everything that was shown is there once, and nothing that was not asked for. */
+const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
+	const hashes = loads.flatMap(({tokens}) => tokens.map((token) => createHash('sha256').update(token).digest('hex')));
+	const rows = await db('match_clicks').select('token_hash', 'click_id');
+	const stored = new Set(rows.map((row) => row.token_hash.toString('hex')));
+	t.is(hashes.filter((hash) => !stored.has(hash)).length, 0, 'shown, and lost');
+	const clicks = await db('clicks').select('id');
+	t.is(new Set(clicks.map(({id}) => id)).size, clicks.length, 'doubled');
+	t.is(rows.length, clicks.length);
+	t.true(clicks.length <= loads.reduce((sum, {sent}) => sum + sent, 0));
+	const [total] = await db('click_counts').sum('clicks');
+	t.is(Number(total?.sum), clicks.length);
+};
+
+const journals = async ({folder}: Stage): Promise<string[]> => {
+	const [root = ''] = await readdir(path.join(folder, 'journal'));
+	return readdir(path.join(folder, 'journal', root));
+};
+
+test('kill -9 under load, time and again, loses no click that was shown and doubles none', async (t) => {
+	const own = await stage(t);
+	const loads: Load[] = [];
+	let target: {path: string} | null = null;
+	for (const killedAfter of [150, 400, 700]) {
+		const running = await startProcess(t, own.env);
+		if (target === null) {
+			const made = await link(await organization(running.asService));
+			target = {path: new URL(made.url).pathname};
+		}
+
+		let isKilled = false;
+		loads.push(
+			await visitMany(new URL(target.path, running.url), {
+				connections: 16,
+				goesOn: (answered) => {
+					if (answered >= killedAfter && !isKilled) {
+						isKilled = true;
+						running.child.kill('SIGKILL');
+					}
+
+					return !isKilled;
+				},
+			}),
+		);
+		await running.ended;
+	}
+
+	// A start finishes what the ones before it left, before it answers; its stop leaves nothing.
+	const last = await startProcess(t, own.env);
+	await assertExact(t, own, loads);
+	last.child.kill('SIGTERM');
+	await last.ended;
+	t.deepEqual(await journals(own), []);
+	t.true(loads.every(({tokens}) => tokens.length > 0));
+});
+
+test('SIGTERM under load loses no click and leaves no journal', async (t) => {
+	const own = await stage(t);
+	const running = await startProcess(t, own.env);
+	const {url} = await link(await organization(running.asService));
+	let isStopping = false;
+	const load = await visitMany(new URL(new URL(url).pathname, running.url), {
+		connections: 16,
+		goesOn: (answered) => {
+			if (answered >= 400 && !isStopping) {
+				isStopping = true;
+				running.child.kill('SIGTERM');
+			}
+
+			return true;
+		},
+	});
+	await running.ended;
+	await assertExact(t, own, [load]);
+	t.deepEqual(await journals(own), []);
+	t.deepEqual(Object.keys(load.statuses), ['200']);
+});
+
+test('while the database is away known links resolve, and their clicks arrive afterwards, once', async (t) => {
+	const own = await stage(t);
+	const {line, url: through} = await openDatabaseLine(own.database.url);
+	t.teardown(() => line.close());
+	const running = await startProcess(t, {...own.env, DATABASE_URL: through});
+	const {url} = await link(await organization(running.asService));
+	const target = new URL(new URL(url).pathname, running.url);
+	// Until a second has passed nobody can say that no other process has written meanwhile.
+	const since = performance.now();
+	const before = await visitMany(target, {connections: 4, goesOn: () => performance.now() < since + 1500});
+	await line.cut();
+	const during = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 300});
+	t.deepEqual(during.statuses, {200: during.sent});
+	t.is(during.tokens.length, during.sent);
+	await line.mend();
+	const after = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 50});
+	running.child.kill('SIGTERM');
+	await running.ended;
+	await assertExact(t, own, [before, during, after]);
+	t.is((await own.db('clicks').select('id')).length, before.sent + during.sent + after.sent);
+});

@@ -1,0 +1,115 @@
+import test from 'ava';
+import {link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
+import {openDatabaseLine} from '../helpers/cut-off.ts';
+import {createTestDatabase, type TestDatabase} from '../helpers/database.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+
+let database: TestDatabase;
+let one: TestService;
+let other: TestService;
+
+const together = {drop: async () => {}};
+test.before(async () => {
+	database = await createTestDatabase();
+	const env = {LINK_DOMAIN: 'localhost'};
+	one = await startService(env, createFakeClock(), {...together, url: database.url});
+	other = await startService(env, createFakeClock(), {...together, url: database.url});
+	// Until each has heard the other, neither keeps anything.
+	await Promise.all([one.services.changes.settled(), other.services.changes.settled()]);
+});
+test.after.always(async () => {
+	await one?.stop();
+	await other?.stop();
+	await database?.drop();
+});
+
+const dataOf = async (service: TestService, path: string) => {
+	const {status, body} = await anonymous(service).get(`${path}/data`);
+	return status === 200 ? body.params : status;
+};
+
+test('a write through one process is seen by the other as soon as it is answered, time and again', async (t) => {
+	const acme = await organization(one);
+	const {id, shortCode} = await link(acme);
+	const path = `/${acme.orgKey}/${shortCode}`;
+	for (let round = 0; round < 60; round += 1) {
+		const [writer, reader] = round % 2 === 0 ? [one, other] : [other, one];
+		// Both have it in memory before it changes.
+		await Promise.all([dataOf(one, path), dataOf(other, path)]);
+		const params = {round: String(round)};
+		const {status} = await admin(writer).patch(`/admin/organizations/${acme.id}/links/${id}`, {params});
+		t.is(status, 200);
+		t.deepEqual(await dataOf(reader, path), params);
+		t.deepEqual(await dataOf(writer, path), params);
+	}
+});
+
+test('whatever changes what a link resolves to is seen at once: the link, its template, the organization, its end', async (t) => {
+	const acme = await organization(one);
+	const base = `/admin/organizations/${acme.id}`;
+	const {body: template} = await admin(one).post(`${base}/templates`, {
+		name: 'T',
+		path: '/t',
+		params: {from: 'template'},
+	});
+	const {id, shortCode} = await link(acme, {templateId: template.id});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	const seen = async () => [await dataOf(one, path), await dataOf(other, path)];
+	t.deepEqual(await seen(), [{from: 'template'}, {from: 'template'}]);
+
+	await admin(one).patch(`${base}/templates/${template.id}`, {params: {from: 'changed'}});
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(other).patch(`${base}/links/${id}`, {isActive: false});
+	t.deepEqual(await seen(), [410, 410]);
+	await admin(one).patch(`${base}/links/${id}`, {isActive: true});
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(other).post(`${base}/suspend`);
+	t.deepEqual(await seen(), [410, 410]);
+	await admin(other).post(`${base}/activate`);
+	t.deepEqual(await seen(), [{from: 'changed'}, {from: 'changed'}]);
+	await admin(one).delete(`${base}/links/${id}`);
+	t.deepEqual(await seen(), [404, 404]);
+});
+
+test('an unknown code is remembered, until a link takes it', async (t) => {
+	const acme = await organization(one);
+	const path = `/${acme.orgKey}/later`;
+	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [404, 404]);
+	await link(acme, {shortCode: 'later', params: {now: 'yes'}});
+	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [{now: 'yes'}, {now: 'yes'}]);
+});
+
+test('a link that expires is gone without anybody writing', async (t) => {
+	const clock = createFakeClock();
+	const alone = await startService({LINK_DOMAIN: 'localhost'}, clock);
+	t.teardown(() => alone.stop());
+	const acme = await organization(alone);
+	const {shortCode} = await link(acme, {expiry: new Date(clock.now().getTime() + 60_000).toISOString()});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	t.deepEqual(await dataOf(alone, path), {});
+	clock.advance(61);
+	t.is(await dataOf(alone, path), 410);
+});
+
+test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
+	const {line, url} = await openDatabaseLine(database.url);
+	const far = await startService({LINK_DOMAIN: 'localhost'}, createFakeClock(), {...together, url});
+	t.teardown(async () => {
+		await line.mend().catch(() => {});
+		await far.stop();
+		await line.close();
+	});
+	await far.services.changes.settled();
+	await one.services.changes.settled();
+	const acme = await organization(one);
+	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	t.deepEqual(await dataOf(far, path), {version: 'old'});
+
+	await line.cut();
+	const changed = await admin(one).patch(`/admin/organizations/${acme.id}/links/${id}`, {params: {version: 'new'}});
+	t.is(changed.status, 200);
+	t.is(await dataOf(far, path), 503);
+	await line.mend();
+});
