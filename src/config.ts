@@ -35,6 +35,8 @@ export type Config = Readonly<{
 	dataDir: string;
 	databaseUrl: string | null;
 	redisUrl: string | null;
+	/** Processes on this machine that share the port. */
+	workers: number;
 	/** Null: derived from the port that was bound, see `addressesOf`. */
 	publicUrl: string | null;
 	linkDomain: string | null;
@@ -115,8 +117,9 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		fault('CLOCK_OFFSET', 'is for rehearsals and refused with NODE_ENV=production');
 	}
 
-	if (integer('WORKERS', 1, {min: 1, max: 256}) > 1) {
-		fault('WORKERS', 'above 1 is not supported by this version');
+	const workers = integer('WORKERS', 1, {min: 1, max: 256});
+	if (workers > 1 && text('REDIS_URL') === null) {
+		warnings.push('WORKERS is above 1 without REDIS_URL: each process counts rate limits by itself');
 	}
 
 	let plans: Plans = {};
@@ -138,6 +141,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		dataDir: path.resolve(text('DATA_DIR') ?? 'data'),
 		databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
 		redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
+		workers,
 		publicUrl: url('PUBLIC_URL', ['http:', 'https:']),
 		linkDomain,
 		linkScheme: choice('LINK_SCHEME', ['http', 'https']),

@@ -1,18 +1,13 @@
 import {createServer, type RequestListener, type Server, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import type {Logger} from 'pino';
-import {readAdminToken} from './admin-token.ts';
 import {createApp} from './app.ts';
-import {type Clock, createClock} from './clock.ts';
-import {type Config, loadConfig} from './config.ts';
+import type {Clock} from './clock.ts';
+import type {Config} from './config.ts';
 import type {Db} from './db/db.ts';
-import {migrateUp} from './db/migrate.ts';
-import {openDatabase} from './db/open-database.ts';
-import {welcome} from './demo/welcome.ts';
 import {notReady} from './errors.ts';
 import {errorBody, rawPath, requestIdOf} from './http/envelope.ts';
 import {startJobs} from './jobs/start-jobs.ts';
-import {createLog} from './log.ts';
 import {inFrontOf} from './resolution/hot-path.ts';
 import {createServices, type Services} from './services.ts';
 
@@ -122,53 +117,4 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 		server.closeAllConnections();
 		throw error;
 	}
-};
-
-const nextSignal = (): Promise<NodeJS.Signals> =>
-	new Promise((resolve) => {
-		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-			process.once(signal, () => resolve(signal));
-		}
-	});
-
-/**
- * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
- * @returns the exit code. @throws ConfigError; what keeps it from starting.
- */
-export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
-	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
-	const log = createLog(config);
-	for (const warning of config.warnings) {
-		log.warn(warning);
-	}
-
-	const clock = createClock(config.clockOffsetSeconds);
-	const signal = nextSignal();
-	let close = async (): Promise<void> => {};
-	const running = await startService({
-		config,
-		clock,
-		log,
-		adminToken: await readAdminToken(config),
-		openDb: async () => {
-			const database = await openDatabase(config, log, {exclusive: true});
-			close = database.close;
-			const applied = await migrateUp(database.db);
-			log.info({applied}, 'migrations are up to date');
-			return database.db;
-		},
-	}).catch(async (error: unknown) => {
-		await close();
-		throw error;
-	});
-	log.info({url: running.url}, 'ready');
-	await welcome(running.services, config.databaseUrl === null);
-
-	const received = await signal;
-	log.info({signal: received}, 'stopping');
-	void nextSignal().then(() => process.exit(1));
-	await running.stop();
-	await close();
-	log.info('stopped');
-	return 0;
 };

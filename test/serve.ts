@@ -1,66 +1,11 @@
-import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {chmod, mkdtemp, readFile, rm, stat} from 'node:fs/promises';
+import {readFile, stat} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
-import {tmpdir} from 'node:os';
 import path from 'node:path';
-import test, {type ExecutionContext} from 'ava';
-import {packageRoot} from '../src/package-root.ts';
+import test from 'ava';
 import {send} from './helpers/callers.ts';
 import {createTestDatabase} from './helpers/database.ts';
-
-/** The binary as a user starts it, with an environment of its own. */
-const oplink = (t: ExecutionContext, args: string[], env: Record<string, string>) => {
-	const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'oplink.js'), ...args], {
-		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
-		stdio: ['ignore', 'pipe', 'pipe'],
-	});
-	t.teardown(() => child.kill('SIGKILL'));
-	let [stdout, stderr] = ['', ''];
-	const waiting = new Set<() => void>();
-	const note = () => {
-		for (const check of waiting) {
-			check();
-		}
-	};
-	child.stdout.on('data', (chunk) => {
-		stdout += chunk;
-		note();
-	});
-	child.stderr.on('data', (chunk) => {
-		stderr += chunk;
-		note();
-	});
-	const ended = once(child, 'close').then(([code]) => {
-		note();
-		return code as number | null;
-	});
-	const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
-		new Promise((resolve, reject) => {
-			const check = () => {
-				const found = pattern.exec(stdout);
-				if (found !== null) {
-					waiting.delete(check);
-					resolve(found);
-				} else if (child.exitCode !== null) {
-					reject(new Error(`ended with ${child.exitCode}: ${stderr}`));
-				}
-			};
-			waiting.add(check);
-			check();
-		});
-	return {child: child as ChildProcess, ended, printed, stdout: () => stdout, stderr: () => stderr};
-};
-
-const dataDirectory = async (t: ExecutionContext): Promise<string> => {
-	const directory = await mkdtemp(path.join(tmpdir(), 'oplink-serve-'));
-	// As root the database belongs to nobody, who has to get there.
-	await chmod(directory, 0o711);
-	t.teardown(() => rm(directory, {recursive: true, force: true}));
-	return directory;
-};
-
-const ready = /Oplink is ready at (\S+)/;
+import {dataDirectory, oplink, ready} from './helpers/process.ts';
 
 test('a first start prints a link, its QR code and curl lines that work; it is graceful, and a second start brings it back', async (t) => {
 	const env = {PORT: '0', DATA_DIR: await dataDirectory(t)};

@@ -6,7 +6,7 @@ export const serveCommand = command({
 	examples: ['serve', 'serve --help'],
 	run: async ({io}) => {
 		// The server's modules are large, and no other command needs them.
-		const {serve} = await import('../../server.ts');
+		const {serve} = await import('../../serve.ts');
 		return serve(io.env as NodeJS.ProcessEnv);
 	},
 });

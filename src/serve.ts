@@ -1,0 +1,144 @@
+import cluster from 'node:cluster';
+import type {Logger} from 'pino';
+import {readAdminToken} from './admin-token.ts';
+import {createClock} from './clock.ts';
+import {type Config, loadConfig} from './config.ts';
+import {migrateUp} from './db/migrate.ts';
+import {type OpenDatabase, openDatabase} from './db/open-database.ts';
+import {welcome} from './demo/welcome.ts';
+import {createLog} from './log.ts';
+import {type RunningService, startService} from './server.ts';
+import {type SupervisorMessage, supervise, type WorkerMessage} from './supervisor.ts';
+
+/** Seconds that workers get beyond those for requests under way: for the journal, and for closing connections. */
+const WORKER_GRACE_SECONDS = 5;
+
+const nextSignal = (): Promise<NodeJS.Signals> =>
+	new Promise((resolve) => {
+		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+			process.once(signal, () => resolve(signal));
+		}
+	});
+
+type Server = {running: RunningService; close(): Promise<void>};
+
+/** Starts to answer over a database that `open` gives. Where that fails the database is let go of. */
+const start = async (config: Config, log: Logger, open: () => Promise<OpenDatabase>): Promise<Server> => {
+	let close = async (): Promise<void> => {};
+	const running = await startService({
+		config,
+		clock: createClock(config.clockOffsetSeconds),
+		log,
+		adminToken: await readAdminToken(config),
+		openDb: async () => {
+			const database = await open();
+			close = database.close;
+			return database.db;
+		},
+	}).catch(async (error: unknown) => {
+		await close();
+		throw error;
+	});
+	return {
+		running,
+		close: async () => {
+			await running.stop();
+			await close();
+		},
+	};
+};
+
+/** The database as the one server of its folder, with all migrations. */
+const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
+	const database = await openDatabase(config, log, {exclusive: true});
+	try {
+		const applied = await migrateUp(database.db);
+		log.info({applied}, 'migrations are up to date');
+		return database;
+	} catch (error) {
+		await database.close();
+		throw error;
+	}
+};
+
+const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
+	log.info({signal}, 'stopping');
+	void nextSignal().then(() => process.exit(1));
+};
+
+/** One process that answers. */
+const serveAlone = async (config: Config, log: Logger): Promise<number> => {
+	const signal = nextSignal();
+	const {running, close} = await start(config, log, () => openMigrated(config, log));
+	log.info({url: running.url}, 'ready');
+	await welcome(running.services, config.databaseUrl === null);
+	stopOn(await signal, log);
+	await close();
+	log.info('stopped');
+	return 0;
+};
+
+/** Holds the database for its workers, which answer. */
+const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
+	const signal = nextSignal();
+	await readAdminToken(config);
+	const database = await openMigrated(config, log);
+	const stopped = signal.then((name) => stopOn(name, log));
+	const exitCode = await supervise({
+		count: config.workers,
+		log,
+		stopped,
+		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
+	});
+	await database.close();
+	log.info('stopped');
+	return exitCode;
+};
+
+/** The channel to the supervisor keeps a worker while it serves, and must not keep one that does not. */
+const letGo = (): void => process.channel?.unref();
+
+/** One of several processes: its supervisor stops it. A Ctrl-C of the terminal comes to all, and is the supervisor's. */
+const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
+	process.on('SIGINT', () => {});
+	const terminated = new Promise<void>((resolve) => {
+		process.once('SIGTERM', resolve);
+	});
+	const {running, close} = await start(config, log, () => openDatabase(config, log)).catch((error: unknown) => {
+		letGo();
+		throw error;
+	});
+	const stopped = new Promise<void>((resolve) => {
+		process.on('message', async ({is}: SupervisorMessage) => {
+			if (is === 'welcome') {
+				await welcome(running.services, config.databaseUrl === null);
+			} else {
+				resolve();
+			}
+		});
+	});
+	log.info({url: running.url, pid: process.pid}, 'ready');
+	process.send?.({is: 'ready'} satisfies WorkerMessage);
+	await Promise.race([stopped, terminated]);
+	await close();
+	letGo();
+	return 0;
+};
+
+/**
+ * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
+ * @returns the exit code. @throws ConfigError; what keeps it from starting.
+ */
+export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
+	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
+	const log = createLog(config);
+	if (cluster.isWorker) {
+		return serveAsWorker(config, log);
+	}
+
+	for (const warning of config.warnings) {
+		log.warn(warning);
+	}
+
+	return config.workers > 1 ? serveByWorkers(config, log) : serveAlone(config, log);
+};

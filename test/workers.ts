@@ -1,0 +1,88 @@
+import test, {type ExecutionContext} from 'ava';
+import {organization} from './helpers/builders.ts';
+import {admin, send} from './helpers/callers.ts';
+import {createTestDatabase} from './helpers/database.ts';
+import {dataDirectory, oplink, ready} from './helpers/process.ts';
+import type {TestService} from './helpers/service.ts';
+
+const adminToken = 'a-token-of-32-characters-or-more';
+
+/** Two processes over a database of their own. `workers` are the process ids of those that ever answered. */
+const startTwo = async (t: ExecutionContext) => {
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const program = oplink(t, ['serve'], {
+		PORT: '0',
+		WORKERS: '2',
+		ADMIN_TOKEN: adminToken,
+		DATA_DIR: await dataDirectory(t),
+		DATABASE_URL: database.url,
+		TRUSTED_PROXIES: '127.0.0.0/8',
+		LOG_FORMAT: 'json',
+	});
+	t.teardown(() => program.child.kill('SIGTERM'));
+	const [, url = ''] = await program.printed(ready);
+	const workers = () => [...program.stderr().matchAll(/"pid":(\d+),"msg":"ready"/g)].map(([, pid]) => Number(pid));
+	// What builders and callers need of a service.
+	return {...program, url, workers, service: {url, adminToken} as unknown as TestService};
+};
+
+const isAlive = (pid: number): boolean => {
+	try {
+		return process.kill(pid, 0);
+	} catch {
+		return false;
+	}
+};
+
+test('two workers share the port, and none serves a link as it was before a write that was answered', async (t) => {
+	const {url, workers, service} = await startTwo(t);
+	t.is(new Set(workers()).size, 2);
+	const acme = await organization(service);
+	const made = await admin(service).post(`/admin/organizations/${acme.id}/links`, {path: '/0'});
+	t.is(made.status, 201);
+	const {pathname} = new URL(made.body.url);
+	for (let number = 1; number <= 40; number += 1) {
+		const patched = await admin(service).patch(`/admin/organizations/${acme.id}/links/${made.body.id}`, {
+			path: `/${number}`,
+		});
+		t.is(patched.status, 200);
+		// Connections of their own, which the processes take in turn.
+		const seen = await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', `${pathname}/data`, {Connection: 'close'})));
+		t.deepEqual(
+			seen.map(({status, body}) => ({status, path: body.path})),
+			seen.map(() => ({status: 200, path: `/${number}`})),
+		);
+	}
+});
+
+test('a worker that is killed is replaced while the other one answers, and a stop ends all', async (t) => {
+	const {url, workers, printed, child, ended} = await startTwo(t);
+	const [victim = 0] = workers();
+	process.kill(victim, 'SIGKILL');
+	await printed(new RegExp(`"worker":${victim},.*"signal":"SIGKILL".*another one takes its place`));
+	t.is((await send(url, 'GET', '/health/live', {Connection: 'close'})).status, 200);
+	await printed(/another one takes its place[\s\S]*"msg":"ready"/);
+	t.is(workers().length, 3);
+	t.is((await send(url, 'GET', '/health/ready', {Connection: 'close'})).status, 200);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+	t.deepEqual(workers().filter(isAlive), []);
+});
+
+test('what keeps a worker from starting ends the start, and is told once', async (t) => {
+	const {url, child, ended} = await startTwo(t);
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const second = oplink(t, ['serve'], {
+		PORT: new URL(url).port,
+		WORKERS: '2',
+		DATA_DIR: await dataDirectory(t),
+		DATABASE_URL: database.url,
+	});
+	t.is(await second.ended, 1);
+	t.is([...second.stderr().matchAll(/^Error: .*/gm)].length, 1);
+	t.regex(second.stderr(), /^Error: bind EADDRINUSE /m);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+});
