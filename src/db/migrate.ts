@@ -1,6 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Knex} from 'knex';
+import {ConfigError} from '../config.ts';
 import {packageRoot} from '../package-root.ts';
 import type {Db} from './db.ts';
 
@@ -35,26 +36,41 @@ const migrationSource: Knex.MigrationSource<string> = {
 
 const config: Knex.MigratorConfig = {migrationSource, tableName: 'migrations', disableMigrationsListValidation: false};
 
+const appliedRows = async (db: Db): Promise<Array<{name: string; migration_time: Date}>> =>
+	(await db.schema.hasTable('migrations')) ? db('migrations').orderBy('id').select('name', 'migration_time') : [];
+
+/** @throws ConfigError where a newer version of the program has been at the database. */
+const refuseNewer = async (db: Db): Promise<void> => {
+	const known = new Set(await migrationSource.getMigrations([]));
+	const unknown = (await appliedRows(db)).filter(({name}) => !known.has(name));
+	if (unknown.length > 0) {
+		throw new ConfigError([
+			`The database has migrations that this version of Oplink does not know (${unknown.map(({name}) => name).join(', ')}): start the version that made them, or undo them with its own 'oplink migrate down'`,
+		]);
+	}
+};
+
 /**
  * Applies what is pending, each migration in a transaction of its own; knex's lock table keeps two processes apart.
- * @returns the names that were applied, oldest first.
+ * @returns the names that were applied, oldest first. @throws ConfigError for a database of a newer version.
  */
 export const migrateUp = async (db: Db): Promise<string[]> => {
+	await refuseNewer(db);
 	const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
 	return applied;
 };
 
 /** Undoes the newest applied migration. @returns its name, or null where none is applied. */
 export const migrateDown = async (db: Db): Promise<string | null> => {
+	await refuseNewer(db);
 	const [, undone] = (await db.migrate.down(config)) as [number, string[]];
 	return undone[0] ?? null;
 };
 
-/** Every known migration in order, with the time it was applied. */
+/** Every migration that is known or applied, in order, with the time it was applied. */
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
 	const names = await migrationSource.getMigrations([]);
-	const exists = await db.schema.hasTable('migrations');
-	const rows: Array<{name: string; migration_time: Date}> = exists ? await db('migrations').select() : [];
-	const applied = new Map(rows.map((row) => [row.name, row.migration_time]));
-	return names.map((name) => ({name, appliedAt: applied.get(name) ?? null}));
+	const applied = new Map((await appliedRows(db)).map((row) => [row.name, row.migration_time]));
+	// One of a newer version is told as well.
+	return [...new Set([...names, ...applied.keys()])].map((name) => ({name, appliedAt: applied.get(name) ?? null}));
 };

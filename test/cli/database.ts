@@ -1,5 +1,6 @@
 import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
+import {Client} from 'pg';
 import {createTestDatabase} from '../helpers/database.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
@@ -30,6 +31,26 @@ test('migrate goes down and up again, one migration after the other', async (t) 
 	const up = await runCli(['migrate', 'up', '--json'], {env});
 	t.deepEqual(JSON.parse(up.stdout), {applied: [names.at(-1)]});
 	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
+});
+
+test('a database of a newer version is refused by name, and left as it is', async (t) => {
+	const env = await databaseEnv(t);
+	const client = new Client({connectionString: env['DATABASE_URL']});
+	await client.connect();
+	await client.query("INSERT INTO migrations (name, batch, migration_time) VALUES ('29990101000000_later', 9, now())");
+	await client.end();
+	for (const argv of [
+		['migrate', 'up'],
+		['migrate', 'down', '--yes'],
+	]) {
+		const {exitCode, stderr} = await runCli(argv, {env});
+		t.is(exitCode, 78);
+		t.regex(stderr, /^The database has migrations that this version of Oplink does not know \(29990101000000_later\)/);
+	}
+
+	const refused = start(t, ['serve'], {...env, PORT: '0'});
+	t.like(await finish(refused), {exitCode: 78});
+	t.regex((await runCli(['migrate', 'status'], {env})).stdout, /^29990101000000_later +20/m);
 });
 
 test('config lists every variable with secrets masked', async (t) => {
