@@ -1,3 +1,5 @@
+import {once} from 'node:events';
+import {createServer} from 'node:net';
 import test from 'ava';
 import {link, organization} from './helpers/builders.ts';
 import {admin, anonymous} from './helpers/callers.ts';
@@ -41,6 +43,26 @@ test('without the database what needs it is 503 in the envelope, and it recovers
 	t.is((await acme.server.get('/links')).status, 200);
 	t.is((await anonymous(service).get(new URL(url).pathname)).status, 200);
 	t.is((await anonymous(service).get('/health/ready')).status, 200);
+});
+
+test('a database that takes connections and says nothing is 503, not a fault of ours', async (t) => {
+	const database = await createTestDatabase();
+	const {line, url: through} = await openDatabaseLine(database.url);
+	const service = await startService({}, createFakeClock(), {...database, url: through});
+	const {port} = line;
+	await line.cut();
+	const silent = createServer((socket) => socket.unref()).listen(port, '127.0.0.1');
+	await once(silent, 'listening');
+	t.teardown(async () => {
+		await service.stop();
+		await line.close();
+	});
+	const answer = await admin(service).get('/admin/organizations');
+	t.is(answer.status, 503);
+	t.is(answer.body.message, 'Database unavailable');
+	silent.close();
+	await line.mend();
+	t.is((await admin(service).get('/admin/organizations')).status, 200);
 });
 
 test('without Redis requests go on and readiness stays 200 and names it', async (t) => {

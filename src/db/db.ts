@@ -68,7 +68,7 @@ const CONNECTION_CODES = new Set([
 // Class 08 is 'connection exception', 57P0x 'the server is going down or coming up' (PostgreSQL, appendix A).
 const CONNECTION_STATES = /^(?:08|57P0)/;
 const CONNECTION_MESSAGES =
-	/connection terminated|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
+	/connection terminated|timeout expired|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
 
 /** Whether the database could not be reached, or went away: the caller gets 503 and may come back. */
 export const isConnectionFault = (error: unknown): boolean => {
