@@ -3,8 +3,11 @@ import type {Db} from '../db/db.ts';
 export type BackupTable = {name: string; columns: string[]};
 export type ForeignKey = {table: string; name: string; definition: string};
 
-/** What says which migrations are applied is told by name, and who holds a lease here holds none elsewhere. */
-const NOT_DATA = ['migrations', 'migrations_lock', 'leases'];
+/**
+ * What says which migrations are applied is told by name; who holds a lease here holds none elsewhere; and journals are
+ * files of this machine.
+ */
+const NOT_DATA = ['migrations', 'migrations_lock', 'leases', 'click_journals'];
 
 /** Every table of the installation with its columns, a partitioned one as one, in the order of names. */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {

@@ -125,7 +125,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	const drainOnce = async (journal: Current): Promise<void> => {
 		const end = journal.writer.end();
 		try {
-			while (isBefore(journal.drain.position(), end)) {
+			while (isBefore(journal.drain.position(), end) && !isClosed) {
 				if (!(await journal.drain.step())) {
 					giveUp(journal, new Error('files of the click journal are gone'));
 					return;
@@ -310,23 +310,28 @@ export const createClickJournal = (given: Given): ClickJournal => {
 			}
 
 			journal.writer.close();
-			const rest = async () => {
-				while (isBefore(journal.drain.position(), journal.writer.end()) && current === journal) {
+			const isDrained = () => !isBefore(journal.drain.position(), journal.writer.end());
+			const rest = async (): Promise<void> => {
+				while (!isDrained() && !isClosed && current === journal) {
 					await drain();
 				}
-
-				await removeFolder(journal.folder);
-				await forgetJournal(db, journal.id);
 			};
 			await within(
 				WAIT_MS,
-				rest().catch((error: unknown) => {
-					log.warn({err: error, journal: journal.id}, 'clicks stay in the journal for the next start');
-				}),
+				rest().catch(() => {}),
 			);
 			isClosed = true;
 			if (drainTimer !== null) {
 				clearTimeout(drainTimer);
+			}
+
+			// The transaction that is under way, before its connection is taken away.
+			await within(WAIT_MS, draining?.catch(() => {}) ?? Promise.resolve());
+			if (isDrained()) {
+				await removeFolder(journal.folder);
+				await forgetJournal(db, journal.id).catch((error: unknown) => log.debug({err: error}, 'journal'));
+			} else {
+				log.warn({journal: journal.id}, 'clicks stay in the journal for the next start');
 			}
 
 			releaseFolder(journal.folder);
