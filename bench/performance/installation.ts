@@ -8,7 +8,7 @@ import type {BenchPostgres} from './database.ts';
 import {type Load, load, type Measured} from './load.ts';
 import {cpuSeconds, startNode, stop} from './processes.ts';
 import {IPHONE, visit} from './requests.ts';
-import {codeOf, seedLinks, type SeededOrganization, seedOrganizations} from './seed.ts';
+import {codeOf, type SeededOrganization, seedLinks, seedOrganizations} from './seed.ts';
 
 export const ADMIN_TOKEN = 'a-token-for-the-benchmarks-of-32-characters';
 

@@ -45,9 +45,7 @@ const secondsOf = (pid: number, withEnded: boolean): number => {
 /** CPU seconds that these processes and the PostgreSQL of this postmaster have used. */
 export const cpuSeconds = (pids: number[], postmaster: number | null): number =>
 	pids.reduce((sum, pid) => sum + secondsOf(pid, false), 0) +
-	(postmaster === null
-		? 0
-		: familyOf(postmaster).reduce((sum, pid) => sum + secondsOf(pid, pid === postmaster), 0));
+	(postmaster === null ? 0 : familyOf(postmaster).reduce((sum, pid) => sum + secondsOf(pid, pid === postmaster), 0));
 
 /** Bytes of memory that a process has now. */
 export const residentBytes = (pid: number): number =>

@@ -14,11 +14,11 @@ export const visit = ({host}: URL, path: string, n: number, more = ''): string =
 	`User-Agent: ${n % 2 === 0 ? IPHONE : ANDROID}\r\nAccept: text/html,application/xhtml+xml\r\n` +
 	`Accept-Language: en-US,en;q=0.9\r\n${more}\r\n`;
 
-/** A POST of JSON. `more`: further header lines. */
-export const post = ({host}: URL, path: string, n: number, body: object, more = ''): string => {
+/** A POST of JSON from an address. `more`: further header lines. */
+export const post = ({host}: URL, path: string, address: string, body: object, more = ''): string => {
 	const text = JSON.stringify(body);
 	return (
-		`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${addressOf(n % ADDRESSES)}\r\n` +
+		`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${address}\r\n` +
 		`Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n${more}\r\n${text}`
 	);
 };

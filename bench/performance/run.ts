@@ -1,12 +1,36 @@
 import os from 'node:os';
 import {parseArgs} from 'node:util';
 import {describe, type Figure} from './figure.ts';
+import {firstPage} from './first-page.ts';
+import {growthByClicks, growthByLinks} from './growth.ts';
+import {ingest} from './ingest.ts';
 import {latency} from './latency.ts';
+import {lostClicks} from './lost-clicks.ts';
+import {match} from './match.ts';
+import {memory} from './memory.ts';
 import {canPin} from './processes.ts';
 import {redirect} from './redirect.ts';
 import {type Measure, openStage} from './stage.ts';
+import {stale} from './stale.ts';
+import {twoProcesses} from './two-processes.ts';
+import {createLink, events} from './writes.ts';
 
-const measures: Measure[] = [redirect, latency];
+// Beside bare servers and bare SQL on the same machine, in one run: docs/performance.md.
+const measures: Measure[] = [
+	redirect,
+	latency,
+	ingest,
+	lostClicks,
+	match,
+	growthByLinks,
+	growthByClicks,
+	events,
+	createLink,
+	twoProcesses,
+	memory,
+	firstPage,
+	stale,
+];
 
 const {values} = parseArgs({
 	options: {
@@ -21,7 +45,11 @@ if (unknown.length > 0) {
 	process.exit(2);
 }
 
-const loads = () => os.loadavg().map((value) => value.toFixed(1)).join(' ');
+const loads = () =>
+	os
+		.loadavg()
+		.map((value) => value.toFixed(1))
+		.join(' ');
 const machine = `${os.cpus().length} cores, ${os.cpus()[0]?.model}, node ${process.version}, load ${loads()}`;
 const pinning = canPin ? 'servers and database on core 0, load on core 1' : 'no core of its own for anything';
 const {stage, close} = await openStage(values.quick);

@@ -1,6 +1,6 @@
+import {prepareRedis} from '../../test/setup/redis.ts';
 import {makeRunFolder} from '../../test/setup/run-folder.ts';
 import {createTeardown} from '../../test/setup/teardown.ts';
-import {prepareRedis} from '../../test/setup/redis.ts';
 import {startDatabase} from './database.ts';
 import type {Figure} from './figure.ts';
 import {type Installation, type InstallationGiven, openInstallation} from './installation.ts';
