@@ -1,5 +1,5 @@
 import {type Figure, figure} from './figure.ts';
-import {type Installation, pathOf, type Sample, type Server, visits} from './installation.ts';
+import {type Installation, pathOf, type Sample, type Server, visits, warm} from './installation.ts';
 import {visit} from './requests.ts';
 import type {Measure, Stage} from './stage.ts';
 import {inTurns, median, ratioOf} from './statistics.ts';
@@ -9,7 +9,11 @@ const CONNECTIONS = 64;
 
 type Side = {installation: Installation; server: Server};
 
-const serve = async (installation: Installation): Promise<Side> => ({installation, server: await installation.start()});
+const serve = async (installation: Installation): Promise<Side> => {
+	const server = await installation.start();
+	await warm(installation, server, HOT_LINKS);
+	return {installation, server};
+};
 
 /** Pages of the hot links on both sides, in turns: what each takes of the processor. */
 const compare = async ({rounds, seconds}: Stage, sides: Record<string, Side>) => {

@@ -63,7 +63,7 @@ export const openInstallation = async (
 				PORT: '0',
 				ADMIN_TOKEN,
 				TRUSTED_PROXIES: '127.0.0.0/8',
-				LOG_LEVEL: 'error',
+				LOG_LEVEL: 'fatal',
 				DATABASE_URL: databaseUrl,
 				DATA_DIR: dataDir,
 				...env,
@@ -140,6 +140,17 @@ export const visits =
 	(url: URL) =>
 	(n: number): string =>
 		visit(url, `${pathOf(installation, 1 + (n % hot))}${tail}`, n);
+
+/** Reads the first `hot` links of an installation so that a server has them in memory, and runs its code warm. */
+export const warm = async (installation: Installation, server: Server, hot: number): Promise<void> => {
+	const {answered, bad} = await installation.measure([server], {
+		connections: 16,
+		seconds: 600,
+		most: hot * 3,
+		request: visits(installation, hot),
+	});
+	installation.expect(answered - bad);
+};
 
 /** Writes the headers and the bytes of a page into a file, from which bare servers answer the same. Counts as a click. */
 export const samplePage = async (installation: Installation, {url}: Server, folder: string): Promise<string> => {

@@ -1,5 +1,5 @@
 import {figure} from './figure.ts';
-import {measureBare, type Sample, samplePage, startBare, visits} from './installation.ts';
+import {measureBare, type Sample, samplePage, startBare, visits, warm} from './installation.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, quantile, ratioOf} from './statistics.ts';
 
@@ -13,6 +13,7 @@ export const latency: Measure = {
 	measure: async ({installation: open, folder, rounds, seconds}) => {
 		const installation = await open({links: HOT_LINKS});
 		const server = await installation.start();
+		await warm(installation, server, HOT_LINKS);
 		const http = await startBare('http', await samplePage(installation, server, folder));
 		const shape = {connections: CONNECTIONS, seconds, rate: RATE};
 		const samples = await inTurns<Sample>(rounds, {

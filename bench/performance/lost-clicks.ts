@@ -8,7 +8,7 @@ import {load} from './load.ts';
 import {visit} from './requests.ts';
 import type {Measure, Stage} from './stage.ts';
 
-const HOT_LINKS = 1000;
+const HOT_LINKS = 100;
 const CONNECTIONS = 32;
 /** Steady, so that an outage is met by as many clicks as it is long. */
 const RATE = 2000;
@@ -81,6 +81,8 @@ const ended =
 const outage = async (scene: Scene, line: Line, env: Record<string, string>): Promise<void> => {
 	const {installation, dataDir, visits, awaySeconds} = scene;
 	const server = await installation.start({DATA_DIR: dataDir, ...env});
+	// What is not in memory cannot be read without the database.
+	await visitAll(installation, server, 3, visits);
 	const away = delay(2500)
 		.then(line.cut)
 		.then(() => delay(awaySeconds * 1000))

@@ -1,5 +1,5 @@
 import {figure} from './figure.ts';
-import {measureBare, samplePage, startBare, visits} from './installation.ts';
+import {measureBare, samplePage, startBare, visits, warm} from './installation.ts';
 import {residentBytes} from './processes.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, ratioOf} from './statistics.ts';
@@ -26,6 +26,7 @@ export const memory: Measure = {
 	measure: async ({installation: open, folder, rounds, seconds}) => {
 		const installation = await open({links: LINKS});
 		const server = await installation.start();
+		await warm(installation, server, LINKS);
 		const http = await startBare('http', await samplePage(installation, server, folder));
 		const shape = {connections: CONNECTIONS, seconds};
 		const visitAll = async () => {

@@ -1,5 +1,5 @@
 import {figure} from './figure.ts';
-import {measureBare, type Sample, samplePage, startBare, visits} from './installation.ts';
+import {measureBare, type Sample, samplePage, startBare, visits, warm} from './installation.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, ratioOf} from './statistics.ts';
 
@@ -19,6 +19,7 @@ export const redirect: Measure = {
 	measure: async ({installation: open, folder, rounds, seconds}) => {
 		const installation = await open({links: HOT_LINKS});
 		const server = await installation.start();
+		await warm(installation, server, HOT_LINKS);
 		const file = await samplePage(installation, server, folder);
 		const [http, koa] = [await startBare('http', file), await startBare('koa', file)];
 		const shape = {connections: CONNECTIONS, seconds};

@@ -1,5 +1,5 @@
 import {figure} from './figure.ts';
-import {type Installation, type Sample, type Server, visits} from './installation.ts';
+import {type Installation, type Sample, type Server, visits, warm} from './installation.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, ratioOf} from './statistics.ts';
 
@@ -13,6 +13,13 @@ export const twoProcesses: Measure = {
 		const [alone, shared] = [await open({links: HOT_LINKS}), await open({links: HOT_LINKS})];
 		const one = [await alone.start()];
 		const two = [await shared.start(), await shared.start()];
+		for (const [installation, server] of [
+			...one.map((server) => [alone, server] as const),
+			...two.map((server) => [shared, server] as const),
+		]) {
+			await warm(installation, server, HOT_LINKS);
+		}
+
 		const run = (installation: Installation, servers: Server[]) => async () => {
 			const sample = await installation.measure(servers, {
 				connections: CONNECTIONS,
