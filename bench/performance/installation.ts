@@ -15,8 +15,8 @@ export const ADMIN_TOKEN = 'a-token-for-the-benchmarks-of-32-characters';
 /** A server in a process of its own. */
 export type Server = {url: URL; pid: number; startedAt: number; stop(signal?: NodeJS.Signals): Promise<void>};
 
-/** What a load came to, and what it took of the processor: the server's and PostgreSQL's, in µs a request. */
-export type Sample = Measured & {rate: number; cpu: number};
+/** What a load came to, and what it took of the processor in µs a request; `database`: PostgreSQL's part of it. */
+export type Sample = Measured & {rate: number; cpu: number; database: number};
 
 /** A database of its own with organizations and links, the servers on it, and the count of clicks it has to have. */
 export type Installation = {
@@ -93,11 +93,12 @@ export const openInstallation = async (
 		start,
 		measure: async (on, {request, connections, ...rest}) => {
 			const pids = on.map(({pid}) => pid);
-			const before = cpuSeconds(pids, postgres.postmaster);
+			const before = {own: cpuSeconds(pids, null), database: cpuSeconds([], postgres.postmaster)};
 			const all = await Promise.all(
 				on.map(({url}) => load(url, {...rest, connections: connections / on.length, request: request(url)})),
 			);
-			const used = cpuSeconds(pids, postgres.postmaster) - before;
+			const own = cpuSeconds(pids, null) - before.own;
+			const database = cpuSeconds([], postgres.postmaster) - before.database;
 			const sum = (part: (one: Measured) => number) => all.reduce((total, one) => total + part(one), 0);
 			const answered = sum((one) => one.answered);
 			return {
@@ -107,7 +108,8 @@ export const openInstallation = async (
 				seconds: Math.max(...all.map(({seconds}) => seconds)),
 				latencies: Float64Array.from(all.flatMap(({latencies}) => [...latencies])).sort(),
 				rate: sum((one) => one.answered / one.seconds),
-				cpu: (used * 1e6) / answered,
+				cpu: ((own + database) * 1e6) / answered,
+				database: (database * 1e6) / answered,
 			};
 		},
 		expect: (clicks) => {
@@ -191,5 +193,5 @@ export const measureBare = async ({url, pid}: Server, given: Omit<Load, 'request
 	const before = cpuSeconds([pid], null);
 	const measured = await load(url, {...given, request: (n) => visit(url, '/bare/page', n)});
 	const used = cpuSeconds([pid], null) - before;
-	return {...measured, rate: measured.answered / measured.seconds, cpu: (used * 1e6) / measured.answered};
+	return {...measured, rate: measured.answered / measured.seconds, cpu: (used * 1e6) / measured.answered, database: 0};
 };

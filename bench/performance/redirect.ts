@@ -7,12 +7,13 @@ const HOT_LINKS = 1000;
 const CONNECTIONS = 64;
 
 const tell = (name: string, samples: Sample[]): string =>
-	`${name}: ${Math.round(median(samples.map(({rate}) => rate)))}/s, ${median(samples.map(({cpu}) => cpu)).toFixed(1)} µs of CPU a request`;
+	`${name}: ${Math.round(median(samples.map(({rate}) => rate)))}/s, ${median(samples.map(({cpu}) => cpu)).toFixed(1)} µs of CPU a request, ` +
+	`of which PostgreSQL ${median(samples.map(({database}) => database)).toFixed(1)}`;
 
 /**
  * The redirect page and `/data` against bare node:http and bare Koa that answer the page's bytes. By requests a second
  * on the one core, and by what a request takes of the processor, PostgreSQL's share included, which other work on the
- * machine hardly changes.
+ * machine changes less.
  */
 export const redirect: Measure = {
 	name: 'redirect',

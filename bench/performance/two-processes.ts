@@ -13,11 +13,8 @@ export const twoProcesses: Measure = {
 		const [alone, shared] = [await open({links: HOT_LINKS}), await open({links: HOT_LINKS})];
 		const one = [await alone.start()];
 		const two = [await shared.start(), await shared.start()];
-		for (const [installation, server] of [
-			...one.map((server) => [alone, server] as const),
-			...two.map((server) => [shared, server] as const),
-		]) {
-			await warm(installation, server, HOT_LINKS);
+		for (const server of [...one, ...two]) {
+			await warm(one.includes(server) ? alone : shared, server, HOT_LINKS);
 		}
 
 		const run = (installation: Installation, servers: Server[]) => async () => {
