@@ -37,6 +37,7 @@ export type Installation = {
 export type InstallationGiven = {organizations?: number; links?: number};
 
 const PATIENCE_MS = 60_000;
+const SETTLING_MS = 1000;
 
 export const openInstallation = async (
 	folder: string,
@@ -117,12 +118,13 @@ export const openInstallation = async (
 		},
 		failures: async () => {
 			const until = performance.now() + PATIENCE_MS;
-			let count = await stored();
-			while (count < expected && performance.now() < until) {
+			while ((await stored()) < expected && performance.now() < until) {
 				await delay(200);
-				count = await stored();
 			}
 
+			// One that comes twice may come late.
+			await delay(SETTLING_MS);
+			const count = await stored();
 			return count === expected ? [] : [`${expected} clicks were answered, ${count} are stored`];
 		},
 		close: async () => {

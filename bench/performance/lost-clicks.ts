@@ -46,20 +46,21 @@ const storedVisits = async ({client}: Installation): Promise<Map<number, number>
 /** Compares what was answered with what is stored, click by click. */
 const compare = async (installation: Installation, {answered, sent}: Visits) => {
 	const until = performance.now() + 60_000;
-	for (;;) {
-		const stored = await storedVisits(installation);
-		const missing = [...answered].filter((n) => !stored.has(n)).length;
-		if (missing === 0 || performance.now() > until) {
-			return {
-				missing,
-				doubled: [...stored.values()].filter((count) => count > 1).length,
-				unknown: [...stored.keys()].filter((n) => !(n < sent)).length,
-				unanswered: stored.size - (answered.size - missing),
-			};
-		}
-
+	const missingIn = (stored: Map<number, number>) => [...answered].filter((n) => !stored.has(n)).length;
+	while (missingIn(await storedVisits(installation)) > 0 && performance.now() < until) {
 		await delay(500);
 	}
+
+	// One that comes twice may come late.
+	await delay(1000);
+	const stored = await storedVisits(installation);
+	const missing = missingIn(stored);
+	return {
+		missing,
+		doubled: [...stored.values()].filter((count) => count > 1).length,
+		unknown: [...stored.keys()].filter((n) => !(n < sent)).length,
+		unanswered: stored.size - (answered.size - missing),
+	};
 };
 
 type Scene = {stage: Stage; installation: Installation; dataDir: string; visits: Visits; awaySeconds: number};
