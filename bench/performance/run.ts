@@ -52,6 +52,11 @@ const loads = () =>
 		.join(' ');
 const machine = `${os.cpus().length} cores, ${os.cpus()[0]?.model}, node ${process.version}, load ${loads()}`;
 const pinning = canPin ? 'servers and database on core 0, load on core 1' : 'no core of its own for anything';
+// The servers that were started end with the process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+	process.once(signal, () => process.exit(1));
+}
+
 const {stage, close} = await openStage(values.quick);
 const all: Figure[] = [];
 const broken: string[] = [];
