@@ -39,7 +39,7 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 	const visitor = (): Promise<void> =>
 		new Promise((resolve) => {
 			const socket: Socket = connect(Number(target.port), target.hostname);
-			let [since, left, number, status] = [0, -1, 0, 0];
+			let [since, left, number, status, isLast] = [0, -1, 0, 0, false];
 			let [head, body] = ['', ''];
 			const ask = (from: number) => {
 				number = sent;
@@ -48,8 +48,8 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 				socket.write(request(number));
 			};
 			const next = () => {
-				const waiting = due.shift();
-				if (isOver || sent >= most) {
+				const waiting = isLast ? undefined : due.shift();
+				if (isOver || isLast || sent >= most) {
 					socket.end();
 				} else if (rate === undefined) {
 					ask(performance.now());
@@ -75,6 +75,7 @@ export const load = async (target: URL, given: Load): Promise<Measured> => {
 					}
 
 					status = Number(head.slice(9, 12));
+					isLast = /\r\nconnection: close/i.test(head.slice(0, end));
 					left = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0) - (head.length - end - 4);
 					body = head.slice(end + 4);
 				} else {

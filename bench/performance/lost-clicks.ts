@@ -70,8 +70,8 @@ const ended =
 	async ({installation, dataDir, visits}: Scene): Promise<void> => {
 		for (let round = 0; round < 3; round += 1) {
 			const server = await installation.start({DATA_DIR: dataDir});
-			const ending = delay(1500).then(() => server.stop(signal));
-			await visitAll(installation, server, 5, visits);
+			const ending = delay(3000).then(() => server.stop(signal));
+			await visitAll(installation, server, 6, visits);
 			await ending;
 		}
 
