@@ -4,10 +4,12 @@ import type {Measure} from './stage.ts';
 import {inTurns, median, quantile, ratioOf} from './statistics.ts';
 
 const RATE = 5000;
+/** How much of what it can answer a server is asked for, where it cannot answer so many. */
+const SHARE = 0.6;
 const CONNECTIONS = 128;
 const HOT_LINKS = 1000;
 
-/** How long pages take where 5,000 a second are asked for, whether they are answered or not. */
+/** How long pages take where 5,000 a second are due, or what a machine that is too slow or too busy for them can answer. */
 export const latency: Measure = {
 	name: 'latency',
 	measure: async ({installation: open, folder, rounds, seconds}) => {
@@ -15,7 +17,14 @@ export const latency: Measure = {
 		const server = await installation.start();
 		await warm(installation, server, HOT_LINKS);
 		const http = await startBare('http', await samplePage(installation, server, folder));
-		const shape = {connections: CONNECTIONS, seconds, rate: RATE};
+		const flatOut = await installation.measure([server], {
+			connections: CONNECTIONS,
+			seconds,
+			request: visits(installation, HOT_LINKS),
+		});
+		installation.expect(flatOut.answered - flatOut.bad);
+		const rate = Math.min(RATE, Math.floor(flatOut.rate * SHARE));
+		const shape = {connections: CONNECTIONS, seconds, rate};
 		const samples = await inTurns<Sample>(rounds, {
 			'node:http': () => measureBare(http, shape),
 			page: async () => {
@@ -33,19 +42,19 @@ export const latency: Measure = {
 			(name) =>
 				`${name}: p50 ${median(at(name, 0.5)).toFixed(2)} ms, p99 ${median(at(name, 0.99)).toFixed(2)} ms at ${Math.round(reached(name))}/s`,
 		);
-		if (Math.min(reached('node:http'), reached('page')) < RATE * 0.98) {
-			notes.push(`the ${RATE}/s were not reached: requests waited for a connection`);
+		if (Math.min(reached('node:http'), reached('page')) < rate * 0.95) {
+			notes.push(`the ${rate}/s were not reached: requests waited for a connection`);
 		}
 
 		return [
 			figure({
-				name: `p99 at ${RATE}/s ÷ node:http`,
+				name: `p99 at ${rate}/s ÷ node:http`,
 				...ratioOf(at('page', 0.99), at('node:http', 0.99)),
 				bar: {atMost: 2},
 				notes,
 				failures,
 			}),
-			figure({name: `p50 at ${RATE}/s ÷ node:http`, ...ratioOf(at('page', 0.5), at('node:http', 0.5))}),
+			figure({name: `p50 at ${rate}/s ÷ node:http`, ...ratioOf(at('page', 0.5), at('node:http', 0.5))}),
 		];
 	},
 };
