@@ -1,0 +1,60 @@
+import {figure} from './figure.ts';
+import {measureBare, type Sample, samplePage, startBare, visits, warm} from './installation.ts';
+import type {Measure} from './stage.ts';
+import {inTurns, median, quantile, ratioOf} from './statistics.ts';
+
+const RATE = 5000;
+/** How much of what it can answer a server is asked for, where it cannot answer so many. */
+const SHARE = 0.6;
+const CONNECTIONS = 128;
+const HOT_LINKS = 1000;
+
+/** How long pages take where 5,000 a second are due, or what a machine that is too slow or too busy for them can answer. */
+export const latency: Measure = {
+	name: 'latency',
+	measure: async ({installation: open, folder, rounds, seconds}) => {
+		const installation = await open({links: HOT_LINKS});
+		const server = await installation.start();
+		await warm(installation, server, HOT_LINKS);
+		const http = await startBare('http', await samplePage(installation, server, folder));
+		const flatOut = await installation.measure([server], {
+			connections: CONNECTIONS,
+			seconds,
+			request: visits(installation, HOT_LINKS),
+		});
+		installation.expect(flatOut.answered - flatOut.bad);
+		const rate = Math.min(RATE, Math.floor(flatOut.rate * SHARE));
+		const shape = {connections: CONNECTIONS, seconds, rate};
+		const samples = await inTurns<Sample>(rounds, {
+			'node:http': () => measureBare(http, shape),
+			page: async () => {
+				const sample = await installation.measure([server], {...shape, request: visits(installation, HOT_LINKS)});
+				installation.expect(sample.answered - sample.bad);
+				return sample;
+			},
+		});
+		const failures = await installation.failures();
+		await Promise.all([http.stop(), installation.close()]);
+
+		const at = (name: string, part: number) => samples(name).map(({latencies}) => quantile(latencies, part));
+		const reached = (name: string) => median(samples(name).map(({rate}) => rate));
+		const notes = ['node:http', 'page'].map(
+			(name) =>
+				`${name}: p50 ${median(at(name, 0.5)).toFixed(2)} ms, p99 ${median(at(name, 0.99)).toFixed(2)} ms at ${Math.round(reached(name))}/s`,
+		);
+		if (Math.min(reached('node:http'), reached('page')) < rate * 0.95) {
+			notes.push(`the ${rate}/s were not reached: requests waited for a connection`);
+		}
+
+		return [
+			figure({
+				name: `p99 at ${rate}/s ÷ node:http`,
+				...ratioOf(at('page', 0.99), at('node:http', 0.99)),
+				bar: {atMost: 2},
+				notes,
+				failures,
+			}),
+			figure({name: `p50 at ${rate}/s ÷ node:http`, ...ratioOf(at('page', 0.5), at('node:http', 0.5))}),
+		];
+	},
+};
