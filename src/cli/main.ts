@@ -4,7 +4,19 @@ import {run} from './program.ts';
 /** Runs `oplink` in this process. The first Ctrl-C ends a command in order, a second one ends the process. */
 export const main = async (argv: string[]): Promise<number> => {
 	const interruption = new AbortController();
-	process.once('SIGINT', () => interruption.abort());
+	// It stays for the first one: ink's package for signals ends the process where it finds itself the only listener.
+	const interrupt = () => {
+		if (!interruption.signal.aborted) {
+			interruption.abort();
+			return;
+		}
+
+		process.removeListener('SIGINT', interrupt);
+		if (process.listenerCount('SIGINT') === 0) {
+			process.kill(process.pid, 'SIGINT');
+		}
+	};
+	process.on('SIGINT', interrupt);
 	for (const stream of [process.stdout, process.stderr]) {
 		stream.on('error', (error) => {
 			if (!isBrokenPipe(error)) {
