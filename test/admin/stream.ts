@@ -13,6 +13,8 @@ const iphone =
 let service: TestService;
 test.before(async () => {
 	service = await startService();
+	// Some tests store clicks themselves, with no visit before that would have made the month.
+	await service.services.clickPartitions.ensure(service.clock.now());
 });
 test.after.always(() => service?.stop());
 
