@@ -10,22 +10,25 @@ export type Db = Knex;
 /** Where PostgreSQL is: a connection URL, or the parts of one (a socket folder as `host`). */
 export type DbConnection = string | {host: string; port: number; user: string; database: string};
 
+/** How long a connection may take to come up, and a statement to get one of the pool's: then the caller gets 503. */
+const TIMEOUTS = {connectMs: 2000, acquireMs: 5000};
+
 /**
  * A pool of connections. Nothing is opened before the first query.
  * Every session runs in UTC, so that no calendar arithmetic depends on the machine's timezone.
  */
-export const createDb = (connection: DbConnection, {poolSize = 10} = {}): Db =>
+export const createDb = (connection: DbConnection, {poolSize = 10, timeouts = TIMEOUTS} = {}): Db =>
 	knex({
 		client: 'pg',
 		connection: {
 			...(typeof connection === 'string' ? {connectionString: connection} : connection),
 			options: '-c timezone=UTC',
 			application_name: 'oplink',
-			connectionTimeoutMillis: 2000,
+			connectionTimeoutMillis: timeouts.connectMs,
 			keepAlive: true,
 		},
 		pool: {min: 0, max: poolSize, propagateCreateError: true},
-		acquireConnectionTimeout: 5000,
+		acquireConnectionTimeout: timeouts.acquireMs,
 		// Whatever goes wrong is thrown to the statement's caller, which logs it with its request.
 		log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
 	});

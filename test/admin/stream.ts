@@ -213,12 +213,11 @@ test('an unknown organization is 404, a malformed one 400, and HEAD has no body'
 });
 
 test('a stop ends every stream at once, also one that nobody reads', async (t) => {
-	const own = await startService({SHUTDOWN_TIMEOUT: '30'});
+	// Longer than a test may take: who waited for the streams would never come to the end.
+	const own = await startService({SHUTDOWN_TIMEOUT: '600'});
 	const [read, stalled] = [await listen(t, own), await listen(t, own)];
 	t.is((await read.next()).type, 'recent');
 	stalled.response.pause();
-	const began = performance.now();
 	await own.stop();
-	t.true(performance.now() - began < 10_000);
 	t.is((await read.next()).type, 'end');
 });

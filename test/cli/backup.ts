@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import {gunzipSync, gzipSync} from 'node:zlib';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {createDb, type Db} from '../../src/db/db.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
@@ -15,8 +15,9 @@ import {contents} from './_contents.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-type Installation = {service: TestService; acme: TestOrganization; backup: Buffer};
-const test = anyTest as TestFn<Installation>;
+let service: TestService;
+let acme: TestOrganization;
+let backup: Buffer;
 
 const keyed = {'Idempotency-Key': 'once'};
 const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params: {b: '1', a: '2'}};
@@ -40,23 +41,22 @@ const fill = async (service: TestService): Promise<TestOrganization> => {
 };
 
 test.before(async (t) => {
-	const service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
-	t.context.service = service;
-	const acme = await fill(service);
+	service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
+	acme = await fill(service);
 	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
 	t.is(made.exitCode, 0, made.stderr);
-	t.context = {service, acme, backup: made.stdoutBytes};
+	backup = made.stdoutBytes;
 });
-test.after.always((t) => t.context.service?.stop());
+test.after.always(() => service?.stop());
 
-const folderOf = async (t: ExecutionContext<Installation>): Promise<string> => {
+const folderOf = async (t: ExecutionContext): Promise<string> => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-backup-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	return folder;
 };
 
 /** A file with these bytes, and an empty, migrated database to restore it into. */
-const setUp = async (t: ExecutionContext<Installation>, bytes = t.context.backup) => {
+const setUp = async (t: ExecutionContext, bytes = backup) => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
 	await writeFile(file, bytes);
@@ -92,7 +92,6 @@ const answers = async (
 };
 
 test('what is restored answers as before, counts on, and takes new rows', async (t) => {
-	const {service, acme} = t.context;
 	const {database, restore} = await setUp(t);
 	const restored = await restore('--json');
 	t.is(restored.exitCode, 0, restored.stderr);
@@ -120,7 +119,7 @@ test('what is restored answers as before, counts on, and takes new rows', async 
 test('a backup is a file for its owner alone, of lines that anybody can read', async (t) => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
-	const env = {DATABASE_URL: t.context.service.databaseUrl};
+	const env = {DATABASE_URL: service.databaseUrl};
 	const {exitCode, stdout, stderr} = await finish(start(t, ['backup', file, '--json'], env));
 	t.is(exitCode, 0, stderr);
 	t.is((await stat(file)).mode & 0o777, 0o600);
@@ -134,7 +133,7 @@ test('a backup is a file for its owner alone, of lines that anybody can read', a
 	t.deepEqual({file, ...lines.at(-1)[1]}, JSON.parse(stdout));
 	const [, , columns] = lines.find((line) => line[0] === 'table' && line[1] === 'links');
 	t.true(columns.includes('short_code'));
-	t.false(stdout.includes(t.context.acme.serverKey) || stderr.includes(t.context.acme.serverKey));
+	t.false(stdout.includes(acme.serverKey) || stderr.includes(acme.serverKey));
 });
 
 const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
@@ -193,7 +192,7 @@ for (const [what, spoil, message] of [
 	],
 ] as const) {
 	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
-		const {db, restore} = await setUp(t, spoil(t.context.backup));
+		const {db, restore} = await setUp(t, spoil(backup));
 		const before = await contents(db);
 		const {exitCode, stdout, stderr} = await restore();
 		t.is(exitCode, 1, stderr);
@@ -206,7 +205,7 @@ for (const [what, spoil, message] of [
 
 test('a database with rows in it is left alone, unless --force replaces them all', async (t) => {
 	const {db, database, env, file, restore} = await setUp(t);
-	const other = await startService({}, t.context.service.clock, {...database, drop: async () => {}});
+	const other = await startService({}, service.clock, {...database, drop: async () => {}});
 	const {id} = await organization(other);
 	await other.stop();
 	const before = await contents(db);
@@ -228,7 +227,7 @@ test('a restore that is killed leaves the database as it was', async (t) => {
 	const before = await contents(db);
 	const program = start(t, ['restore', '-'], env);
 	const ended = finish(program);
-	program.stdin.write(t.context.backup.subarray(0, t.context.backup.length - 100));
+	program.stdin.write(backup.subarray(0, backup.length - 100));
 	const isLoading = async () => {
 		const {rows} = await db.raw(
 			"SELECT FROM pg_locks WHERE relation = 'links'::regclass AND mode = 'AccessExclusiveLock' AND granted",
@@ -282,14 +281,14 @@ test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
 });
 
 test('a reader that leaves before the backup is whole is a failure', async (t) => {
-	const program = start(t, ['backup', '-'], {DATABASE_URL: t.context.service.databaseUrl});
+	const program = start(t, ['backup', '-'], {DATABASE_URL: service.databaseUrl});
 	program.stdout.destroy();
 	const [exitCode] = await once(program, 'exit');
 	t.is(exitCode, 1);
 });
 
 test('no table counts by a sequence, which a restore would have to set', async (t) => {
-	const {rows} = await t.context.service.services.db.raw(
+	const {rows} = await service.services.db.raw(
 		"SELECT relname FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'migrations%'",
 	);
 	t.deepEqual(rows, []);

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {setTimeout as wait} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test from 'ava';
 import type {Io} from '../../src/cli/io.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
@@ -11,12 +11,12 @@ import {closedAddress} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 import {createScreen} from './_screen.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always((t) => t.context.service?.stop());
+test.after.always(() => service?.stop());
 
 const iphone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
@@ -40,12 +40,7 @@ const createKeyboard = () => {
 type Setup = {env?: Record<string, string>; columns?: number; rows?: number; url?: string; io?: Partial<Io>};
 
 /** `oplink dashboard` on a terminal; frames are drawn as the command asks for them. */
-const onTerminal = (
-	t: ExecutionContext<{service: TestService}>,
-	argv: string[],
-	{env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {},
-) => {
-	const {service} = t.context;
+const onTerminal = (argv: string[], {env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {}) => {
 	const screen = createScreen({columns, rows});
 	const keyboard = createKeyboard();
 	const ended = runCli(['dashboard', ...argv], {
@@ -81,17 +76,16 @@ const onTerminal = (
 	};
 };
 
-const live = async (acme: TestOrganization, t: ExecutionContext<{service: TestService}>, setup: Setup = {}) => {
-	const dashboard = onTerminal(t, [acme.orgKey], setup);
+const live = async (acme: TestOrganization, setup: Setup = {}) => {
+	const dashboard = onTerminal([acme.orgKey], setup);
 	await dashboard.untilShown('live');
 	return dashboard;
 };
 
 test('clicks show as they happen, and q gives the terminal back as it was', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Spring 春'});
-	const {screen, keyboard, ended, untilShown, type} = await live(acme, t);
+	const {screen, keyboard, ended, untilShown, type} = await live(acme);
 	await untilShown('none yet');
 	t.true(screen.modes().has('1049'));
 	await clickOn(service, spring.url);
@@ -115,7 +109,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 });
 
 test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
-	const {screen, ended, type} = await live(await organization(t.context.service), t);
+	const {screen, ended, type} = await live(await organization(service));
 	type('\u0003');
 	const {exitCode, stderr} = await ended;
 	t.is(exitCode, 130);
@@ -125,16 +119,16 @@ test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
 
 test('a signal does as Ctrl-C', async (t) => {
 	const interruption = new AbortController();
-	const acme = await organization(t.context.service);
-	const {screen, ended} = await live(acme, t, {io: {interruption: interruption.signal}});
+	const acme = await organization(service);
+	const {screen, ended} = await live(acme, {io: {interruption: interruption.signal}});
 	interruption.abort();
 	t.is((await ended).exitCode, 130);
 	t.false(screen.modes().has('1049'));
 });
 
 test('another size is another picture, with nothing left of the one before', async (t) => {
-	const acme = await organization(t.context.service);
-	const {screen, ended, type, until} = await live(acme, t, {columns: 120, rows: 40});
+	const acme = await organization(service);
+	const {screen, ended, type, until} = await live(acme, {columns: 120, rows: 40});
 	await until((lines) => lines[39] === ' q quits');
 	screen.resize({columns: 80, rows: 24});
 	await until((lines) => lines[23] === ' q quits' && lines.length === 24);
@@ -146,21 +140,20 @@ test('another size is another picture, with nothing left of the one before', asy
 });
 
 test('with NO_COLOR it is live without a colour', async (t) => {
-	const acme = await organization(t.context.service);
-	const {screen, ended, type} = await live(acme, t, {env: {NO_COLOR: '1'}});
+	const acme = await organization(service);
+	const {screen, ended, type} = await live(acme, {env: {NO_COLOR: '1'}});
 	type('q');
 	await ended;
 	t.deepEqual(screen.colours(), []);
 });
 
 test('a server that goes away is said, and what happened meanwhile is there when it is back', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Meanwhile'});
 	const {hostname, port} = new URL(service.url);
 	const line = await openLine({host: hostname, port: Number(port)});
 	t.teardown(() => line.close());
-	const dashboard = await live(acme, t, {url: `http://127.0.0.1:${line.port}`});
+	const dashboard = await live(acme, {url: `http://127.0.0.1:${line.port}`});
 	await line.cut();
 	await dashboard.untilShown('away, again in');
 	await clickOn(service, spring.url);
@@ -172,12 +165,11 @@ test('a server that goes away is said, and what happened meanwhile is there when
 });
 
 test('a refusal while it runs ends it with the terminal given back', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service, {plan: null});
 	const {hostname, port} = new URL(service.url);
 	const line = await openLine({host: hostname, port: Number(port)});
 	t.teardown(() => line.close());
-	const {screen, ended} = await live(acme, t, {url: `http://127.0.0.1:${line.port}`});
+	const {screen, ended} = await live(acme, {url: `http://127.0.0.1:${line.port}`});
 	await line.cut();
 	await service.services.db('organizations').where({id: acme.id}).delete();
 	await line.mend();
@@ -188,7 +180,6 @@ test('a refusal while it runs ends it with the terminal given back', async (t) =
 });
 
 test('off a terminal the figures of the moment are printed once, and --json prints what the API answered', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Printed'});
 	await clickOn(service, spring.url);
@@ -203,7 +194,7 @@ test('off a terminal the figures of the moment are printed once, and --json prin
 	t.is(status.status, 'ok');
 	t.is(recent.perMinute.at(-1), 1);
 	t.is(recent.links[0].link.id, spring.id);
-	const dumb = onTerminal(t, [acme.orgKey], {env: {TERM: 'dumb'}});
+	const dumb = onTerminal([acme.orgKey], {env: {TERM: 'dumb'}});
 	t.is((await dumb.ended).exitCode, 0);
 	t.regex(dumb.screen.first(), /CLICKS PER MINUTE/);
 });
@@ -213,14 +204,14 @@ for (const [what, argv, env, exitCode] of [
 	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
 ] as const) {
 	test(`${what} is told before the screen is taken`, async (t) => {
-		const {screen, ended} = onTerminal(t, [...argv], {env});
+		const {screen, ended} = onTerminal([...argv], {env});
 		t.is((await ended).exitCode, exitCode);
 		t.is(screen.raw(), '');
 	});
 }
 
 test('a server that is not there is told before the screen is taken', async (t) => {
-	const {screen, ended} = onTerminal(t, [], {url: closedAddress});
+	const {screen, ended} = onTerminal([], {url: closedAddress});
 	t.is((await ended).exitCode, 7);
 	t.is(screen.raw(), '');
 });

@@ -1,7 +1,7 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import anyTest, {type TestFn} from 'ava';
+import test from 'ava';
 import stringWidth from 'string-width';
 import {judgeVersion} from '../../src/cli/doctor/ask-server.ts';
 import {judgeClock} from '../../src/cli/doctor/reach-server.ts';
@@ -15,13 +15,13 @@ import {runCli} from './_run-cli.ts';
 
 type Finding = {area: string; check: string; status: string; message: string; next: string | null};
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService({}, createFakeClock(new Date()));
+test.before(async () => {
+	service = await startService({}, createFakeClock(new Date()));
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const credentials = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
@@ -29,7 +29,6 @@ const findingsIn = ({stdout}: {stdout: string}): Finding[] => JSON.parse(stdout)
 const statusOf = (findings: Finding[], check: string) => findings.find((one) => one.check === check)?.status;
 
 test.serial('a server that is well has no failure, and warns only of a link domain of this machine', async (t) => {
-	const {service} = t.context;
 	await organization(service);
 	service.clock.set(new Date());
 	const result = await runCli(['doctor', '--json'], {env: credentials(service)});
@@ -64,13 +63,11 @@ test.serial('a server that is well has no failure, and warns only of a link doma
 });
 
 test.serial('with --strict a warning ends with 1', async (t) => {
-	const {service} = t.context;
 	service.clock.set(new Date());
 	t.is((await runCli(['doctor', '--strict'], {env: credentials(service)})).exitCode, 1);
 });
 
 test.serial('for people each area has a title, and every line fits 80 columns', async (t) => {
-	const {service} = t.context;
 	service.clock.set(new Date());
 	const {stdout, stderr} = await runCli(['doctor'], {env: credentials(service)});
 	t.is(stderr, '');
@@ -85,7 +82,6 @@ test.serial('for people each area has a title, and every line fits 80 columns', 
 });
 
 test('only the organizations that are named are looked at, and one that is not there ends with 4', async (t) => {
-	const {service} = t.context;
 	const env = credentials(service);
 	t.is((await runCli(['doctor', 'Nope1'], {env})).exitCode, 4);
 	const acme = await organization(service);
@@ -94,7 +90,6 @@ test('only the organizations that are named are looked at, and one that is not t
 });
 
 test('a token that is refused, or none, is a failure with what to do', async (t) => {
-	const {service} = t.context;
 	for (const [env, message] of [
 		[{OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}, 'it refuses the admin token'],
 		[{OPLINK_URL: service.url}, 'No admin token is given'],
@@ -120,7 +115,6 @@ test('a server that is away ends with 7, and nothing is told of this machine whe
 });
 
 test('where a server of this machine is away, its environment and its database are looked at', async (t) => {
-	const {service} = t.context;
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-doctor-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const url = closedAddress;

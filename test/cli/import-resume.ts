@@ -2,18 +2,18 @@ import {once} from 'node:events';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const ROWS = 600;
@@ -28,8 +28,7 @@ const catalogue = Array.from({length: ROWS}, (_, index) =>
 const totalOf = async ({server}: TestOrganization): Promise<number> => (await server.get('/links?limit=1')).body.total;
 
 /** Half of the rows through standard input, which stays open, until the first of them are links. */
-const startHalfway = async (t: ExecutionContext<{service: TestService}>, acme: TestOrganization, failed: string) => {
-	const {service} = t.context;
+const startHalfway = async (t: ExecutionContext, acme: TestOrganization, failed: string) => {
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const program = start(
 		t,
@@ -44,8 +43,7 @@ const startHalfway = async (t: ExecutionContext<{service: TestService}>, acme: T
 	return program;
 };
 
-const setUp = async (t: ExecutionContext<{service: TestService}>) => {
-	const {service} = t.context;
+const setUp = async (t: ExecutionContext) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-resume-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const file = path.join(folder, 'links.ndjson');
@@ -57,10 +55,7 @@ const setUp = async (t: ExecutionContext<{service: TestService}>) => {
 };
 
 /** The whole file after a part of it: what is there is skipped, the rest comes, and nothing comes twice. */
-const resumes = async (
-	t: ExecutionContext<{service: TestService}>,
-	{acme, file, importAll}: Awaited<ReturnType<typeof setUp>>,
-) => {
+const resumes = async (t: ExecutionContext, {acme, file, importAll}: Awaited<ReturnType<typeof setUp>>) => {
 	const before = await totalOf(acme);
 	t.true(before > 0 && before < ROWS - 1);
 	const {exitCode, stdout} = await importAll();

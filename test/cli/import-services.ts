@@ -1,27 +1,26 @@
 import {access, copyFile, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const excerpts = path.join(packageRoot, 'test/fixtures/import/');
 
 /** A folder with an excerpt, and the program in it as an operator calls it. */
-const setUp = async (t: ExecutionContext<{service: TestService}>, excerpt: string) => {
-	const {service} = t.context;
+const setUp = async (t: ExecutionContext, excerpt: string) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-services-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	await copyFile(path.join(excerpts, excerpt), path.join(folder, excerpt));

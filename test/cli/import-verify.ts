@@ -1,19 +1,19 @@
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const rows = [
@@ -24,8 +24,7 @@ const rows = [
 	{path: '/e', externalId: 've', title: 'E'},
 ];
 
-const setUp = async (t: ExecutionContext<{service: TestService}>) => {
-	const {service} = t.context;
+const setUp = async (t: ExecutionContext) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-verify-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const acme = await organization(service);
@@ -57,7 +56,7 @@ test('verify counts no click and changes nothing', async (t) => {
 	t.is(await exported(), before);
 	const {body} = await acme.server.get('/links?limit=1');
 	t.is(body.total, rows.length);
-	t.deepEqual(await t.context.service.services.db('clicks').where({organization_id: acme.id}), []);
+	t.deepEqual(await service.services.db('clicks').where({organization_id: acme.id}), []);
 });
 
 test('verify reports by line what is not imported, leads elsewhere, or does not resolve as it should', async (t) => {

@@ -1,4 +1,4 @@
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
@@ -7,18 +7,17 @@ import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const environment = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
-const cli = ({context: {service}}: ExecutionContext<{service: TestService}>, argv: string[]) =>
-	runCli(argv, {env: environment(service)});
+const cli = (argv: string[]) => runCli(argv, {env: environment(service)});
 
 const attemptsOf = async (service: TestService, {id}: TestOrganization) =>
 	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
@@ -29,7 +28,6 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
 
 test('match explain shows the answer, the candidates with their points, and what ruled one out, in 80 columns', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
@@ -39,7 +37,7 @@ test('match explain shows the answer, the candidates with their points, and what
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {exitCode, stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {exitCode, stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'device'), 'device-0001');
 	t.is(shown(stdout, 'told'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
@@ -55,19 +53,18 @@ test('match explain shows the answer, the candidates with their points, and what
 	const longest = sale.url.length + 'install referrer  '.length;
 	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
 	t.true(widest(stdout) <= longest);
-	const {stdout: json} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.id, '--json']);
+	const {stdout: json} = await cli(['match', 'explain', attempt.id, '--org', acme.id, '--json']);
 	t.deepEqual(JSON.parse(json), attempt);
 });
 
 test('match explain says of a miss what it means and what to do next', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme);
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, osVersion: '16.1'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
 	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 70 points`), true);
 	t.regex(stdout, /^The likeliest tap cannot lead to this first open/m);
@@ -76,7 +73,6 @@ test('match explain says of a miss what it means and what to do next', async (t)
 });
 
 test('match explain goes on where a link has been deleted since', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme);
@@ -84,33 +80,32 @@ test('match explain goes on where a link has been deleted since', async (t) => {
 	await open(service, place(1), iPhoneApp, acme);
 	await acme.server.delete(`/links/${sale.id}`);
 	const [attempt] = await attemptsOf(service, acme);
-	const {exitCode, stdout} = await cli(t, ['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {exitCode, stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'link'), `${sale.id} (deleted)`);
 });
 
 test('match list shows the newest attempts first, and an unknown one is not found', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const place = network();
 	const {url} = await link(acme);
 	const {token} = await visit(service, {url}, place(1));
 	await open(service, place(1), {clipboardToken: token, deviceId: 'device-0002'}, acme);
 	await open(service, place(9), {deviceId: 'device-0003'}, acme);
-	const {stdout} = await cli(t, ['match', 'list', '--org', acme.orgKey]);
+	const {stdout} = await cli(['match', 'list', '--org', acme.orgKey]);
 	t.regex(stdout, /^AT \(UTC\) +ID +ANSWER$/m);
 	t.regex(stdout, /^2026-03-10 12:00:\d\d {2}\S{36} {2}CLIPBOARD$/m);
 	t.regex(stdout, /^2026-03-10 12:00:\d\d {2}\S{36} {2}no: no_click$/m);
 	t.true(widest(stdout) <= 80);
-	const {stdout: json} = await cli(t, ['match', 'list', '--org', acme.orgKey, '--limit', '1', '--json']);
+	const {stdout: json} = await cli(['match', 'list', '--org', acme.orgKey, '--limit', '1', '--json']);
 	t.like(JSON.parse(json), {total: 2, limit: 1});
-	t.is((await cli(t, ['match', 'explain', acme.id, '--org', acme.orgKey])).exitCode, 4);
+	t.is((await cli(['match', 'explain', acme.id, '--org', acme.orgKey])).exitCode, 4);
 });
 
 test('match simulate plays an iPhone whose app reads the clipboard', async (t) => {
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	const {url} = await link(acme);
-	const {exitCode, stdout, stderr} = await cli(t, ['match', 'simulate', '--org', acme.orgKey]);
+	const {exitCode, stdout, stderr} = await cli(['match', 'simulate', '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'tapped'), url);
 	t.is(shown(stdout, 'phone'), 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23');
@@ -120,15 +115,14 @@ test('match simulate plays an iPhone whose app reads the clipboard', async (t) =
 	t.is(shown(stdout, 'answer'), 'CLIPBOARD, exact');
 	t.true(widest(stdout) <= 80);
 	t.regex(stderr, /Nothing of this is kept/);
-	t.deepEqual(await attemptsOf(t.context.service, acme), []);
+	t.deepEqual(await attemptsOf(service, acme), []);
 });
 
 test('match simulate by a short URL finds the organization, and its options make the phone, the way and the wait', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const {url, id} = await link(acme);
 	await link(acme);
-	const {stdout} = await cli(t, [
+	const {stdout} = await cli([
 		'match',
 		'simulate',
 		url,
@@ -147,9 +141,9 @@ test('match simulate by a short URL finds the organization, and its options make
 });
 
 test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	const {shortCode} = await link(acme, {deferredDeepLinking: false});
-	const {exitCode, stdout} = await cli(t, ['match', 'simulate', shortCode, '--org', acme.orgKey]);
+	const {exitCode, stdout} = await cli(['match', 'simulate', shortCode, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'page'), 'leaves no token: the link is not deferred');
 	t.is(shown(stdout, 'app sends'), 'no token');
@@ -158,13 +152,13 @@ test('match simulate says why a page leaves no token, and a miss is an answer li
 });
 
 test('match simulate says why a guess of many points is medium, and nothing of that where it is high', async (t) => {
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	const {shortCode} = await link(acme);
 	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
-	const late = await cli(t, [...command, '--delay', '1h']);
+	const late = await cli([...command, '--delay', '1h']);
 	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, medium, 82 points');
 	t.regex(late.stdout.replaceAll('\n', ' '), /is medium where the tap is more than 10 minutes old/);
-	t.notRegex((await cli(t, command)).stdout, /is medium where/);
+	t.notRegex((await cli(command)).stdout, /is medium where/);
 });
 
 test('match simulate sends what was given and nothing else', async (t) => {
@@ -209,18 +203,17 @@ for (const [what, argv] of [
 }
 
 test('match simulate ends with 4 without a deferred link, and with 1 for what the server refuses', async (t) => {
-	const acme = await organization(t.context.service);
-	const none = await cli(t, ['match', 'simulate', '--org', acme.orgKey]);
+	const acme = await organization(service);
+	const none = await cli(['match', 'simulate', '--org', acme.orgKey]);
 	t.is(none.exitCode, 4);
 	t.regex(none.stderr, /^Error: The organization has no deferred link$/m);
 	await link(acme);
-	const wrong = await cli(t, ['match', 'simulate', '--org', acme.orgKey, '--timezone', 'Mars/Olympus']);
+	const wrong = await cli(['match', 'simulate', '--org', acme.orgKey, '--timezone', 'Mars/Olympus']);
 	t.is(wrong.exitCode, 1);
 	t.regex(wrong.stderr, /^ {2}timezone must be an IANA time zone$/m);
 });
 
 test('the program itself simulates and explains', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme);

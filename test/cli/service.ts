@@ -1,18 +1,18 @@
 import {access, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import anyTest, {type ExecutionContext, type TestFn} from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {runCli} from './_run-cli.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 type Shell = {
@@ -21,8 +21,7 @@ type Shell = {
 	file: (name: string) => string;
 };
 
-const shell = async (t: ExecutionContext<{service: TestService}>): Promise<Shell> => {
-	const {service} = t.context;
+const shell = async (t: ExecutionContext): Promise<Shell> => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	return {
@@ -71,7 +70,7 @@ test('an organization lives and dies by the CLI alone', async (t) => {
 
 test('a link is created, read, changed and deleted with the admin token and with a SERVER key alike', async (t) => {
 	const {cli, file} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	for (const [suffix, env] of [
 		[['--org', acme.orgKey], {}],
 		[[], withKey(acme)],
@@ -95,7 +94,7 @@ test('a link is created, read, changed and deleted with the admin token and with
 
 test('refusals of the server end with their exit codes', async (t) => {
 	const {cli} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	const create = ['links', 'create', '--org', acme.orgKey, '--path', '/x'];
 	t.is((await cli([...create, '--short-code', 'taken'])).exitCode, 0);
 	t.is((await cli([...create, '--short-code', 'taken'])).exitCode, 5);
@@ -104,13 +103,13 @@ test('refusals of the server end with their exit codes', async (t) => {
 	t.regex(invalid.stderr, /Error: Validation failed\n {2}shortCode .*\n {2}expiry .*\nRequest id: /);
 	t.is((await cli(['status'], {env: {OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}})).exitCode, 3);
 	t.is((await cli(['links', 'list'], {env: {OPLINK_API_KEY: acme.clientKey}})).exitCode, 3);
-	const starter = await organization(t.context.service, {plan: 'STARTER'});
+	const starter = await organization(service, {plan: 'STARTER'});
 	t.is((await cli(['domains', 'add', starter.orgKey, 'go.starter.example'])).exitCode, 6);
 });
 
 test('keys are shown whole, and a regenerated SERVER key ends the old one', async (t) => {
 	const {cli} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	t.true((await cli(['keys', 'show', acme.orgKey])).stdout.includes(acme.serverKey));
 	const {rawKey} = json(await cli(['keys', 'regenerate', acme.orgKey, 'SERVER', '--yes', '--json']));
 	t.is((await cli(['links', 'list'], withKey(acme))).exitCode, 3);
@@ -119,7 +118,7 @@ test('keys are shown whole, and a regenerated SERVER key ends the old one', asyn
 
 test('a domain is added, approved, rejected and removed by its hostname', async (t) => {
 	const {cli} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	t.is((await cli(['domains', 'add', acme.orgKey, 'go.cli.example'])).exitCode, 0);
 	t.is(json(await cli(['domains', 'approve', acme.orgKey, 'go.cli.example', '--json'])).status, 'VERIFIED');
 	t.is(json(await cli(['domains', 'reject', acme.orgKey, 'go.cli.example', '--json'])).status, 'REJECTED');
@@ -130,7 +129,7 @@ test('a domain is added, approved, rejected and removed by its hostname', async 
 
 test('status and stats show what the server says', async (t) => {
 	const {cli} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	t.regex((await cli(['status'])).stdout, /^status +ok$/m);
 	t.regex((await cli(['stats', acme.orgKey])).stdout, /^clicks +0$/m);
 	t.is(json(await cli(['stats', acme.orgKey, '--interval', 'month', '--json'])).interval, 'month');
@@ -146,7 +145,7 @@ const catalogue = (rows: number): string =>
 
 test('an import creates what it can, and a second run changes nothing', async (t) => {
 	const {cli, file} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	await writeFile(file('links.csv'), catalogue(1000));
 	const argv = ['links', 'import', 'links.csv', '--org', acme.orgKey, '--json'];
 	const rehearsed = await cli([...argv, '--dry-run']);
@@ -170,7 +169,7 @@ test('an import creates what it can, and a second run changes nothing', async (t
 
 test('an import with a SERVER key ends the same, also where it meets the rate limit', async (t) => {
 	const {cli, file} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	await writeFile(file('links.csv'), catalogue(300));
 	const argv = ['links', 'import', 'links.csv', '--json'];
 	const first = await cli(argv, withKey(acme));
@@ -182,7 +181,7 @@ test('an import with a SERVER key ends the same, also where it meets the rate li
 
 test('rows without a name are the same links in a second run, on either surface', async (t) => {
 	const {cli} = await shell(t);
-	const acme = await organization(t.context.service);
+	const acme = await organization(service);
 	const stdin = '{"path":"/a"}\n{"path":"/b","params":{"x":"1"}}\n';
 	for (const [suffix, env] of [
 		[['--org', acme.orgKey], {}],
@@ -197,7 +196,7 @@ test('rows without a name are the same links in a second run, on either surface'
 for (const format of ['ndjson', 'json', 'csv']) {
 	test(`a ${format} export is imported into another organization as the same links`, async (t) => {
 		const {cli, file} = await shell(t);
-		const [from, to] = [await organization(t.context.service), await organization(t.context.service)];
+		const [from, to] = [await organization(service), await organization(service)];
 		await writeFile(file('links.csv'), catalogue(50));
 		t.like(json(await cli(['links', 'import', 'links.csv', '--org', from.orgKey, '--json'])), {created: 50});
 		const name = `export.${format}`;

@@ -43,6 +43,8 @@ export const faultyServer = async (
 		requests.push({method, url, headers, body: body === '' ? undefined : JSON.parse(body)});
 		answer(response, fates[Math.min(requests.length, fates.length) - 1] ?? 'drop');
 	});
+	// On a busy machine a connection would be ended for standing idle just when the next request comes over it.
+	server.keepAliveTimeout = 0;
 	await new Promise<void>((resolve) => {
 		server.listen(0, '127.0.0.1', resolve);
 	});

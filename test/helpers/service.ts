@@ -28,6 +28,9 @@ export const createFakeClock = (at = new Date('2026-03-10T12:00:00.000Z')): Fake
 
 export type TestService = RunningService & {clock: FakeClock; adminToken: string; databaseUrl: string};
 
+/** A database that nobody takes away is waited for, so that a test on a busy machine says what it says on another. */
+const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
+
 /**
  * The real service on a free port, over a fresh clone of the migrated template database and with a fake clock.
  * @param env variables that differ from the defaults; loopback is a trusted proxy, so that each caller of a test can
@@ -54,7 +57,7 @@ export const startService = async (
 		...env,
 	});
 	const log = pino({level: config.logLevel}, logged);
-	const db = createDb(database.url, {poolSize: 8});
+	const db = createDb(database.url, {poolSize: 8, ...(given === undefined ? {timeouts: PATIENT} : {})});
 	const running = await start({
 		config,
 		clock,

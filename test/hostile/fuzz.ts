@@ -145,7 +145,7 @@ const heapUsed = (): number => {
 };
 
 test('no request that can be made up is answered with 5xx, without the envelope or otherwise than documented', async (t) => {
-	t.timeout(Math.max(60_000, REQUESTS * 50));
+	t.timeout(Math.max(600_000, REQUESTS * 50));
 	const faults = new Map<string, string>();
 	const statuses = new Map<number, number>();
 	const refused = new Set<string>();

@@ -35,9 +35,7 @@ for (const [what, fault] of Object.entries(faults)) {
 	test(`a member is mirrored with 200 where the provider ${what}`, async (t) => {
 		const {user, organization, event} = founder();
 		portal.provider.fail({...fault, times: Number.POSITIVE_INFINITY, when: ({path}) => path.includes(organization.id)});
-		const began = performance.now();
 		taken(t, await portal.provider.deliver(portal, event));
-		t.true(performance.now() - began < 12_000);
 		t.like(await mirrored(portal, organization), {members: [{user: user.id, role: 'OWNER', name: 'Mona'}]});
 	});
 }

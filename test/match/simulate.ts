@@ -1,16 +1,16 @@
-import anyTest, {type TestFn} from 'ava';
+import test from 'ava';
 import {exampleAppConfig, link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {open, userAgents} from './_phones.ts';
 
-const test = anyTest as TestFn<{service: TestService}>;
+let service: TestService;
 
-test.before(async (t) => {
-	t.context.service = await startService();
+test.before(async () => {
+	service = await startService();
 });
-test.after.always(async (t) => {
-	await t.context.service?.stop();
+test.after.always(async () => {
+	await service?.stop();
 });
 
 const simulate = async (service: TestService, {id}: TestOrganization, body: object = {}) => {
@@ -19,7 +19,6 @@ const simulate = async (service: TestService, {id}: TestOrganization, body: obje
 };
 
 test('an iPhone that taps and opens the app a minute later is matched by the token of its clipboard', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const {id, url} = await link(acme, {path: '/sale', params: {coupon: 'A1'}});
 	const {tap, open: opened, answer, attempt, ...rest} = await simulate(service, acme);
@@ -41,7 +40,6 @@ test('an iPhone that taps and opens the app a minute later is matched by the tok
 });
 
 test('an Android phone is matched by the referrer that the store was told', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	await link(acme);
 	const {tap, open: opened, answer} = await simulate(service, acme, {platform: 'Android'});
@@ -72,7 +70,6 @@ const guesses: Array<[title: string, body: object, expected: object]> = [
 ];
 for (const [title, body, expected] of guesses) {
 	test(`without a token, from ${title}: ${JSON.stringify(expected)}`, async (t) => {
-		const {service} = t.context;
 		const acme = await organization(service);
 		await link(acme);
 		const {attempt} = await simulate(service, acme, {clipboard: false, ...body});
@@ -81,7 +78,6 @@ for (const [title, body, expected] of guesses) {
 }
 
 test('the token is of use for as long as the link says, and a link that has expired by then matches nothing', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const short = await link(acme, {matchWindowHours: 1});
 	const late = {linkId: short.id, delaySeconds: 3601};
@@ -94,7 +90,6 @@ test('the token is of use for as long as the link says, and a link that has expi
 });
 
 test('what the organization allows binds a simulation', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service, {appConfig: {...exampleAppConfig, probabilisticMatching: false}});
 	await link(acme);
 	t.is((await simulate(service, acme, {clipboard: false})).attempt.reason, 'guesses_off');
@@ -102,7 +97,6 @@ test('what the organization allows binds a simulation', async (t) => {
 });
 
 test('a page that has nothing to tap leaves no token', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const plain = await link(acme, {deferredDeepLinking: false});
 	const {tap, open: opened, attempt} = await simulate(service, acme, {linkId: plain.id});
@@ -120,7 +114,6 @@ test('a page that has nothing to tap leaves no token', async (t) => {
 });
 
 test.serial('nothing is left of a simulation, and nothing is consumed', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	await link(acme);
 	const tables = ['clicks', 'click_counts', 'match_clicks', 'match_attempts', 'match_peppers', 'devices', 'audit_log'];
@@ -140,7 +133,6 @@ test.serial('nothing is left of a simulation, and nothing is consumed', async (t
 });
 
 test('simulations at the same time do not see each other', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const all = await Promise.all(Array.from({length: 12}, () => simulate(service, acme, {clipboard: false})));
@@ -151,7 +143,6 @@ test('simulations at the same time do not see each other', async (t) => {
 });
 
 test.serial('the link is named by id or short code, or it is the newest that is deferred', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const first = await link(acme, {shortCode: 'first'});
 	service.clock.advance(1);
@@ -164,7 +155,6 @@ test.serial('the link is named by id or short code, or it is the newest that is 
 });
 
 test('what cannot be played is refused', async (t) => {
-	const {service} = t.context;
 	const acme = await organization(service);
 	const other = await link(await organization(service));
 	const none = await simulate(service, acme);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {build} from 'esbuild';
 import {packageRoot} from '../../src/package-root.ts';
+import {eachAlone, type Groups, groupPlugin, groupTests} from './group-tests.ts';
 import {isGone} from './run-folder.ts';
 import type {Teardown} from './teardown.ts';
 
@@ -51,24 +52,50 @@ const makeFolder = async (teardown: Teardown): Promise<string> => {
 	return folder;
 };
 
+const testFiles = async (): Promise<string[]> =>
+	(await readdir(path.join(packageRoot, 'test'), {recursive: true}))
+		.filter((name) => /\.tsx?$/.test(name) && !NO_TESTS.test(name))
+		.map((name) => path.join('test', name))
+		.sort();
+
+/** A file or folder below `test/`; everything else is an option of ava. */
+const isPath = (arg: string): boolean => path.normalize(arg).startsWith('test/');
+
+/** The test files that are asked for, each alone, or all of them in groups where none is. */
+const groupsOf = async (args: string[]): Promise<Groups> => {
+	const files = await testFiles();
+	const paths = args.filter(isPath).map((arg) => path.join(arg, '.'));
+	const below = (asked: string) => files.filter((file) => file === asked || file.startsWith(`${asked}/`));
+	const missing = paths.find((asked) => below(asked).length === 0);
+	if (missing !== undefined) {
+		throw new Error(`${missing} is no file or folder of tests.`);
+	}
+
+	return paths.length === 0 ? groupTests(files) : eachAlone(paths.flatMap(below));
+};
+
 /** Where the compiled tests are, the compiled `bin/oplink.js`, and the compiled check-answers.ts. */
 export type Compiled = {folder: string; binary: string; answerCheck: string};
 
 /**
  * Checks the types, and bundles tests, sources and packages once for all processes of the run: each of them starts in
- * half the time that loading some thousand files takes, and there are as many as test files. The folder belongs to this
- * run alone, so that several can go on at once.
- * @throws Error with the compiler's words where the types do not fit.
+ * half the time that loading some thousand files takes. The folder belongs to this run alone, so that several can go on
+ * at once.
+ * @param args the run's own; files and folders among them are what is compiled, all tests where there are none.
+ * @throws Error with the compiler's words where the types do not fit, and with the path that names no tests.
  */
-export const compile = async (teardown: Teardown): Promise<Compiled> => {
+export const compile = async (teardown: Teardown, args: string[]): Promise<Compiled> => {
 	const folder = await makeFolder(teardown);
-	const tests = (await readdir(path.join(packageRoot, 'test'), {recursive: true}))
-		.filter((name) => /\.tsx?$/.test(name) && !NO_TESTS.test(name))
-		.map((name) => path.join('test', name));
+	const groups = await groupsOf(args);
 	const bundling = build({
 		absWorkingDir: packageRoot,
-		entryPoints: [...tests, 'test/embedded/_holder.ts', 'test/setup/check-answers.ts', 'src/cli/main.ts'],
-		outbase: packageRoot,
+		entryPoints: [
+			...[...groups.keys()].map((name) => ({in: `group:${name}`, out: name})),
+			...['test/embedded/_holder', 'test/setup/check-answers', 'src/cli/main'].map((name) => ({
+				in: `${name}.ts`,
+				out: name,
+			})),
+		],
 		outdir: folder,
 		bundle: true,
 		splitting: true,
@@ -77,6 +104,7 @@ export const compile = async (teardown: Teardown): Promise<Compiled> => {
 		target: 'node20',
 		sourcemap: true,
 		external: EXTERNAL,
+		plugins: [groupPlugin(groups)],
 		// Packages in CommonJS ask for Node's own modules by `require`, which a module has not.
 		banner: {
 			js: "import {createRequire as createBundleRequire} from 'node:module';\nconst require = createBundleRequire(import.meta.url);",
@@ -93,12 +121,8 @@ export const compile = async (teardown: Teardown): Promise<Compiled> => {
 	return {folder, binary, answerCheck: path.join(folder, 'test/setup/check-answers.js')};
 };
 
-/** Ava's arguments: a file or pattern below `test/` is meant as it was compiled, and without any all tests are. */
-export const compiledArgs = (args: string[], {folder}: Compiled): string[] => {
-	const below = path.relative(packageRoot, folder);
-	const found = args.map((arg) => {
-		const name = path.normalize(arg);
-		return name.startsWith('test/') ? path.join(below, name).replace(/\.tsx?$/, '.js') : arg;
-	});
-	return found.some((arg) => arg.startsWith(below)) ? found : [...found, path.join(below, 'test/**/*.js')];
-};
+/** Ava's arguments: its options, and the files that were compiled. */
+export const compiledArgs = (args: string[], {folder}: Compiled): string[] => [
+	...args.filter((arg) => !isPath(arg)),
+	path.join(path.relative(packageRoot, folder), 'test/**/*.js'),
+];

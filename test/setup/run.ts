@@ -32,7 +32,7 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 			prepareRedis(folder, teardown),
 			prepareTemplate(folder, teardown),
 			findChromium(),
-			compile(teardown),
+			compile(teardown, args),
 		] as const;
 		// What is still being set up when another fails has to be undone too.
 		await Promise.allSettled(preparing);
