@@ -1,23 +1,13 @@
-import {once} from 'node:events';
 import {mkdtemp} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {send} from '../../test/helpers/callers.ts';
+import {freePort} from '../../test/setup/free-port.ts';
 import {figure} from './figure.ts';
 import {pathOf, type Server, samplePage, startBare} from './installation.ts';
 import {ANDROID} from './requests.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, ratioOf} from './statistics.ts';
-
-const freePort = async (): Promise<number> => {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const address = server.address();
-	server.close();
-	await once(server, 'close');
-	return typeof address === 'object' && address ? address.port : 0;
-};
 
 /** Asks until the page is there. @returns ms since the process was begun. */
 const untilPage = async (port: number, page: string, starting: Promise<Server>): Promise<number> => {

@@ -1,19 +1,10 @@
 import {once} from 'node:events';
-import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {Redis} from 'ioredis';
 import {spawnTethered} from '../../src/embedded/tether.ts';
+import {freePort} from './free-port.ts';
 import {findRedisBinary} from './redis-binary.ts';
 import type {Teardown} from './teardown.ts';
-
-const freePort = async (): Promise<number> => {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const address = server.address();
-	server.close();
-	await once(server, 'close');
-	return typeof address === 'object' && address ? address.port : 0;
-};
 
 const answers = async (url: string): Promise<boolean> => {
 	const client = new Redis(url, {lazyConnect: true, retryStrategy: () => null, connectTimeout: 2000});
