@@ -1,4 +1,4 @@
-import {Redis} from 'ioredis';
+import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
@@ -22,6 +22,7 @@ import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
 import {createTurns, type Turns} from './identity/turns.ts';
+import {connectRedis} from './limits/connect-redis.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
@@ -75,7 +76,7 @@ type Given = {config: Config; port: number; db: Db; clock: Clock; log: Logger; a
 export const createServices = ({config, port, db, clock, log, adminToken}: Given): Services => {
 	const addresses = addressesOf(config, port);
 	// A limit or a health check must not wait for a Redis that is away.
-	const redis = config.redisUrl === null ? null : new Redis(config.redisUrl, failFastOptions);
+	const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, failFastOptions);
 	// Without a listener ioredis prints; the limiter says once per outage what it does about it.
 	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
 	const limiter = createLimiter({redis, clock, log});

@@ -1,4 +1,4 @@
-import {createRemoteJWKSet, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify} from 'jose';
+import type {JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
@@ -56,8 +56,11 @@ const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null)
 	};
 };
 
+/** Loaded with the first session: an installation without an identity provider never needs it. */
+const loadJose = () => import('jose');
+
 /** Whether the key set could not be had, which is no fault of the caller. */
-const isKeySetFault = (error: unknown): boolean =>
+const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean =>
 	error instanceof errors.JWKSTimeout ||
 	error instanceof errors.JWKSInvalid ||
 	!(error instanceof errors.JOSEError) ||
@@ -81,21 +84,20 @@ const sessionToken = (authorization: string | undefined): string => {
  */
 export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): SessionVerifier => {
 	const {issuer, jwksUrl, audience, authorizedParties} = idp;
-	const keySet =
-		jwksUrl === null
-			? null
-			: createRemoteJWKSet(new URL(jwksUrl), {
-					cooldownDuration: KEY_SET_COOLDOWN_MS,
-					timeoutDuration: KEY_SET_TIMEOUT_MS,
-				});
+	let keySet: JWTVerifyGetKey | null = null;
 
 	const verify = async (token: string): Promise<{claims: JWTPayload; header: JWTHeaderParameters}> => {
-		if (keySet === null || issuer === null) {
+		if (jwksUrl === null || issuer === null) {
 			throw invalidSessionToken();
 		}
 
+		const jose = await loadJose();
+		keySet ??= jose.createRemoteJWKSet(new URL(jwksUrl), {
+			cooldownDuration: KEY_SET_COOLDOWN_MS,
+			timeoutDuration: KEY_SET_TIMEOUT_MS,
+		});
 		try {
-			const {payload, protectedHeader} = await jwtVerify(token, keySet, {
+			const {payload, protectedHeader} = await jose.jwtVerify(token, keySet, {
 				algorithms: ['RS256'],
 				issuer,
 				...(audience.length === 0 ? {} : {audience: [...audience]}),
@@ -105,7 +107,7 @@ export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): Se
 			});
 			return {claims: payload, header: protectedHeader as JWTHeaderParameters};
 		} catch (error) {
-			throw isKeySetFault(error) ? providerUnavailable(error) : invalidSessionToken();
+			throw isKeySetFault(jose, error) ? providerUnavailable(error) : invalidSessionToken();
 		}
 	};
 

@@ -1,8 +1,4 @@
-import {createRequire} from 'node:module';
-import type {Knex} from 'knex';
-
-const require = createRequire(import.meta.url);
-const knex = require('knex') as typeof import('knex').default;
+import knex, {type Knex} from 'knex';
 
 /** A pool or a transaction: a store is built over either, so the same statements run inside and outside of one. */
 export type Db = Knex;

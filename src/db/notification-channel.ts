@@ -1,9 +1,8 @@
-import {createRequire} from 'node:module';
+import pg from 'pg';
 import type {Logger} from 'pino';
 import type {Db} from './db.ts';
 
-const require = createRequire(import.meta.url);
-const {Client} = require('pg') as typeof import('pg');
+const {Client} = pg;
 type Connection = InstanceType<typeof Client>;
 
 const RECONNECT_MS = 250;

@@ -1,4 +1,3 @@
-import QRCode from 'qrcode';
 import type {Services} from '../services.ts';
 import {ensureDemo} from './demo-organization.ts';
 
@@ -23,6 +22,7 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 	}
 
 	// On a terminal in colours of its own, because an inverted code is one that some scanners refuse.
+	const {default: QRCode} = await import('qrcode');
 	const code = process.stdout.isTTY
 		? await QRCode.toString(url, {type: 'terminal', small: true, errorCorrectionLevel: 'L'})
 		: await QRCode.toString(url, {type: 'utf8', errorCorrectionLevel: 'L', margin: 2});

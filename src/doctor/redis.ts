@@ -1,4 +1,4 @@
-import {Redis} from 'ioredis';
+import {connectRedis} from '../limits/connect-redis.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, fail} = findingsOf('Redis');
@@ -29,7 +29,7 @@ export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
 		return checkRedis(null);
 	}
 
-	const client = new Redis(url, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
+	const client = connectRedis(url, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
 	client.on('error', () => {});
 	return checkRedis(client).finally(() => client.disconnect());
 };

@@ -1,10 +1,12 @@
 import {timingSafeEqual} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
-import {Webhook} from 'svix';
+import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config-providers.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import {isTooDeep} from '../http/validate.ts';
 import type {Delivery} from './provider-events.ts';
+
+const require = createRequire(import.meta.url);
 
 /** No id of a delivery is longer by far, and it has to fit into an index. */
 const LONGEST_ID = 255;
@@ -47,6 +49,8 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 		return false;
 	}
 
+	// Loaded with the first delivery: it holds a client of all of its maker's routes, which no start has to wait for.
+	const {Webhook} = require('svix') as typeof import('svix');
 	const expected = new Webhook(secret).sign(id, at, rawBody);
 	// Several while a secret is being replaced; any one is enough, and versions that are not v1 equal none.
 	return headerOf(headers, 'signature')

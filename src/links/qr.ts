@@ -1,7 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
 import Joi from 'joi';
-import QRCode from 'qrcode';
 import {validationFailed} from '../errors.ts';
 import {type Reply, reply} from '../http/route.ts';
 import {integerQuery} from '../http/validate.ts';
@@ -15,6 +14,9 @@ export type QrOptions = {
 	bgColor: string;
 	ecc: 'L' | 'M' | 'Q' | 'H';
 };
+
+/** Loaded with the first code that is drawn. */
+const loadQrCode = async () => (await import('qrcode')).default;
 
 const DEFAULT_SIZE = 512;
 const TRANSPARENT = 'transparent';
@@ -38,8 +40,8 @@ const hexOf = (text: string): string =>
 	(text === TRANSPARENT ? 'ffffff00' : `${text.replace('#', '')}ff`).toLowerCase();
 
 /** The QR code of `url` as an SVG element. */
-export const qrSvg = (url: string, {size, margin, color, bgColor, ecc}: QrOptions = plain): Promise<string> =>
-	QRCode.toString(url, {
+export const qrSvg = async (url: string, {size, margin, color, bgColor, ecc}: QrOptions = plain): Promise<string> =>
+	(await loadQrCode()).toString(url, {
 		type: 'svg',
 		errorCorrectionLevel: ecc,
 		margin,
@@ -57,8 +59,11 @@ const rgba = (text: string): Rgba => {
  * margin, which also gives way where the symbol needs its room.
  * @throws 400 where `size` has less than a pixel for each module.
  */
-export const qrPng = (url: string, {size = DEFAULT_SIZE, margin, color, bgColor, ecc}: QrOptions = plain): Buffer => {
-	const {modules} = QRCode.create(url, {errorCorrectionLevel: ecc});
+export const qrPng = async (
+	url: string,
+	{size = DEFAULT_SIZE, margin, color, bgColor, ecc}: QrOptions = plain,
+): Promise<Buffer> => {
+	const {modules} = (await loadQrCode()).create(url, {errorCorrectionLevel: ecc});
 	if (size < modules.size) {
 		throw validationFailed([
 			{message: `size must be greater than or equal to ${modules.size} for this link`, field: 'size'},
@@ -113,5 +118,5 @@ export const qrReply = async (
 				headers: {...cache, ...SVG_HEADERS},
 				body: await qrSvg(url, {...options, size: options.size ?? DEFAULT_SIZE}),
 			})
-		: reply({headers: {...cache, ...PNG_HEADERS}, body: qrPng(url, options)});
+		: reply({headers: {...cache, ...PNG_HEADERS}, body: await qrPng(url, options)});
 };

