@@ -29,6 +29,37 @@ export type VisitOptions = Reader & {
 	leaves?: boolean;
 };
 
+/** The browser of this process, and how many stages have it: its contexts know nothing of each other. */
+let shared: {launched: Promise<Browser>; stages: number} | null = null;
+
+/** Names other than the service's own lead nowhere, so that nothing leaves this machine. */
+const launch = (): Promise<Browser> =>
+	chromium.launch({
+		executablePath: process.env['TEST_CHROMIUM'] ?? '',
+		args: [
+			'--disable-gpu',
+			'--disable-quic',
+			'--disable-sync',
+			'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+		],
+	});
+
+const borrowBrowser = (): Promise<Browser> => {
+	shared ??= {launched: launch(), stages: 0};
+	shared.stages += 1;
+	return shared.launched;
+};
+
+const giveBack = async (browser: Browser): Promise<void> => {
+	if (shared !== null) {
+		shared.stages -= 1;
+		if (shared.stages === 0) {
+			shared = null;
+			await browser.close();
+		}
+	}
+};
+
 /** A browser and a service that one test file shares. `url` is the service as a link's short URL names it. */
 export type Stage = {browser: Browser; service: TestService; url: string; stop(): Promise<void>};
 
@@ -37,26 +68,14 @@ const pixel = Buffer.from(
 	'base64',
 );
 
-/** Starts both. Names other than the service's own lead nowhere, so that nothing leaves this machine. */
 export const startStage = async (): Promise<Stage> => {
-	const [service, browser] = await Promise.all([
-		startService(),
-		chromium.launch({
-			executablePath: process.env['TEST_CHROMIUM'] ?? '',
-			args: [
-				'--disable-gpu',
-				'--disable-quic',
-				'--disable-sync',
-				'--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
-			],
-		}),
-	]);
+	const [service, browser] = await Promise.all([startService(), borrowBrowser()]);
 	return {
 		browser,
 		service,
 		url: `http://localhost:${new URL(service.url).port}`,
 		stop: async () => {
-			await browser.close();
+			await giveBack(browser);
 			await service.stop();
 		},
 	};
