@@ -1,18 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import type {Logger} from 'pino';
+import {type Change, changeOf} from './change-message.ts';
+import {createChangeQuestions} from './change-questions.ts';
 import type {Db} from './db.ts';
 import {openNotificationChannel} from './notification-channel.ts';
 
 /** How often a process shows that it listens, and for how long after that its caches are trusted. */
 const BEAT_MS = 500;
 const TRUST_MS = 2500;
-
-/** What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, or all. */
-export type Change =
-	| {kind: 'link'; orgKey: string; shortCode: string}
-	| {kind: 'organization'; orgKey: string}
-	| {kind: 'domains'}
-	| {kind: 'everything'};
 
 /** What the processes of an installation tell each other through PostgreSQL (docs/link-cache.md). */
 export type ChangeFeed = {
@@ -30,23 +25,6 @@ export type ChangeFeed = {
 	close(): Promise<void>;
 };
 
-const changeOf = (payload: string): Change | null => {
-	const text = payload.slice(2);
-	switch (payload.slice(0, 2)) {
-		case 'l:': {
-			const slash = text.indexOf('/');
-			return {kind: 'link', orgKey: text.slice(0, slash), shortCode: text.slice(slash + 1)};
-		}
-
-		case 'o:':
-			return {kind: 'organization', orgKey: text};
-		default:
-			return payload === 'd' ? {kind: 'domains'} : null;
-	}
-};
-
-type Waiting = {left: Set<string>; done: () => void};
-
 /**
  * Listens on a connection of its own. Everything is a message of one channel, and PostgreSQL delivers them to all in
  * the order of the commits: whoever hears a process's question has heard every change that was committed before it.
@@ -58,7 +36,6 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const self = randomUUID();
 	const listeners: Array<(change: Change) => void> = [];
 	const others = new Map<string, number>();
-	const waiting = new Map<number, Waiting>();
 	let trustedUntil = 0;
 	let beatSentAt = 0;
 	/** When the connection came up that this process has not heard itself on yet; null where it has. */
@@ -66,7 +43,6 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	/** When this process first and last heard itself on its latest connection. */
 	let heard: {first: number; last: number} | null = null;
 	let isUp = false;
-	let questions = 0;
 	let timer: NodeJS.Timeout | null = null;
 
 	const tell = (change: Change) => {
@@ -77,12 +53,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 	const forget = (id: string) => {
 		others.delete(id);
-		for (const [, question] of waiting) {
-			question.left.delete(id);
-			if (question.left.size === 0) {
-				question.done();
-			}
-		}
+		questions.forget(id);
 	};
 
 	const hear = (payload: string) => {
@@ -107,26 +78,18 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			case 'q':
 				if (id === self) {
 					// What was committed before the question has been heard here too.
-					const question = waiting.get(Number(number));
-					question?.left.delete(self);
-					if (question?.left.size === 0) {
-						question.done();
-					}
+					questions.heardBy(self, Number(number));
 				} else {
 					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
 				}
 
 				return;
-			case 'a': {
-				const question = id === self ? waiting.get(Number(number)) : undefined;
-				question?.left.delete(from);
-				if (question?.left.size === 0) {
-					question.done();
+			case 'a':
+				if (id === self) {
+					questions.heardBy(from, Number(number));
 				}
 
 				return;
-			}
-
 			case 'x':
 				forget(id);
 		}
@@ -199,50 +162,16 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		},
 	});
 
-	const ask = async (): Promise<void> => {
-		// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
-		const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
-		const left = new Set([...(isDeaf ? [] : [self]), ...living()]);
-		if (left.size === 0) {
-			return;
-		}
-
-		questions += 1;
-		const number = questions;
-		await new Promise<void>((resolve) => {
-			const bound = setTimeout(resolve, TRUST_MS);
-			const done = () => {
-				clearTimeout(bound);
-				resolve();
-			};
-			waiting.set(number, {left, done});
-			// Unheard, the question is answered by time: without this feed nobody is trusted longer than the bound.
-			channel.say(`q:${self}:${number}`).catch(() => {
-				if (living().length === 0) {
-					done();
-				}
-			});
-		});
-		waiting.delete(number);
-	};
-
-	let running: Promise<void> | null = null;
-	let next: Promise<void> | null = null;
-	/** Questions that come while one is under way share the next one, which is asked after all of their writes. */
-	const settled = (): Promise<void> => {
-		if (running === null) {
-			running = ask().finally(() => {
-				running = null;
-			});
-			return running;
-		}
-
-		next ??= running.then(() => {
-			next = null;
-			return settled();
-		});
-		return next;
-	};
+	const questions = createChangeQuestions({
+		whoToAsk: () => {
+			// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
+			const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
+			return [...(isDeaf ? [] : [self]), ...living()];
+		},
+		living,
+		say: (number) => channel.say(`q:${self}:${number}`),
+		trustMs: TRUST_MS,
+	});
 
 	return {
 		onChange: (listener) => {
@@ -250,7 +179,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		},
 		isTrusted: () => performance.now() < trustedUntil,
 		isAlone,
-		settled,
+		settled: questions.settled,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();

@@ -1,0 +1,134 @@
+import type {Logger} from 'pino';
+import type {Position} from './entry-store.ts';
+import type {Current, JournalLife} from './journal-life.ts';
+import {mentionsOf} from './segments.ts';
+import {within} from './within.ts';
+
+/** How long clicks wait for others to be drained with: well below what other processes may have to wait to see them. */
+const DRAIN_MS = 40;
+const RETRY_MS = 500;
+/** How long a stop waits for what this process leaves. */
+const WAIT_MS = 5000;
+
+/** When the journal of this process is drained. */
+export type Draining = {
+	/** Has what was written drained before long, and again until it is in the tables. */
+	soon(): void;
+	/** Whether the last transaction failed. */
+	isDatabaseAway(): boolean;
+	/** Resolves when what was written before and mentions one of the texts is in the tables; all where none is given. */
+	settled(mentioned: string[]): Promise<void>;
+	/** Drains what is there, for as long as a stop may take, and then no more. */
+	finish(journal: Current): Promise<void>;
+};
+
+const isBefore = (one: Position, other: Position): boolean =>
+	one.segment < other.segment || (one.segment === other.segment && one.position < other.position);
+
+export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
+
+export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): Draining => {
+	let draining: Promise<void> | null = null;
+	let drainTimer: NodeJS.Timeout | null = null;
+	let isClosed = false;
+	let isDatabaseAway = false;
+
+	/** Brings what was written until now into the tables. */
+	const drainOnce = async (journal: Current): Promise<void> => {
+		const end = journal.writer.end();
+		try {
+			while (isBefore(journal.drain.position(), end) && !isClosed) {
+				if (!(await journal.drain.step())) {
+					life.giveUp(journal, new Error('files of the click journal are gone'));
+					return;
+				}
+			}
+
+			if (isDatabaseAway) {
+				isDatabaseAway = false;
+				log.info('clicks reach the database again');
+			}
+		} catch (error) {
+			if (!isDatabaseAway) {
+				isDatabaseAway = true;
+				log.warn({err: error}, 'clicks wait in the journal until they can be written to the database');
+			}
+
+			throw error;
+		}
+	};
+
+	const drain = (): Promise<void> => {
+		const journal = life.current();
+		if (journal === null) {
+			return Promise.resolve();
+		}
+
+		if (drainTimer !== null) {
+			clearTimeout(drainTimer);
+			drainTimer = null;
+		}
+
+		draining ??= drainOnce(journal).finally(() => {
+			draining = null;
+			if (!isDrained(journal)) {
+				schedule(isDatabaseAway ? RETRY_MS : DRAIN_MS);
+			}
+		});
+		return draining;
+	};
+
+	function schedule(milliseconds: number): void {
+		if (drainTimer === null && draining === null && !isClosed) {
+			drainTimer = setTimeout(() => {
+				drainTimer = null;
+				// A failure is logged, and is tried again.
+				drain().catch(() => {});
+			}, milliseconds);
+			drainTimer.unref();
+		}
+	}
+
+	return {
+		soon: () => schedule(DRAIN_MS),
+		isDatabaseAway: () => isDatabaseAway,
+		settled: async (mentioned) => {
+			const journal = life.current();
+			if (journal === null) {
+				return;
+			}
+
+			const end = journal.writer.end();
+			if (
+				!isBefore(journal.drain.position(), end) ||
+				(mentioned.length > 0 && !mentionsOf(journal.folder, journal.drain.position(), mentioned))
+			) {
+				return;
+			}
+
+			while (isBefore(journal.drain.position(), end) && life.current() === journal) {
+				// One that is under way may have begun before the click.
+				await drain();
+			}
+		},
+		finish: async (journal) => {
+			const rest = async (): Promise<void> => {
+				while (!isDrained(journal) && !isClosed && life.current() === journal) {
+					await drain();
+				}
+			};
+			await within(
+				WAIT_MS,
+				rest().catch(() => {}),
+			);
+			isClosed = true;
+			life.stopAdopting();
+			if (drainTimer !== null) {
+				clearTimeout(drainTimer);
+			}
+
+			// The transaction that is under way, before its connection is taken away.
+			await within(WAIT_MS, draining?.catch(() => {}) ?? Promise.resolve());
+		},
+	};
+};

@@ -1,0 +1,137 @@
+import {randomUUID} from 'node:crypto';
+import path from 'node:path';
+import type {Logger} from 'pino';
+import type {Db} from '../../db/db.ts';
+import type {Drain} from './drain.ts';
+import {forgetJournal} from './entry-store.ts';
+import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
+import {within} from './within.ts';
+import {createWriter, type Writer} from './writer.ts';
+
+const SYNC_MS = 1000;
+const CLAIM_MS = 10_000;
+/** How long a start waits for what earlier processes left. */
+const WAIT_MS = 5000;
+
+/** A journal that is being written. */
+export type Current = {id: string; folder: string; writer: Writer; drain: Drain; claimedAt: number};
+
+/** The journal that a process writes, from its beginning to its end, and those of dead ones that it takes over. */
+export type JournalLife = {
+	/** Null where there is none to write to. */
+	current(): Current | null;
+	/** Begins a journal, takes over what is left of others, and goes on looking after both. */
+	start(): Promise<void>;
+	/** Goes on with another journal. What is left of this one is drained as that of a dead process. */
+	giveUp(journal: Current, reason: Error): void;
+	/** Looks after them no more. */
+	stopLooking(): void;
+	/** Ends the adoption that may be under way. */
+	stopAdopting(): void;
+	/** Leaves a journal whose writer is closed: removes it, or leaves what is not drained to the next start. */
+	leave(journal: Current, isDrained: boolean): Promise<void>;
+};
+
+type Given = {
+	db: Db;
+	log: Logger;
+	dataDir: string;
+	drainOf: (folder: string) => Drain;
+	/** Called where no journal can be begun. */
+	onFailure: (error: unknown) => void;
+};
+
+export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given): JournalLife => {
+	let root: string | null = null;
+	let current: Current | null = null;
+	let isClosed = false;
+	let timers: NodeJS.Timeout[] = [];
+
+	const begin = async (): Promise<void> => {
+		root ??= await journalRoot(db, dataDir);
+		const id = randomUUID();
+		const folder = path.join(root, id);
+		await claimFolder(folder);
+		current = {
+			id,
+			folder,
+			writer: createWriter(folder),
+			drain: drainOf(folder),
+			claimedAt: performance.now(),
+		};
+	};
+
+	/** Drains what processes left that are gone. */
+	const adopt = async (): Promise<void> => {
+		const mine = current;
+		if (mine === null) {
+			return;
+		}
+
+		for (const folder of await findAbandoned(mine.folder)) {
+			log.info({journal: path.basename(folder)}, 'draining a journal whose process is gone');
+			const abandoned = drainOf(folder);
+			while (!isClosed && (await abandoned.step())) {
+				// Each step is one transaction.
+			}
+
+			if (!isClosed) {
+				await removeFolder(folder);
+				await forgetJournal(db, path.basename(folder));
+			}
+		}
+	};
+
+	const claim = async (): Promise<void> => {
+		if (current === null) {
+			await begin();
+		}
+
+		if (current !== null) {
+			await claimFolder(current.folder);
+			current.claimedAt = performance.now();
+			await adopt();
+		}
+	};
+
+	return {
+		current: () => current,
+		start: async () => {
+			try {
+				await begin();
+				await within(WAIT_MS, adopt());
+			} catch (error) {
+				onFailure(error);
+			}
+
+			const claims = setInterval(() => {
+				claim().catch((error: unknown) => log.warn({err: error}, 'could not look after the click journals'));
+			}, CLAIM_MS);
+			const syncs = setInterval(() => current?.writer.sync(), SYNC_MS);
+			timers = [claims.unref(), syncs.unref()];
+		},
+		giveUp: (journal, reason) => {
+			if (current === journal) {
+				current = null;
+				log.error({err: reason, journal: journal.id}, 'a new click journal is begun');
+				journal.writer.close();
+				releaseFolder(journal.folder);
+				begin().catch(onFailure);
+			}
+		},
+		stopLooking: () => timers.forEach(clearInterval),
+		stopAdopting: () => {
+			isClosed = true;
+		},
+		leave: async (journal, isDrained) => {
+			if (isDrained) {
+				await removeFolder(journal.folder);
+				await forgetJournal(db, journal.id).catch((error: unknown) => log.debug({err: error}, 'journal'));
+			} else {
+				log.warn({journal: journal.id}, 'clicks stay in the journal for the next start');
+			}
+
+			releaseFolder(journal.folder);
+		},
+	};
+};
