@@ -36,7 +36,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 test('two workers share the port, and none serves a link as it was before a write that was answered', async (t) => {
-	const {url, workers, service} = await startTwo(t);
+	const {url, workers, service, stderr} = await startTwo(t);
 	t.is(new Set(workers()).size, 2);
 	const acme = await organization(service);
 	const made = await admin(service).post(`/admin/organizations/${acme.id}/links`, {path: '/0'});
@@ -54,6 +54,8 @@ test('two workers share the port, and none serves a link as it was before a writ
 			seen.map(() => ({status: 200, path: `/${number}`})),
 		);
 	}
+
+	t.notRegex(stderr(), /Warning/);
 });
 
 test('a worker that is killed is replaced while the other one answers, and a stop ends all', async (t) => {

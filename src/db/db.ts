@@ -64,12 +64,13 @@ const CONNECTION_CODES = new Set([
 	'ENOTFOUND',
 	'EAI_AGAIN',
 ]);
-// Class 08 is 'connection exception', 57P0x 'the server is going down or coming up' (PostgreSQL, appendix A).
-const CONNECTION_STATES = /^(?:08|57P0)/;
+// Class 08 is 'connection exception', 57P0x 'the server is going down or coming up', 53 'insufficient resources' such as a
+// full disk, 58030 'input/output error' (PostgreSQL, appendix A).
+const UNAVAILABLE_STATES = /^(?:08|53|57P0|58030)/;
 const CONNECTION_MESSAGES =
 	/connection terminated|timeout expired|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
 
-/** Whether the database could not be reached, or went away: the caller gets 503 and may come back. */
+/** Whether the database could not be reached, went away, or has no room: the caller gets 503 and may come back. */
 export const isConnectionFault = (error: unknown): boolean => {
 	if (!(error instanceof Error)) {
 		return false;
@@ -78,7 +79,7 @@ export const isConnectionFault = (error: unknown): boolean => {
 	const {code, syscall} = error as {code?: unknown; syscall?: unknown};
 	if (
 		typeof code === 'string' &&
-		(CONNECTION_STATES.test(code) || (CONNECTION_CODES.has(code) && syscall !== 'open'))
+		(UNAVAILABLE_STATES.test(code) || (CONNECTION_CODES.has(code) && syscall !== 'open'))
 	) {
 		return true;
 	}

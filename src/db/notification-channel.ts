@@ -29,6 +29,8 @@ type Given = {
 
 export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: Given): NotificationChannel => {
 	let current: Connection | null = null;
+	/** Ends with the last statement of the current connection: it takes one at a time. */
+	let idle: Promise<unknown> = Promise.resolve();
 	let closed = false;
 	let timer: NodeJS.Timeout | null = null;
 
@@ -54,24 +56,25 @@ export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: 
 		next.on('end', () => lose(next));
 		next.on('notification', ({payload}) => hear(payload ?? ''));
 		current = next;
-		next
-			.connect()
-			.then(() => next.query(`LISTEN ${channel}`))
-			.then(onUp)
-			.catch((error: unknown) => {
-				log.debug({err: error, channel}, 'could not listen');
-				lose(next);
-			});
+		const listening = next.connect().then(() => next.query(`LISTEN ${channel}`));
+		idle = listening;
+		listening.then(onUp).catch((error: unknown) => {
+			log.debug({err: error, channel}, 'could not listen');
+			lose(next);
+		});
 	}
 
 	connect();
 	return {
 		say: async (message) => {
-			if (current === null) {
+			const connection = current;
+			if (connection === null) {
 				throw new Error(`nobody listens to ${channel}`);
 			}
 
-			await current.query('SELECT pg_notify($1, $2)', [channel, message]);
+			const said = idle.catch(() => {}).then(() => connection.query('SELECT pg_notify($1, $2)', [channel, message]));
+			idle = said;
+			await said;
 		},
 		reconnect: () => lose(current),
 		close: async () => {

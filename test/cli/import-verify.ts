@@ -24,14 +24,14 @@ const rows = [
 	{path: '/e', externalId: 've', title: 'E'},
 ];
 
-const setUp = async (t: ExecutionContext) => {
+const setUp = async (t: ExecutionContext, more: object[] = []) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-verify-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const acme = await organization(service);
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
 	const file = path.join(folder, 'links.json');
 	const write = (all: object[]) => writeFile(file, `[\n${all.map((row) => JSON.stringify(row)).join(',\n')}\n]`);
-	await write(rows);
+	await write([...rows, ...more]);
 	const links = (words: string[], more: Record<string, string> = {}) =>
 		runCli(['links', ...words], {env: {...env, ...more}, io: {cwd: folder}});
 	t.is((await links(['import', 'links.json', '--org', acme.orgKey])).exitCode, 0);
@@ -39,11 +39,13 @@ const setUp = async (t: ExecutionContext) => {
 };
 
 test('verify asks the short URL of every row: all resolve, or are gone as the row says', async (t) => {
-	const {acme, env, file} = await setUp(t);
+	// More than are asked at once, so that a warning of too many listeners would be among the lines.
+	const more = Array.from({length: 24}, (_, index) => ({path: `/${index}`, shortCode: `many${index}`}));
+	const {acme, env, file} = await setUp(t, more);
 	const {exitCode, stdout, stderr} = await finish(
 		start(t, ['links', 'import', 'verify', file, '--org', acme.orgKey, '--json'], env),
 	);
-	t.deepEqual(JSON.parse(stdout), {resolved: 3, gone: 2, failed: 0, failures: []});
+	t.deepEqual(JSON.parse(stdout), {resolved: 27, gone: 2, failed: 0, failures: []});
 	t.regex(stderr, /^(?:\d+ rows.*\n)*$/);
 	t.is(exitCode, 0);
 });
