@@ -1,5 +1,6 @@
 import {createServer, type RequestListener, type Server, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import {type AddressInfo, Server as NetServer} from 'node:net';
+import {setTimeout as pause} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {createApp} from './app.ts';
 import type {Clock} from './clock.ts';
@@ -45,37 +46,53 @@ const listen = (server: Server, {host, port}: Config): Promise<number> =>
 		});
 	});
 
+/** A stop waits until no request has come for so long, and at most so long, before it ends idle connections. */
+const QUIET_MS = 20;
+const NOISE_MS = 500;
+const PAUSE_MS = 5;
+
 /**
  * Lets a server finish what is under way. Without this a keep-alive connection whose answer comes during the stop
- * would stay open, idle, until the deadline.
+ * would stay open, idle, until the deadline. One that seems idle may have a request on its way, or in the socket already:
+ * those are answered, and told that the connection ends, before it does.
  */
 const createDrain = (server: Server) => {
 	const underWay = new Set<ServerResponse>();
 	let stopping = false;
+	let endsIdle = false;
+	let lastCame = 0;
 	return {
 		watch: (response: ServerResponse): void => {
+			lastCame = performance.now();
 			response.shouldKeepAlive &&= !stopping;
 			underWay.add(response);
 			response.once('close', () => {
 				underWay.delete(response);
-				if (stopping) {
+				if (endsIdle) {
 					setImmediate(() => server.closeIdleConnections());
 				}
 			});
 		},
-		finish: (seconds: number): Promise<void> =>
-			new Promise((resolve) => {
-				stopping = true;
-				for (const response of underWay) {
-					response.shouldKeepAlive = false;
-				}
+		finish: async (seconds: number): Promise<void> => {
+			stopping = true;
+			for (const response of underWay) {
+				response.shouldKeepAlive = false;
+			}
 
-				const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-				server.close(() => {
-					clearTimeout(deadline);
-					resolve();
-				});
-			}),
+			const began = performance.now();
+			const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+			// The `close` of an HTTP server would end idle connections at once.
+			const closed = new Promise<unknown>((resolve) => {
+				NetServer.prototype.close.call(server, resolve);
+			});
+			do {
+				await pause(PAUSE_MS);
+			} while (performance.now() - lastCame < QUIET_MS && performance.now() - began < NOISE_MS);
+			endsIdle = true;
+			server.closeIdleConnections();
+			await closed;
+			clearTimeout(deadline);
+		},
 	};
 };
 
