@@ -2,6 +2,7 @@ import type {Clock} from '../clock.ts';
 import type {Limit} from './limits.ts';
 import type {Demand, SharedDemand} from './shared-demand.ts';
 import type {Limiter} from './sliding-window.ts';
+import {createSteadyClock} from './steady-clock.ts';
 
 /**
  * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Slots not
@@ -13,24 +14,6 @@ type AdmissionLog = Demand & {times: number[]; head: number};
 type Table = {current: Map<string, AdmissionLog>; previous: Map<string, AdmissionLog>; began: number};
 
 const FIRST_SLOTS = 4;
-
-/**
- * Milliseconds that never run backwards: where the clock is set back, time goes on from the latest reading, so that a
- * log keeps its order and no caller waits longer than one window.
- */
-const createSteadyTime = (clock: Clock): (() => number) => {
-	let latest = Number.NEGATIVE_INFINITY;
-	let lead = 0;
-	return () => {
-		const reading = clock.now().getTime();
-		if (reading + lead < latest) {
-			lead = latest - reading;
-		}
-
-		latest = reading + lead;
-		return latest;
-	};
-};
 
 /** The same log with more slots, the oldest first. */
 const grown = ({times, head}: AdmissionLog, slots: number): Pick<AdmissionLog, 'times' | 'head'> => ({
@@ -108,7 +91,7 @@ export const createMemoryLimiter = ({
 	maxSubjects?: number;
 	sharing?: SharedDemand;
 }): Limiter => {
-	const time = createSteadyTime(clock);
+	const steady = createSteadyClock(clock);
 	const tables = new Map<string, Table>();
 
 	const tableOf = (limit: Limit, now: number): Table => {
@@ -124,7 +107,7 @@ export const createMemoryLimiter = ({
 
 	return {
 		take: (limit, subject) => {
-			const now = time();
+			const now = steady.now().getTime();
 			const log = logOf(tableOf(limit, now), subject, limit, now, maxSubjects);
 			const share = sharing?.share(limit, subject, log, now) ?? limit.max;
 			return Math.ceil(admit(log, limit, share, now) / 1000);

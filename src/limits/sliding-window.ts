@@ -7,6 +7,7 @@ import {createMemoryLimiter} from './memory-limiter.ts';
 import {createRedisExchange} from './redis-exchange.ts';
 import {createRedisLimiter, failFastOptions, type TimeSource} from './redis-limiter.ts';
 import {createSharedDemand, TELL_MS} from './shared-demand.ts';
+import {createSteadyClock} from './steady-clock.ts';
 
 /**
  * Counts requests in sliding windows: never more than `max` of a subject are admitted in any `windowSeconds`. A refused
@@ -76,8 +77,9 @@ export const createLimiter = ({
 
 /** Decides at once, and tells other processes through Redis what it is asked for. Without Redis each has the limit. */
 const createHotLimiter = ({redis, clock}: {redis: Redis; clock: Clock}): Limiter => {
-	const sharing = createSharedDemand({exchange: createRedisExchange(redis), clock});
-	const limiter = createMemoryLimiter({clock, sharing});
+	const steady = createSteadyClock(clock);
+	const sharing = createSharedDemand({exchange: createRedisExchange(redis), clock: steady});
+	const limiter = createMemoryLimiter({clock: steady, sharing});
 	const timer = setInterval(sharing.tell, TELL_MS).unref();
 	return {
 		...limiter,

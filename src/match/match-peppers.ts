@@ -1,10 +1,13 @@
 import {randomBytes} from 'node:crypto';
-import type {Db} from '../db/db.ts';
+import {type Db, isConnectionFault} from '../db/db.ts';
 
 /** The secrets that addresses and device ids are hashed with: this week's, and last week's where there was one. */
 export type Peppers = [current: Buffer, ...previous: Buffer[]];
 
-/** Gives the peppers of a time. Costs nothing within a week that was asked for before. */
+/**
+ * Gives the peppers of a time. Costs nothing within a week that was asked for before. Where the database is away when a
+ * week begins those of the last one go on, which the week's own look-ups find.
+ */
 export type MatchPeppers = {at(now: Date): Promise<Peppers>};
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
@@ -25,6 +28,7 @@ const load = async (db: Db, week: number): Promise<Peppers> => {
 
 export const createMatchPeppers = (db: Db): MatchPeppers => {
 	let cached: {week: number; peppers: Promise<Peppers>} | null = null;
+	let loaded: Peppers | null = null;
 	return {
 		at: (now) => {
 			const week = weekOf(now);
@@ -32,12 +36,27 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 				return cached.peppers;
 			}
 
-			const loading = {week, peppers: load(db, week)};
+			const reading = load(db, week);
+			const loading = {
+				week,
+				peppers: reading.catch((error: unknown) => {
+					if (loaded !== null && isConnectionFault(error)) {
+						return loaded;
+					}
+
+					throw error;
+				}),
+			};
 			cached = loading;
-			loading.peppers.catch(() => {
-				// A failure is this caller's; the next one tries again.
-				cached = cached === loading ? null : cached;
-			});
+			reading.then(
+				(peppers) => {
+					loaded = peppers;
+				},
+				() => {
+					// A failure is this caller's; the next one tries again.
+					cached = cached === loading ? null : cached;
+				},
+			);
 			return loading.peppers;
 		},
 	};
