@@ -14,7 +14,7 @@ const WAIT_MS = 5000;
 export type Draining = {
 	/** Has what was written drained before long, and again until it is in the tables. */
 	soon(): void;
-	/** Whether the last transaction failed. */
+	/** Whether the last transaction failed and is tried again: then no click can be written without the journal either. */
 	isDatabaseAway(): boolean;
 	/** Resolves when what was written before and mentions one of the texts is in the tables; all where none is given. */
 	settled(mentioned: string[]): Promise<void>;
@@ -91,7 +91,11 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 
 	return {
 		soon: () => schedule(DRAIN_MS),
-		isDatabaseAway: () => isDatabaseAway,
+		isDatabaseAway: () => {
+			const journal = life.current();
+			// Where nothing waits nobody would find out that it is back.
+			return isDatabaseAway && journal !== null && !isDrained(journal);
+		},
 		settled: async (mentioned) => {
 			const journal = life.current();
 			if (journal === null) {

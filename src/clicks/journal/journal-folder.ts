@@ -11,6 +11,9 @@ const ownerFile = (folder: string): string => path.join(folder, 'owner');
 /** A folder whose owner was not heard of for so long is nobody's. */
 const SILENT_MS = 60_000;
 
+/** When each folder of another process was last touched, and since when this process has seen it so, by its own time. */
+const seen = new Map<string, {mtimeMs: number; since: number}>();
+
 /**
  * Where the journals of a database are: each database has its own place, so that no click is drained into another one.
  */
@@ -44,7 +47,23 @@ const isRunning = (pid: number): boolean => {
 	}
 };
 
-const isAbandoned = async (folder: string, now: number): Promise<boolean> => {
+/**
+ * Whether a folder was not touched for as long as this process has looked. The wall clock does not tell: where it is
+ * set forward, every folder seems old, and what a living process writes into a folder that was removed is lost.
+ */
+const isSilent = async (folder: string): Promise<boolean> => {
+	const {mtimeMs} = await stat(ownerFile(folder)).catch(() => stat(folder));
+	const now = performance.now();
+	const known = seen.get(folder);
+	if (known?.mtimeMs !== mtimeMs) {
+		seen.set(folder, {mtimeMs, since: now});
+		return false;
+	}
+
+	return now - known.since > SILENT_MS;
+};
+
+const isAbandoned = async (folder: string): Promise<boolean> => {
 	try {
 		const {host, pid} = JSON.parse(await readFile(ownerFile(folder), 'utf8')) as {host: string; pid: number};
 		if (host === hostname() && (pid === process.pid || !isRunning(pid))) {
@@ -54,15 +73,19 @@ const isAbandoned = async (folder: string, now: number): Promise<boolean> => {
 		// Without a readable owner only time tells.
 	}
 
-	const {mtimeMs} = await stat(ownerFile(folder)).catch(() => stat(folder));
-	return now - mtimeMs > SILENT_MS;
+	return isSilent(folder);
 };
 
-/** The folders of journals whose process is gone. @param claimed one that was claimed just now, by the same clock. */
+/** The folders of journals whose process is gone. @param claimed one of this process, beside which they are. */
 export const findAbandoned = async (claimed: string): Promise<string[]> => {
 	const root = path.dirname(claimed);
-	const {mtimeMs: now} = await stat(ownerFile(claimed));
 	const folders = (await readdir(root)).map((name) => path.join(root, name)).filter((folder) => !own.has(folder));
-	const abandoned = await Promise.all(folders.map((folder) => isAbandoned(folder, now).catch(() => false)));
+	for (const folder of seen.keys()) {
+		if (path.dirname(folder) === root && !folders.includes(folder)) {
+			seen.delete(folder);
+		}
+	}
+
+	const abandoned = await Promise.all(folders.map((folder) => isAbandoned(folder).catch(() => false)));
 	return folders.filter((_, index) => abandoned[index]);
 };
