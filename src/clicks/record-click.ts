@@ -86,7 +86,7 @@ export const directly = (services: Pick<Services, 'db' | 'clickPartitions' | 'cl
 	},
 	settled: async () => {},
 	start: async () => {},
-	figures: () => ({waitingBytes: 0, lost: 0, refused: 0}),
+	figures: () => ({waitingBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 	close: async () => {},
 });
 

@@ -22,6 +22,7 @@ const readStatus = async (services: Services) => {
 		),
 	]);
 	const {version, organizations, links, clicks} = onlyRow(counts.rows);
+	const {waitingBytes, lost, refused} = services.clickJournal.figures();
 	return {
 		status: ready ? 'ok' : 'unavailable',
 		version: packageVersion(),
@@ -37,7 +38,7 @@ const readStatus = async (services: Services) => {
 			pending: migrations.flatMap(({name, appliedAt}) => (appliedAt === null ? [name] : [])),
 		},
 		counts: {organizations, links, clicksThisMonth: clicks},
-		clicks: services.clickJournal.figures(),
+		clicks: {waitingBytes, lost, refused},
 	};
 };
 

@@ -1,5 +1,6 @@
 import {requireInternal} from '../auth/internal.ts';
 import {reply, route} from '../http/route.ts';
+import {cacheMetrics, journalMetrics} from './part-metrics.ts';
 import {poolMetrics, processMetrics} from './process-metrics.ts';
 
 export const metricsRoutes = [
@@ -14,7 +15,12 @@ export const metricsRoutes = [
 		handler: ({services, request}) => {
 			requireInternal(services, request);
 			const {delay} = services.eventLoop;
-			const body = services.metrics.text([...poolMetrics(services.db), ...processMetrics(delay)]);
+			const body = services.metrics.text([
+				...cacheMetrics(services.linkCache),
+				...journalMetrics(services.clickJournal),
+				...poolMetrics(services.db),
+				...processMetrics(delay),
+			]);
 			delay.reset();
 			return reply({
 				headers: {'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store'},

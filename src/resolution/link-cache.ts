@@ -15,8 +15,11 @@ export type LinkCache<T> = {
 	get(orgKey: string, shortCode: string, read: () => Promise<T | null>): Promise<T | null>;
 	/** The kept value of an address, null where nothing is there; undefined where it is not kept or not to be trusted. */
 	peek(orgKey: string, shortCode: string): T | null | undefined;
-	size(): number;
+	figures(): CacheFigures;
 };
+
+/** Lookups since the start, of which a miss asks the database; `bytes` are reckoned. */
+export type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
 
 /** The same for host names, of which an installation has few enough to forget them all at once. */
 export type HostCache<T> = {get(hostname: string, read: () => Promise<T | null>): Promise<T | null>};
@@ -51,6 +54,8 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 	const byOrganization = new Map<string, Set<string>>();
 	const reading = new Map<string, Promise<T | null>>();
 	let version = 0;
+	let hits = 0;
+	let misses = 0;
 
 	const drop = (key: string, orgKey: string) => {
 		entries.delete(key);
@@ -106,9 +111,11 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 				// The map's order is the order of use.
 				entries.delete(key);
 				entries.set(key, kept);
+				hits += 1;
 				return kept.value;
 			}
 
+			misses += 1;
 			const underWay = reading.get(key);
 			if (underWay !== undefined) {
 				return underWay;
@@ -143,9 +150,16 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 
 			entries.delete(key);
 			entries.set(key, kept);
+			hits += 1;
 			return kept.value;
 		},
-		size: () => entries.size,
+		figures: () => ({
+			hits,
+			misses,
+			entries: entries.size,
+			bytes: entries.size * BYTES_PER_ENTRY,
+			isTrusted: feed.isTrusted(),
+		}),
 	};
 };
 

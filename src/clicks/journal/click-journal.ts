@@ -34,8 +34,20 @@ export type ClickJournal = {
 	close(): Promise<void>;
 };
 
-/** What an operator may want to know: what waits, what nothing could keep, and what the database refused for good. */
-export type JournalFigures = {waitingBytes: number; lost: number; refused: number};
+/** What an operator may want to know of this process. */
+export type JournalFigures = {
+	waitingBytes: number;
+	/** How long the oldest click waits for the database, in seconds. */
+	oldestSeconds: number;
+	/** Clicks that came from the journal into the tables. */
+	drained: number;
+	/** Clicks that no journal took, and the database did. */
+	direct: number;
+	/** Clicks that nothing could keep. */
+	lost: number;
+	/** Clicks that the database refused for good. */
+	refused: number;
+};
 
 type Given = {
 	db: Db;
@@ -49,7 +61,7 @@ type Given = {
 export const createClickJournal = (given: Given): ClickJournal => {
 	const {db, clock, log, clickPartitions, dataDir, maxBytes} = given;
 	let isFailing = false;
-	const figures = {lost: 0, refused: 0};
+	const figures = {direct: 0, lost: 0, refused: 0};
 
 	const onRefused: OnRefused = (entry, error) => {
 		figures.refused += 1;
@@ -74,7 +86,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	const draining = createDraining({life, log});
 
 	const keep = async (journal: Current, lines: string): Promise<void> => {
-		await journal.writer.append(lines);
+		journal.waiting.note(await journal.writer.append(lines));
 		isFailing = false;
 		draining.soon();
 	};
@@ -115,6 +127,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 				}
 
 				await withoutJournal(lines);
+				figures.direct += 1;
 				return true;
 			} catch (error) {
 				figures.lost += 1;
@@ -128,6 +141,8 @@ export const createClickJournal = (given: Given): ClickJournal => {
 			const current = life.current();
 			return {
 				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drain.position()),
+				oldestSeconds: current?.waiting.oldestSeconds() ?? 0,
+				drained: draining.drained(),
 				...figures,
 			};
 		},

@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
-import type {Position} from './entry-store.ts';
 import type {Current, JournalLife} from './journal-life.ts';
 import {mentionsOf} from './segments.ts';
+import {isBefore} from './waiting-clicks.ts';
 import {within} from './within.ts';
 
 /** How long clicks wait for others to be drained with: well below what other processes may have to wait to see them. */
@@ -18,12 +18,11 @@ export type Draining = {
 	isDatabaseAway(): boolean;
 	/** Resolves when what was written before and mentions one of the texts is in the tables; all where none is given. */
 	settled(mentioned: string[]): Promise<void>;
+	/** Clicks of this process that came into the tables. */
+	drained(): number;
 	/** Drains what is there, for as long as a stop may take, and then no more. */
 	finish(journal: Current): Promise<void>;
 };
-
-const isBefore = (one: Position, other: Position): boolean =>
-	one.segment < other.segment || (one.segment === other.segment && one.position < other.position);
 
 export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
 
@@ -32,6 +31,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 	let drainTimer: NodeJS.Timeout | null = null;
 	let isClosed = false;
 	let isDatabaseAway = false;
+	let drained = 0;
 
 	/** Brings what was written until now into the tables. */
 	const drainOnce = async (journal: Current): Promise<void> => {
@@ -42,6 +42,8 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 					life.giveUp(journal, new Error('files of the click journal are gone'));
 					return;
 				}
+
+				drained += journal.waiting.drainedTo(journal.drain.position());
 			}
 
 			if (isDatabaseAway) {
@@ -115,6 +117,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 				await drain();
 			}
 		},
+		drained: () => drained,
 		finish: async (journal) => {
 			const rest = async (): Promise<void> => {
 				while (!isDrained(journal) && !isClosed && life.current() === journal) {

@@ -5,6 +5,7 @@ import type {Db} from '../../db/db.ts';
 import type {Drain} from './drain.ts';
 import {forgetJournal} from './entry-store.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
+import {createWaitingClicks, type WaitingClicks} from './waiting-clicks.ts';
 import {within} from './within.ts';
 import {createWriter, type Writer} from './writer.ts';
 
@@ -14,7 +15,14 @@ const CLAIM_MS = 10_000;
 const WAIT_MS = 5000;
 
 /** A journal that is being written. */
-export type Current = {id: string; folder: string; writer: Writer; drain: Drain; claimedAt: number};
+export type Current = {
+	id: string;
+	folder: string;
+	writer: Writer;
+	drain: Drain;
+	waiting: WaitingClicks;
+	claimedAt: number;
+};
 
 /** The journal that a process writes, from its beginning to its end, and those of dead ones that it takes over. */
 export type JournalLife = {
@@ -57,6 +65,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 			folder,
 			writer: createWriter(folder),
 			drain: drainOf(folder),
+			waiting: createWaitingClicks(),
 			claimedAt: performance.now(),
 		};
 	};
