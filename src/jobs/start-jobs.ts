@@ -2,6 +2,7 @@ import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
 import {dropOldClicks} from '../clicks/drop-old-clicks.ts';
 import {rollUp} from '../clicks/roll-up.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
+import {forgetAttempts} from '../match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
 import type {Services} from '../services.ts';
 
@@ -19,6 +20,7 @@ export const startJobs = (services: Services): (() => void) => {
 	const hourly = () => {
 		const now = clock.now();
 		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
+		background.run('forget requests for matches', metrics.job('forget_attempts', forgetAttempts(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
 		const days = config.clickRetentionDays;
 		background.run('drop old clicks', metrics.job('drop_clicks', dropOldClicks(db, {now, days})));

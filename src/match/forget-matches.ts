@@ -7,8 +7,11 @@ const HOUR_MS = 3600 * 1000;
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
 
-/** Repeats a statement that handles a batch until one finds less than that. @returns how many rows there were. */
-const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
+/**
+ * Repeats a statement that handles a batch until one finds less than that. Its bindings are a time and the batch's size.
+ * @returns how many rows there were.
+ */
+export const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
 	let total = 0;
 	for (;;) {
 		const {rowCount} = await db.raw<{rowCount: number}>(sql, [before, BATCH]);

@@ -82,6 +82,12 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
 });
 
+/** SQL that leaves of an attempt what tells of nobody, such as what it is counted by. */
+export const clearedAttempt = `device_id = NULL, candidates = '[]', signals = json_build_object(
+	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
+	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
+	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
+
 export const recordAttempt = async (
 	db: Db,
 	{silentGuess, ...attempt}: MatchAttempt & {silentGuess: SilentGuess | null},

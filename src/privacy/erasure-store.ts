@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {clearedAttempt} from '../match/match-attempt-store.ts';
 import type {SubjectKeys} from './data-subject.ts';
 import {matchClicksOfSubject} from './personal-clicks.ts';
 import {IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
@@ -40,11 +41,6 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
 			count(`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
 				WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)`),
 
-		matchAttempts: () =>
-			count(`UPDATE match_attempts SET device_id = NULL, candidates = '[]', signals = json_build_object(
-					'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
-					'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
-					'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')
-				WHERE ${IS_ATTEMPT_OF_SUBJECT}`),
+		matchAttempts: () => count(`UPDATE match_attempts SET ${clearedAttempt} WHERE ${IS_ATTEMPT_OF_SUBJECT}`),
 	};
 };

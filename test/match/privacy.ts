@@ -1,7 +1,9 @@
 import test from 'ava';
+import {forgetAttempts} from '../../src/match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
 import {weekOf} from '../../src/match/match-peppers.ts';
 import {link, organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
 import {startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
 
@@ -65,6 +67,28 @@ test('a matched click is cleared a day after its match', async (t) => {
 	t.like(await clean(service), {forgotten: 1});
 	const [row] = await rowsOf(service, sale.id);
 	t.true(personal.every((column) => row[column] === null));
+});
+
+test('what a request for a match told is kept for 90 days: then a miss goes, and a match tells of nobody', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {link: sale, token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-old', clipboardToken: token});
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-nobody'}, acme);
+	const {db, clock} = service.services;
+	const attempts = () => db('match_attempts').where({organization_id: acme.id});
+	const forget = () => forgetAttempts(db, clock.now());
+	t.is((await attempts()).length, 2);
+	service.clock.advance(90 * DAY - 1);
+	t.deepEqual(await forget(), {deleted: 0, cleared: 0});
+	service.clock.advance(1);
+	t.deepEqual(await forget(), {deleted: 1, cleared: 1});
+	t.deepEqual(await forget(), {deleted: 0, cleared: 0});
+	const [kept, ...others] = await attempts();
+	t.deepEqual(others, []);
+	t.like(kept, {matched: true, method: 'CLIPBOARD', link_id: sale.id, device_id: null, candidates: []});
+	t.like(kept.signals, {platform: null, deviceModel: null, timezone: null, clipboardToken: 'known'});
+	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
 });
 
 test('more rows than a batch are cleared in one run', async (t) => {

@@ -116,6 +116,41 @@ test.serial('links, clicks and matches are counted by what became of them', asyn
 	t.deepEqual(outcomes, [1, 1, 1, 1, 1, 2, 1, 1]);
 });
 
+test.serial('what is found in memory, and the way of clicks into the tables, are counted', async (t) => {
+	const acme = await organization(service);
+	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
+	const open = `/${acme.orgKey}/${link.shortCode}`;
+	const {changes, clickJournal} = service.services;
+	// Links are kept in memory as long as the feed is heard.
+	while (!changes.isTrusted()) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+
+	const [missed, hit, drained, direct, refused, lost] = await moved(
+		[
+			'oplink_link_cache_lookups_total{result="miss"}',
+			'oplink_link_cache_lookups_total{result="hit"}',
+			'oplink_click_journal_drained_total',
+			'oplink_click_journal_direct_total',
+			'oplink_click_journal_refused_total',
+			'oplink_click_journal_lost_total',
+		],
+		async () => {
+			await anonymous(service).get(open);
+			await anonymous(service).get(open);
+			await clickJournal.settled();
+		},
+	);
+	t.deepEqual([missed, hit], [1, 1]);
+	t.deepEqual([drained, direct, refused, lost], [2, 0, 0, 0]);
+	const text = await scrape();
+	t.is(seriesValue(text, 'oplink_link_cache_trusted'), 1);
+	t.true(seriesValue(text, 'oplink_link_cache_entries') > 0);
+	t.is(seriesValue(text, 'oplink_link_cache_bytes'), 1500 * seriesValue(text, 'oplink_link_cache_entries'));
+	t.is(seriesValue(text, 'oplink_click_journal_waiting_bytes'), 0);
+	t.is(seriesValue(text, 'oplink_click_journal_oldest_waiting_seconds'), 0);
+});
+
 test.serial('what a limit refuses is counted by its limit', async (t) => {
 	const caller = anonymous(service);
 	const [refused] = await moved(['oplink_rate_limited_total{limit="match"}'], async () => {
@@ -129,7 +164,7 @@ test('jobs, the database and the process tell how they are', async (t) => {
 	await service.services.background.settle();
 	const text = await scrape();
 	const now = service.clock.now().getTime() / 1000;
-	for (const task of ['roll_up', 'billing', 'forget_matches', 'forget_deliveries', 'drop_clicks']) {
+	for (const task of ['roll_up', 'billing', 'forget_matches', 'forget_attempts', 'forget_deliveries', 'drop_clicks']) {
 		t.is(seriesValue(text, `oplink_job_last_success_timestamp_seconds{task="${task}"}`), now, task);
 	}
 
