@@ -68,6 +68,18 @@ test('every relative link of a document leads to a file that is there, and to a 
 	t.deepEqual(broken, []);
 });
 
+test('docs/privacy.md says of every table what is stored in it', (t) => {
+	const migrations = readdirSync(path.join(packageRoot, 'migrations')).map((name) =>
+		read(path.join('migrations', name)),
+	);
+	const tables = migrations.flatMap((text) => [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name));
+	t.true(tables.length > 30);
+	t.deepEqual(
+		tables.filter((name) => !read('docs/privacy.md').includes(`\`${name}\``)),
+		[],
+	);
+});
+
 test('docs/README.md leads to every document, and README.md to it', (t) => {
 	const linked = [...read('docs/README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, to = '']) => path.join('docs', to));
 	const others = documents.map(({name}) => name).filter((name) => !name.startsWith('docs/cli/') && name.includes('/'));
