@@ -29,6 +29,9 @@ const countryOf = ({clientIp}: Services, {stream, headers}: Asked): string | nul
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
+/** Requests whose visit nothing could keep: whoever answers one then is not to lose it again. */
+const lost = new WeakSet<Asked['stream']>();
+
 /** Keeps the visit of a link. @returns whether anything could keep it. */
 export const recordVisit = async (
 	services: Services,
@@ -37,6 +40,10 @@ export const recordVisit = async (
 	visitor: Visitor,
 	match: OpenMatch | null,
 ): Promise<boolean> => {
+	if (lost.has(request.stream)) {
+		return false;
+	}
+
 	const isKept = await services.clickJournal.record({
 		organizationId: link.organization.id,
 		linkId: link.id,
@@ -55,6 +62,8 @@ export const recordVisit = async (
 	});
 	if (isKept) {
 		services.metrics.click(isCrawler(visitor) ? 'crawler' : 'person');
+	} else {
+		lost.add(request.stream);
 	}
 
 	return isKept;

@@ -19,7 +19,7 @@ const OVERDUE_MS = 30_000;
 export type ClickJournal = {
 	/**
 	 * Keeps a click: when this resolves with true it survives the death of the process, and will be in the tables once.
-	 * False: nothing could keep it, which is logged and counted.
+	 * False: nothing could keep it, which is counted, and logged when it begins and ends.
 	 */
 	record(click: Click): Promise<boolean>;
 	/**
@@ -61,6 +61,7 @@ type Given = {
 export const createClickJournal = (given: Given): ClickJournal => {
 	const {db, clock, log, clickPartitions, dataDir, maxBytes} = given;
 	let isFailing = false;
+	let isLosing = false;
 	const figures = {direct: 0, lost: 0, refused: 0};
 
 	const onRefused: OnRefused = (entry, error) => {
@@ -85,9 +86,21 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	});
 	const draining = createDraining({life, log});
 
+	const kept = (): void => {
+		if (isLosing) {
+			isLosing = false;
+			log.warn({lost: figures.lost}, 'clicks are kept again');
+		}
+	};
+
 	const keep = async (journal: Current, lines: string): Promise<void> => {
 		journal.waiting.note(await journal.writer.append(lines));
-		isFailing = false;
+		if (isFailing) {
+			isFailing = false;
+			log.info('the click journal can be written again');
+		}
+
+		kept();
 		draining.soon();
 	};
 
@@ -128,10 +141,15 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 				await withoutJournal(lines);
 				figures.direct += 1;
+				kept();
 				return true;
 			} catch (error) {
 				figures.lost += 1;
-				log.error({err: error, lost: figures.lost}, 'a click is lost');
+				if (!isLosing) {
+					isLosing = true;
+					log.error({err: error}, 'clicks are lost: neither the journal nor the database takes them');
+				}
+
 				return false;
 			}
 		},

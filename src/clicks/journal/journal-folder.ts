@@ -1,4 +1,5 @@
-import {mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {mkdir, open, readdir, readFile, rm, stat} from 'node:fs/promises';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {type Db, onlyRow} from '../../db/db.ts';
@@ -25,11 +26,16 @@ export const journalRoot = async (db: Db, dataDir: string): Promise<string> => {
 	return path.join(dataDir, 'journal', onlyRow(rows).name);
 };
 
-/** Shows that the owner lives; the first time makes the folder. */
+/** Shows that the owner lives; the first time makes the folder. What is written stays in its place, also on a full disk. */
 export const claimFolder = async (folder: string): Promise<void> => {
 	own.add(folder);
 	await mkdir(folder, {recursive: true, mode: 0o700});
-	await writeFile(ownerFile(folder), JSON.stringify({host: hostname(), pid: process.pid}), {mode: 0o600});
+	const file = await open(ownerFile(folder), constants.O_RDWR | constants.O_CREAT, 0o600);
+	try {
+		await file.write(JSON.stringify({host: hostname(), pid: process.pid}), 0);
+	} finally {
+		await file.close();
+	}
 };
 
 export const releaseFolder = (folder: string): void => {
