@@ -7,6 +7,8 @@ import type {Db} from './db.ts';
 /** A holder that was killed blocks nobody after it; one that works on renews its lease before. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 20_000;
+/** A lease that ends later than clocks differ was taken by one that was set back since, and binds nobody. */
+const SKEW_SECONDS = 300;
 /** How long a request waits for its turn. */
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 20;
@@ -14,14 +16,14 @@ const LONGEST_PAUSE_MS = 250;
 
 type Held = {db: Db; clock: Clock; name: string; holder: string};
 
-const endOf = (clock: Clock): Date => new Date(clock.now().getTime() + LEASE_SECONDS * 1000);
+const endOf = (clock: Clock, more = 0): Date => new Date(clock.now().getTime() + (LEASE_SECONDS + more) * 1000);
 
 const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 	const {rowCount} = await db.raw<{rowCount: number}>(
 		`INSERT INTO leases (name, holder, expires_at) VALUES (:name, :holder, :until)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-		WHERE leases.expires_at <= :now`,
-		{name, holder, now: clock.now(), until: endOf(clock)},
+		WHERE leases.expires_at <= :now OR leases.expires_at > :never`,
+		{name, holder, now: clock.now(), until: endOf(clock), never: endOf(clock, SKEW_SECONDS)},
 	);
 	return rowCount > 0;
 };

@@ -27,7 +27,7 @@ const parse = (text: string): unknown => {
  * in 10 s: then nobody knows whether it was done. Only statuses are logged; bodies hold cards and customers.
  */
 export const createPaymobHttp =
-	({apiUrl, log}: {apiUrl: string; log: Logger}) =>
+	({apiUrl, log, timeoutMs = TIMEOUT_MS}: {apiUrl: string; log: Logger; timeoutMs?: number}) =>
 	async ({method, path, authorization, body}: PaymobCall): Promise<PaymobAnswer | null> => {
 		try {
 			const response = await fetch(`${apiUrl}${path}`, {
@@ -40,7 +40,7 @@ export const createPaymobHttp =
 				...(body === undefined ? {} : {body: JSON.stringify(body)}),
 				// A redirect would take the key elsewhere.
 				redirect: 'error',
-				signal: AbortSignal.timeout(TIMEOUT_MS),
+				signal: AbortSignal.timeout(timeoutMs),
 			});
 			const answer = {status: response.status, body: parse(await response.text())};
 			if (!response.ok) {

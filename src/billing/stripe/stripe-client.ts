@@ -10,12 +10,12 @@ const RETRIES = 2;
 const require = createRequire(import.meta.url);
 
 /** The official library, pointed elsewhere where it is configured so: host and port can be set on the client alone. */
-export const createStripe = ({secretKey, apiUrl}: StripeConfig): Stripe => {
+export const createStripe = ({secretKey, apiUrl}: StripeConfig, {timeoutMs = TIMEOUT_MS} = {}): Stripe => {
 	const elsewhere = apiUrl === null ? null : new URL(apiUrl);
 	// Loaded where it is configured alone: it takes longer than the rest of a start together.
 	const Library = require('stripe') as typeof Stripe;
 	return new Library(secretKey, {
-		timeout: TIMEOUT_MS,
+		timeout: timeoutMs,
 		maxNetworkRetries: RETRIES,
 		telemetry: false,
 		...(elsewhere === null
