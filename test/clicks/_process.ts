@@ -2,6 +2,7 @@ import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {Agent, request} from 'node:http';
 import path from 'node:path';
+import {createInterface} from 'node:readline';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 import type {TestService} from '../helpers/service.ts';
@@ -11,8 +12,12 @@ export const adminToken = 'a-token-of-32-characters-or-more';
 /** The binary as a process of its own. */
 export type Process = {url: string; child: ChildProcess; ended: Promise<unknown>; asService: TestService};
 
-/** Starts the binary on a free port and waits until it answers. */
-export const startProcess = async (t: ExecutionContext, env: Record<string, string>): Promise<Process> => {
+/** Starts the binary on a free port and waits until it answers. @param onLog gets each line of its log; else it is shown. */
+export const startProcess = async (
+	t: ExecutionContext,
+	env: Record<string, string>,
+	onLog?: (line: string) => void,
+): Promise<Process> => {
 	const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'oplink.js'), 'serve'], {
 		env: {
 			PATH: process.env.PATH,
@@ -23,16 +28,20 @@ export const startProcess = async (t: ExecutionContext, env: Record<string, stri
 			LOG_LEVEL: 'warn',
 			...env,
 		},
-		stdio: ['ignore', 'pipe', 'inherit'],
+		stdio: ['ignore', 'pipe', onLog === undefined ? 'inherit' : 'pipe'],
 	});
+	if (onLog !== undefined && child.stderr !== null) {
+		createInterface(child.stderr).on('line', onLog);
+	}
+
 	t.teardown(() => child.kill('SIGKILL'));
 	const ended = once(child, 'close');
 	let printed = '';
-	for await (const chunk of child.stdout) {
+	for await (const chunk of child.stdout ?? []) {
 		printed += chunk;
 		const [, url] = /ready at (\S+)/.exec(printed) ?? [];
 		if (url !== undefined) {
-			child.stdout.resume();
+			child.stdout?.resume();
 			// What callers and builders need of a service.
 			return {url, child, ended, asService: {url, adminToken} as unknown as TestService};
 		}
@@ -41,8 +50,10 @@ export const startProcess = async (t: ExecutionContext, env: Record<string, stri
 	throw new Error(`the process ended: ${printed}`);
 };
 
-/** The page of a link, or null where the connection broke off before it was whole. */
-const page = (agent: Agent, url: URL, ip: string): Promise<{status: number; token: string | null} | null> =>
+type Page = {status: number; token: string | null};
+
+/** The page of a link; where there is none, whether the connection was refused, or broke off before the page was whole. */
+const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'broken'> =>
 	new Promise((resolve) => {
 		const headers = {'X-Forwarded-For': ip, 'User-Agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/137.0 Safari/537.36'};
 		const sent = request(url, {agent, headers}, (response) => {
@@ -51,35 +62,36 @@ const page = (agent: Agent, url: URL, ip: string): Promise<{status: number; toke
 			response.on('data', (chunk: string) => {
 				text += chunk;
 			});
-			response.on('error', () => resolve(null));
+			response.on('error', () => resolve('broken'));
 			response.on('close', () =>
 				resolve(
 					response.complete
 						? {status: response.statusCode ?? 0, token: /"token":"(opl_\w{32})"/.exec(text)?.[1] ?? null}
-						: null,
+						: 'broken',
 				),
 			);
 		});
-		sent.on('error', () => resolve(null));
+		sent.on('error', ({code}: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : 'broken'));
 		sent.end();
 	});
 
-/** What came of a load: how many pages were asked for, and the tokens that were shown. */
-export type Load = {sent: number; tokens: string[]; statuses: Record<number, number>};
+/** What came of a load: how many pages were asked for, the tokens that were shown, and how many connections broke. */
+export type Load = {sent: number; tokens: string[]; statuses: Record<number, number>; broken: number};
 
 /** Visits a link over `connections` for as long as `goesOn` says so. A connection that breaks ends its visitor. */
 export const visitMany = async (
 	url: URL,
 	{connections, goesOn}: {connections: number; goesOn: (answered: number) => boolean},
 ): Promise<Load> => {
-	const load: Load = {sent: 0, tokens: [], statuses: {}};
+	const load: Load = {sent: 0, tokens: [], statuses: {}, broken: 0};
 	let answered = 0;
 	const visitor = async (index: number) => {
 		const agent = new Agent({keepAlive: true, maxSockets: 1});
 		while (goesOn(answered)) {
 			load.sent += 1;
 			const shown = await page(agent, url, `10.1.${index}.${load.sent % 250}`);
-			if (shown === null) {
+			if (shown === 'refused' || shown === 'broken') {
+				load.broken += Number(shown === 'broken');
 				break;
 			}
 

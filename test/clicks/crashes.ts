@@ -5,9 +5,10 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {createDb} from '../../src/db/db.ts';
 import {link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {type Load, startProcess, visitMany} from './_process.ts';
+import {type Load, type Process, startProcess, visitMany} from './_process.ts';
 
 const stage = async (t: ExecutionContext) => {
 	const database = await createTestDatabase();
@@ -37,23 +38,46 @@ const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Pro
 	t.is(Number(total?.sum), clicks.length);
 };
 
+/** Links that are made one after the other: how many were answered, and with which ids. */
+type Making = {organizationId: string; ids: string[]};
+
+/** Makes links until the process is gone. The one whose answer did not come is asked for again by the next process. */
+const makeLinks = async (running: Process, {organizationId, ids}: Making): Promise<void> => {
+	const operator = admin(running.asService);
+	for (;;) {
+		const path = `/made-${ids.length}`;
+		const answer = await operator
+			.post(`/admin/organizations/${organizationId}/links`, {path}, {'Idempotency-Key': path})
+			.catch(() => null);
+		if (answer === null) {
+			return;
+		}
+
+		if (answer.status === 201) {
+			ids.push(answer.body.id);
+		}
+	}
+};
+
 const journals = async ({folder}: Stage): Promise<string[]> => {
 	const [root = ''] = await readdir(path.join(folder, 'journal'));
 	return readdir(path.join(folder, 'journal', root));
 };
 
-test('kill -9 under load, time and again, loses no click that was shown and doubles none', async (t) => {
+test('kill -9 under load, time and again, loses nothing that was answered and doubles nothing', async (t) => {
 	const own = await stage(t);
 	const loads: Load[] = [];
-	let target: {path: string} | null = null;
+	let target: {path: string; making: Making} | null = null;
 	for (const killedAfter of [150, 400, 700]) {
 		const running = await startProcess(t, own.env);
 		if (target === null) {
-			const made = await link(await organization(running.asService));
-			target = {path: new URL(made.url).pathname};
+			const owner = await organization(running.asService);
+			const made = await link(owner);
+			target = {path: new URL(made.url).pathname, making: {organizationId: owner.id, ids: []}};
 		}
 
 		let isKilled = false;
+		const making = makeLinks(running, target.making);
 		loads.push(
 			await visitMany(new URL(target.path, running.url), {
 				connections: 16,
@@ -67,19 +91,27 @@ test('kill -9 under load, time and again, loses no click that was shown and doub
 				},
 			}),
 		);
-		await running.ended;
+		await Promise.all([running.ended, making]);
 	}
 
 	// A start finishes what the ones before it left, before it answers; its stop leaves nothing.
 	const last = await startProcess(t, own.env);
 	await assertExact(t, own, loads);
+	const rows = await own.db('links').whereLike('path', '/made-%').select('id', 'path');
+	const {ids = []} = target?.making ?? {};
+	t.true(ids.length > 0);
+	t.deepEqual(
+		ids.filter((id) => !rows.some((row) => row.id === id)),
+		[],
+	);
+	t.is(new Set(rows.map(({path}) => path)).size, rows.length);
 	last.child.kill('SIGTERM');
 	await last.ended;
 	t.deepEqual(await journals(own), []);
 	t.true(loads.every(({tokens}) => tokens.length > 0));
 });
 
-test('SIGTERM under load loses no click and leaves no journal', async (t) => {
+test('SIGTERM under load fails no request that was taken, loses no click and leaves no journal', async (t) => {
 	const own = await stage(t);
 	const running = await startProcess(t, own.env);
 	const {url} = await link(await organization(running.asService));
@@ -99,9 +131,10 @@ test('SIGTERM under load loses no click and leaves no journal', async (t) => {
 	await assertExact(t, own, [load]);
 	t.deepEqual(await journals(own), []);
 	t.deepEqual(Object.keys(load.statuses), ['200']);
+	t.is(load.broken, 0);
 });
 
-test('while the database is away known links resolve, and their clicks arrive afterwards, once', async (t) => {
+test('while the database is away known links resolve, readiness says so, and the clicks arrive afterwards, once', async (t) => {
 	const own = await stage(t);
 	const {line, url: through} = await openDatabaseLine(own.database.url);
 	t.teardown(() => line.close());
@@ -115,7 +148,10 @@ test('while the database is away known links resolve, and their clicks arrive af
 	const during = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 300});
 	t.deepEqual(during.statuses, {200: during.sent});
 	t.is(during.tokens.length, during.sent);
+	const ready = () => anonymous(running.asService).get('/health/ready');
+	t.like(await ready(), {status: 503, body: {status: 'unavailable', checks: {database: 'unavailable'}}});
 	await line.mend();
+	t.like(await ready(), {status: 200, body: {status: 'ok', checks: {database: 'ok'}}});
 	const after = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 50});
 	running.child.kill('SIGTERM');
 	await running.ended;

@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import {createServer} from 'node:net';
 import test from 'ava';
-import {link, organization} from './helpers/builders.ts';
-import {admin, anonymous} from './helpers/callers.ts';
-import {openDatabaseLine, openLine} from './helpers/cut-off.ts';
-import {createTestDatabase} from './helpers/database.ts';
-import {createFakeClock, startService} from './helpers/service.ts';
+import {link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
+import {openDatabaseLine, openLine} from '../helpers/cut-off.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {createFakeClock, startService} from '../helpers/service.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
 
@@ -65,7 +65,25 @@ test('a database that takes connections and says nothing is 503, not a fault of 
 	t.is((await admin(service).get('/admin/organizations')).status, 200);
 });
 
-test('without Redis requests go on and readiness stays 200 and names it', async (t) => {
+for (const sqlState of ['53100', '53200', '58030']) {
+	test(`a database that fails with ${sqlState} is 503, keeps nothing of the write, and recovers by itself`, async (t) => {
+		const service = await startService();
+		t.teardown(() => service.stop());
+		const acme = await organization(service);
+		const {db} = service.services;
+		// As a full disk, lack of memory, and a disk that fails are told.
+		await db.raw(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+			BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${sqlState}'; END $$`);
+		await db.raw('CREATE TRIGGER fails AFTER INSERT ON links FOR EACH STATEMENT EXECUTE FUNCTION fail()');
+		const refused = await acme.server.post('/links', {path: '/sale'});
+		t.deepEqual([refused.status, refused.body.message], [503, 'Database unavailable']);
+		await db.raw('DROP TRIGGER fails ON links');
+		t.is((await acme.server.get('/links')).body.total, 0);
+		t.is((await acme.server.post('/links', {path: '/sale'})).status, 201);
+	});
+}
+
+test('without Redis requests go on, limits hold per process, and readiness stays 200 and names it', async (t) => {
 	const {hostname, port} = new URL(redisUrl);
 	const line = await openLine({host: hostname, port: Number(port)});
 	const service = await startService({REDIS_URL: `redis://127.0.0.1:${line.port}`});
@@ -81,6 +99,9 @@ test('without Redis requests go on and readiness stays 200 and names it', async 
 	t.is((await acme.server.get('/links')).status, 200);
 	const without = await anonymous(service).get('/health/ready');
 	t.deepEqual([without.status, without.body.checks.redis], [200, 'unavailable']);
+	const caller = anonymous(service);
+	const statuses = await Promise.all(Array.from({length: 33}, async () => (await caller.post('/match', {})).status));
+	t.deepEqual(statuses.toSorted(), [...new Array(30).fill(200), 429, 429, 429]);
 });
 
 test('two processes on one Redis share a window', async (t) => {

@@ -1,0 +1,109 @@
+import {randomUUID} from 'node:crypto';
+import {readdir} from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import {withLeaseIfFree} from '../../src/db/lease.ts';
+import {startJobs} from '../../src/jobs/start-jobs.ts';
+import {link, organization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
+import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {storedRows} from '../helpers/service.ts';
+
+const HOUR = 3600;
+const MONTH = 31 * 24 * HOUR;
+
+let portal: Portal;
+test.before(async () => {
+	portal = await startPortal();
+});
+test.after.always(() => portal?.stop());
+
+/** Seconds that the clock is set by, one after the other, and back to where it was in the end. */
+const jumps = [HOUR, -HOUR, -HOUR, HOUR, MONTH, -2 * MONTH, MONTH];
+
+test.serial('a limit holds for no longer than its window, however the clock is set', async (t) => {
+	for (const jump of jumps) {
+		const caller = anonymous(portal);
+		const burst = async (times: number) =>
+			Promise.all(Array.from({length: times}, async () => (await caller.post('/match', {})).status));
+		t.false((await burst(30)).includes(429));
+		t.deepEqual(await burst(1), [429]);
+		portal.clock.advance(jump);
+		t.deepEqual(await burst(1), [jump > 0 ? 200 : 429], String(jump));
+		portal.clock.advance(60);
+		t.deepEqual(await burst(1), [200], String(jump));
+		portal.clock.advance(-60);
+	}
+});
+
+test.serial('clicks of any time are kept once, and what was told last still matches', async (t) => {
+	const acme = await organization(portal);
+	const {id, url} = await link(acme);
+	let token = '';
+	for (const jump of jumps) {
+		portal.clock.advance(jump);
+		const {status, text} = await anonymous(portal).get(new URL(url).pathname);
+		t.is(status, 200);
+		token = /opl_\w{32}/.exec(text)?.[0] ?? '';
+	}
+
+	const {body} = await anonymous(portal).post('/match', {clipboardToken: token});
+	t.like(body, {matched: true, linkId: id});
+	t.is((await storedRows(portal, 'clicks', {link_id: id})).length, jumps.length);
+	t.is((await storedRows(portal, 'match_clicks', {link_id: id})).length, jumps.length);
+	const counts = await storedRows(portal, 'click_counts', {organization_id: acme.id});
+	t.is(
+		counts.reduce((sum, {clicks}) => sum + Number(clicks), 0),
+		jumps.length,
+	);
+	t.like(portal.services.clickJournal.figures(), {lost: 0, refused: 0, waitingBytes: 0});
+	const root = path.join(portal.services.config.dataDir, 'journal');
+	const [database = ''] = await readdir(root);
+	t.is((await readdir(path.join(root, database))).length, 1);
+});
+
+test.serial(
+	'a session that was begun at another time ends with its own time, and a new one begins at once',
+	async (t) => {
+		const mona = await member(portal, {role: 'owner'});
+		for (const jump of jumps) {
+			const token = await portal.provider.token({user: mona.user.clerkUserId, organization: mona.clerkOrgId});
+			const asked = () => anonymous(portal).get('/portal/organization', {Authorization: `Bearer ${token}`});
+			t.is((await asked()).status, 200);
+			portal.clock.advance(jump);
+			t.is((await asked()).status, 401, 'of another time');
+			t.is((await mona.caller.get('/portal/organization')).status, 200, 'made now');
+		}
+	},
+);
+
+test.serial('a lease of a time that never came blocks nobody, and one of now does', async (t) => {
+	const {db, clock} = portal.services;
+	const isFree = async (secondsLeft: number): Promise<boolean> => {
+		const name = `test:${secondsLeft}`;
+		const ends = new Date(clock.now().getTime() + secondsLeft * 1000);
+		await db('leases').insert({name, holder: randomUUID(), expires_at: ends});
+		let ran = false;
+		await withLeaseIfFree({db, clock}, name, async () => {
+			ran = true;
+		});
+		return ran;
+	};
+	t.false(await isFree(50));
+	// Of a process whose clock goes two minutes ahead.
+	t.false(await isFree(180));
+	// Of one that died, and whose clock was an hour ahead.
+	t.true(await isFree(HOUR));
+});
+
+test.serial('the jobs of every time end well', async (t) => {
+	const {background, metrics} = portal.services;
+	for (const jump of jumps) {
+		portal.clock.advance(jump);
+		startJobs(portal.services)();
+		await background.settle();
+	}
+
+	t.regex(metrics.text([]), /oplink_job_last_success_timestamp_seconds\{task="drop_clicks"\}/);
+	t.notRegex(metrics.text([]), /oplink_job_failures_total\{[^}]*\} [1-9]/);
+});
