@@ -1,7 +1,6 @@
 -- migrate:up
--- a match stays, for it is counted, when what tells of its device is cleared; a miss is deleted
-ALTER TABLE match_attempts ADD COLUMN forgotten boolean NOT NULL DEFAULT false;
-CREATE INDEX match_attempts_at_idx ON match_attempts (at) WHERE NOT forgotten;
+-- what is still to be forgotten, by its age: misses, and matches that tell of their device
+CREATE INDEX match_attempts_at_idx ON match_attempts (at) WHERE NOT matched OR json_array_length(candidates) > 0;
 
 -- migrate:down
-ALTER TABLE match_attempts DROP COLUMN forgotten;
+DROP INDEX match_attempts_at_idx;

@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** Rows that another process is at already are left to it. */
 const batchOf = (condition: string): string => `id IN (SELECT id FROM match_attempts
-	WHERE NOT forgotten AND ${condition} AND at <= ? ORDER BY at LIMIT ? FOR UPDATE SKIP LOCKED)`;
+	WHERE ${condition} AND at <= ? ORDER BY at LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
 /**
  * Deletes misses that are older than `config/retention.json` says, and clears what tells of a device from matches:
@@ -20,7 +20,7 @@ export const forgetAttempts = async (db: Db, now: Date): Promise<{deleted: numbe
 		deleted: await inBatches(db, `DELETE FROM match_attempts WHERE ${batchOf('NOT matched')}`, before),
 		cleared: await inBatches(
 			db,
-			`UPDATE match_attempts SET forgotten = true, ${clearedAttempt} WHERE ${batchOf('matched')}`,
+			`UPDATE match_attempts SET ${clearedAttempt} WHERE ${batchOf('matched AND json_array_length(candidates) > 0')}`,
 			before,
 		),
 	};
