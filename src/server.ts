@@ -46,9 +46,11 @@ const listen = (server: Server, {host, port}: Config): Promise<number> =>
 		});
 	});
 
-/** A stop waits until no request has come for so long, and at most so long, before it ends idle connections. */
-const QUIET_MS = 20;
-const NOISE_MS = 500;
+/**
+ * A stop waits until no request has come for this part of its time, and at most for ten times that, before it ends idle
+ * connections.
+ */
+const QUIET_PART = 1 / 50;
 const PAUSE_MS = 5;
 
 /**
@@ -79,15 +81,20 @@ const createDrain = (server: Server) => {
 				response.shouldKeepAlive = false;
 			}
 
-			const began = performance.now();
 			const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
+			let isClosed = false;
 			// The `close` of an HTTP server would end idle connections at once.
-			const closed = new Promise<unknown>((resolve) => {
-				NetServer.prototype.close.call(server, resolve);
+			const closed = new Promise<void>((resolve) => {
+				NetServer.prototype.close.call(server, () => {
+					isClosed = true;
+					resolve();
+				});
 			});
+			const quietMs = seconds * 1000 * QUIET_PART;
+			const end = performance.now() + 10 * quietMs;
 			do {
 				await pause(PAUSE_MS);
-			} while (performance.now() - lastCame < QUIET_MS && performance.now() - began < NOISE_MS);
+			} while (!isClosed && performance.now() - lastCame < quietMs && performance.now() < end);
 			endsIdle = true;
 			server.closeIdleConnections();
 			await closed;

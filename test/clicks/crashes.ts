@@ -113,7 +113,8 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 
 test('SIGTERM under load fails no request that was taken, loses no click and leaves no journal', async (t) => {
 	const own = await stage(t);
-	const running = await startProcess(t, own.env);
+	// Long enough for whoever has had an answer to ask again, also on a busy machine.
+	const running = await startProcess(t, {...own.env, SHUTDOWN_TIMEOUT: '60'});
 	const {url} = await link(await organization(running.asService));
 	let isStopping = false;
 	const load = await visitMany(new URL(new URL(url).pathname, running.url), {
