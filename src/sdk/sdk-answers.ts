@@ -11,7 +11,8 @@ export const eventAnswer = answerOf('Event', {
 	id: uuid,
 	eventId: textOrNull,
 	eventName: text,
-	deviceId: text,
+	/** Null where what told of the device was erased. */
+	deviceId: textOrNull,
 	properties: anyObject,
 	linkId: uuidOrNull,
 	occurredAt: instant,

@@ -133,6 +133,16 @@ for (const id of ['\0', '\ud800', '', {a: 1}, 7]) {
 	});
 }
 
+test('an event whose metadata names an attempt by a thousandfold nested array is none of ours', async (t) => {
+	const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+	const metadata = `{"orgId":"${randomUUID()}","attemptId":${deep}}`;
+	const object = `{"id":"cs_deep","subscription":"sub_deep","metadata":${metadata}}`;
+	const body = `{"id":"evt_deep","type":"checkout.session.completed","data":{"object":${object}}}`;
+	t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 200);
+	const row = await stage.portal.services.db('gateway_events').where({event_key: 'evt_deep'}).first();
+	t.like(row, {outcome: 'IGNORED', reason: 'The subscription is not one of ours.'});
+});
+
 for (const type of [
 	'checkout.session.completed',
 	'checkout.session.expired',

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
 import {member, type Portal, startPortal} from '../helpers/portal.ts';
 import {iPhoneApp, open, visit} from '../match/_phones.ts';
 import {invalid, refused, tooLow} from './_refused.ts';
@@ -81,6 +82,14 @@ test('events are listed with all that the app told, the last that happened first
 	});
 	const second = (await caller.get('/portal/events?page=2&limit=1')).body;
 	t.deepEqual(second, {data: [body.data[1]], total: 2, page: 2, limit: 1});
+
+	// The document of the API says so, too.
+	t.is((await admin(portal).delete(`/admin/organizations/${acme.id}/devices/device-0001/data`)).status, 200);
+	const erased = await caller.get('/portal/events');
+	t.deepEqual(
+		erased.body.data.map(({deviceId}: {deviceId: unknown}) => deviceId),
+		[null, null],
+	);
 });
 
 test('devices are listed with what they told, who uses them and what they were matched to, the newest first', async (t) => {

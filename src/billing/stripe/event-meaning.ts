@@ -40,7 +40,7 @@ const ofExpired = (session: Stripe.Checkout.Session): Meaning => {
 	const sessionId = idOf(session);
 	return sessionId === null
 		? nothing('It tells of no checkout.')
-		: {kind: 'expired', sessionId, attemptId: uuidOrNull(session.client_reference_id ?? undefined)};
+		: {kind: 'expired', sessionId, attemptId: uuidOrNull(session.client_reference_id)};
 };
 
 const ofInvoice = (invoice: Stripe.Invoice): Meaning => {

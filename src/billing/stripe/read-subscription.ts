@@ -41,8 +41,9 @@ export const planOfPrice = (plans: Plans, priceId: string | null): string | null
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const uuidOrNull = (text: string | undefined): string | null =>
-	text !== undefined && UUID.test(text) ? text : null;
+/** Of what an event says, whatever it is: to test a deep array would end the stack. */
+export const uuidOrNull = (value: unknown): string | null =>
+	typeof value === 'string' && UUID.test(value) ? value : null;
 
 const scheduledPlanOf = (
 	plans: Plans,
