@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import {createServer} from 'node:net';
 import test from 'ava';
-import {link, organization} from '../helpers/builders.ts';
-import {admin, anonymous} from '../helpers/callers.ts';
-import {openDatabaseLine, openLine} from '../helpers/cut-off.ts';
-import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, startService} from '../helpers/service.ts';
+import {link, organization} from './helpers/builders.ts';
+import {admin, anonymous} from './helpers/callers.ts';
+import {openDatabaseLine, openLine} from './helpers/cut-off.ts';
+import {createTestDatabase} from './helpers/database.ts';
+import {createFakeClock, startService} from './helpers/service.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
 
