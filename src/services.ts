@@ -2,6 +2,7 @@ import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
+import {createKeyCache, type KeyCache} from './auth/key-cache.ts';
 import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
 import type {Gateways} from './billing/gateways.ts';
@@ -31,6 +32,7 @@ import {watchEventLoop} from './metrics/process-metrics.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import type {LinkRow} from './resolution/resolve-link.ts';
+import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
 export type Services = Readonly<{
@@ -45,6 +47,7 @@ export type Services = Readonly<{
 	/** What other processes, and this one, have changed. */
 	changes: ChangeFeed;
 	linkCache: LinkCache<LinkRow>;
+	keyCache: KeyCache;
 	pageTemplates: PageTemplates;
 	hostCache: HostCache<VerifiedDomain>;
 	clientIp: ReturnType<typeof createClientIp>;
@@ -64,6 +67,7 @@ export type Services = Readonly<{
 	clickJournal: ClickJournal;
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
+	eventWriter: EventWriter;
 	background: Background;
 	metrics: Metrics;
 	eventLoop: ReturnType<typeof watchEventLoop>;
@@ -108,6 +112,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		limiter,
 		changes,
 		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses, background}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
 		clientIp: createClientIp([...config.trustedProxies]),
@@ -127,6 +132,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		clickJournal,
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
+		eventWriter: createEventWriter(db),
 		background,
 		metrics: createMetrics(clock),
 		eventLoop,

@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Organization, type OrganizationRow, toOrganization} from '../organizations/organization-store.ts';
 import type {Tier} from './api-key.ts';
 
@@ -49,17 +50,20 @@ const LAST_USED_MS = 60_000;
 export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
 	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
+const byPrefix: Prepared = {
+	name: 'api keys by prefix',
+	text: `SELECT api_keys.id, tier, prefix, key_hash, display_key, is_revoked, expires_at, last_used_at,
+			api_keys.created_at, organization_id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email,
+			default_domain_id, organizations.created_at AS organization_created_at
+		FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
+		WHERE prefix = $1`,
+};
+
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
 	/** Keys with that prefix, of any state, each with its organization. */
 	findByPrefix: async (prefix: string): Promise<Array<{key: ApiKey; organization: Organization}>> => {
-		const {rows} = await db.raw<{rows: JoinedRow[]}>(
-			`SELECT api_keys.*, organizations.clerk_org_id, organizations.org_key, organizations.name, organizations.status, organizations.plan, organizations.entitled_until,
-				organizations.contact_email, organizations.default_domain_id, organizations.created_at AS organization_created_at
-			FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
-			WHERE api_keys.prefix = ?`,
-			[prefix],
-		);
+		const rows = await runPrepared<JoinedRow>(db, byPrefix, [prefix]);
 		return rows.map((row) => ({
 			key: toApiKey(row),
 			organization: toOrganization({...row, id: row.organization_id, created_at: row.organization_created_at}),

@@ -9,12 +9,9 @@ import {
 	organizationSuspended,
 	wrongKeyTier,
 } from '../errors.ts';
-import type {Organization} from '../organizations/organization-store.ts';
 import {planOf, requireFeature} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
-
-/** Whose key a request carries. */
-export type KeyHolder = {organization: Organization; key: ApiKey};
+import type {KeyHolder} from './key-cache.ts';
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme's name is without case). @throws 401. */
 const bearerToken = (authorization: string | undefined): string => {
@@ -34,9 +31,13 @@ const bearerToken = (authorization: string | undefined): string => {
  * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
  * of the SHA-256 (interface 5.5).
  */
-export const findKeyHolder = async (services: Services, rawKey: string): Promise<KeyHolder | null> => {
-	const now = services.clock.now();
-	const candidates = await createApiKeyStore(services.db).findByPrefix(prefixOf(rawKey));
+export const findKeyHolder = async (
+	{db, clock, keyCache}: Services,
+	rawKey: string,
+): Promise<KeyHolder | null> => {
+	const prefix = prefixOf(rawKey);
+	const candidates = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
+	const now = clock.now();
 	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
 	return found ?? null;
 };
@@ -45,6 +46,8 @@ export const findKeyHolder = async (services: Services, rawKey: string): Promise
 export const noteKeyUse = ({db, clock, background}: Services, key: ApiKey): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
+		// What is kept in memory is not read again for it.
+		key.lastUsedAt = now;
 		background.run('note the use of a key', createApiKeyStore(db).noteUse(key.id, now));
 	}
 };

@@ -1,5 +1,6 @@
 import type {ChangeFeed} from '../db/change-feed.ts';
 import {isConnectionFault} from '../db/db.ts';
+import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
 
 /** One organization's part of the cache, by short code. */
 type Part<T> = Map<string, {value: T}>;
@@ -23,24 +24,6 @@ export type CacheFigures = {hits: number; misses: number; entries: number; bytes
 
 /** The same for host names, of which an installation has few enough to forget them all at once. */
 export type HostCache<T> = {get(hostname: string, read: () => Promise<T | null>): Promise<T | null>};
-
-/**
- * A value that was read while something changed may be of before or after it: it is answered, which is as good as
- * having asked a little earlier, but not kept.
- */
-const keepUnlessChanged = async <T>(
-	read: () => Promise<T>,
-	version: () => number,
-	keep: (value: T) => void,
-): Promise<T> => {
-	const before = version();
-	const value = await read();
-	if (version() === before) {
-		keep(value);
-	}
-
-	return value;
-};
 
 /**
  * Whether a database that is away may be stood in for. Only where nobody else is known: then nobody has written

@@ -4,7 +4,7 @@ import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {acceptedAnswer, clearedIdentityAnswer, deviceSessionAnswer, identityAnswer} from './sdk-answers.ts';
 import {deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
-import {setIdentity, storeEvent} from './sdk-store.ts';
+import {setIdentity} from './sdk-store.ts';
 
 export const sdkRoutes = [
 	route({
@@ -63,9 +63,10 @@ export const sdkRoutes = [
 		limit: limits.sdkEvents,
 		body: eventBody,
 		cors: true,
-		handler: async ({services: {db, clock}, organization, body}) => {
+		handler: async ({services: {eventWriter, clock}, organization, body}) => {
 			const now = clock.now();
-			await storeEvent(db, {
+			await eventWriter.store({
+				id: randomUUID(),
 				organizationId: organization.id,
 				deviceId: body.deviceId,
 				eventName: body.eventName,

@@ -1,0 +1,83 @@
+import type {ApiKey} from '../api-keys/api-key-store.ts';
+import type {ChangeFeed} from '../db/change-feed.ts';
+import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+
+/** Whose key a request carries. */
+export type KeyHolder = {organization: Organization; key: ApiKey};
+
+/** Keys and their organizations, kept in memory as long as the change feed can be trusted (docs/link-cache.md). */
+export type KeyCache = {
+	/** The keys with a prefix. That there are none is not kept, for anybody may send any prefix. */
+	get(prefix: string, read: () => Promise<KeyHolder[]>): Promise<KeyHolder[]>;
+};
+
+/** Most prefixes that are kept, at about a kilobyte each; the one that was used longest ago goes first. */
+const MAX_PREFIXES = 20_000;
+
+export const createKeyCache = (feed: ChangeFeed): KeyCache => {
+	const entries = new Map<string, KeyHolder[]>();
+	const byOrganization = new Map<string, Set<string>>();
+	let version = 0;
+
+	const drop = (prefix: string) => {
+		const holders = entries.get(prefix) ?? [];
+		entries.delete(prefix);
+		for (const {organization} of holders) {
+			const prefixes = byOrganization.get(organization.orgKey);
+			prefixes?.delete(prefix);
+			if (prefixes?.size === 0) {
+				byOrganization.delete(organization.orgKey);
+			}
+		}
+	};
+
+	feed.onChange((change) => {
+		if (change.kind === 'organization') {
+			version += 1;
+			for (const prefix of [...(byOrganization.get(change.orgKey) ?? [])]) {
+				drop(prefix);
+			}
+		} else if (change.kind === 'everything') {
+			version += 1;
+			entries.clear();
+			byOrganization.clear();
+		}
+	});
+
+	const keep = (prefix: string, holders: KeyHolder[]) => {
+		drop(prefix);
+		if (holders.length === 0) {
+			return;
+		}
+
+		entries.set(prefix, holders);
+		for (const {organization} of holders) {
+			const prefixes = byOrganization.get(organization.orgKey) ?? new Set();
+			byOrganization.set(organization.orgKey, prefixes.add(prefix));
+		}
+
+		if (entries.size > MAX_PREFIXES) {
+			const [oldest = ''] = entries.keys();
+			drop(oldest);
+		}
+	};
+
+	return {
+		get: async (prefix, read) => {
+			const kept = entries.get(prefix);
+			if (kept !== undefined && feed.isTrusted()) {
+				// The map's order is the order of use.
+				entries.delete(prefix);
+				entries.set(prefix, kept);
+				return kept;
+			}
+
+			return keepUnlessChanged(
+				read,
+				() => version,
+				(holders) => keep(prefix, holders),
+			);
+		},
+	};
+};
