@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 
@@ -14,7 +15,7 @@ export type DeviceFacts = {
 	timezone?: string | null | undefined;
 };
 
-type Registration = {
+export type DeviceRegistration = {
 	organizationId: string;
 	deviceId: string;
 	now: Date;
@@ -24,40 +25,51 @@ type Registration = {
 	matchedLinkId?: string;
 };
 
+/** What is told now and then; what is not told stays. */
+const toldColumns = [
+	'platform',
+	'os_version',
+	'device_model',
+	'app_version',
+	'sdk_version',
+	'language',
+	'timezone',
+	'session_id',
+	'matched_link_id',
+	'matched_at',
+] as const;
+
+/** The row of `devices`, where it is a new one. */
+export const deviceRow = ({organizationId, deviceId, now, facts = {}, sessionId, matchedLinkId}: DeviceRegistration) => ({
+	id: randomUUID(),
+	organization_id: organizationId,
+	device_id: deviceId,
+	first_seen_at: now,
+	last_seen_at: now,
+	platform: facts.platform,
+	os_version: facts.osVersion,
+	device_model: facts.deviceModel,
+	app_version: facts.appVersion,
+	sdk_version: facts.sdkVersion,
+	language: facts.language,
+	timezone: facts.timezone,
+	session_id: sessionId,
+	matched_link_id: matchedLinkId,
+	matched_at: matchedLinkId === undefined ? null : now,
+});
+
+/** Inserts a row that a parameter holds as JSON, or adds what it tells to the one that there is. */
+export const insertDeviceSql = (row: string, where = ''): string => `
+	INSERT INTO devices SELECT made.* FROM json_populate_record(null::devices, ${row}) AS made ${where}
+	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
+		${toldColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
+
+const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
+
 /** Notes that the organization's app runs on a device. @returns whether it was new. */
-export const registerDevice = async (
-	db: Db,
-	{organizationId, deviceId, now, facts = {}, sessionId, matchedLinkId}: Registration,
-): Promise<boolean> => {
-	const told = {
-		platform: facts.platform ?? null,
-		os_version: facts.osVersion ?? null,
-		device_model: facts.deviceModel ?? null,
-		app_version: facts.appVersion ?? null,
-		sdk_version: facts.sdkVersion ?? null,
-		language: facts.language ?? null,
-		timezone: facts.timezone ?? null,
-		session_id: sessionId ?? null,
-		matched_link_id: matchedLinkId ?? null,
-		matched_at: matchedLinkId === undefined ? null : now,
-	};
-	const row = {
-		id: randomUUID(),
-		organization_id: organizationId,
-		device_id: deviceId,
-		first_seen_at: now,
-		last_seen_at: now,
-		...told,
-	};
-	const columns = Object.keys(row);
-	const kept = Object.keys(told).map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`);
-	const {rows} = await db.raw<{rows: Array<{is_new: boolean}>}>(
-		`INSERT INTO devices (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-		ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at, ${kept.join(', ')}
-		RETURNING (xmax = 0) AS is_new`,
-		Object.values(row),
-	);
-	return rows[0]?.is_new ?? false;
+export const registerDevice = async (db: Db, registration: DeviceRegistration): Promise<boolean> => {
+	const [row] = await runPrepared<{is_new: boolean}>(db, register, [JSON.stringify(deviceRow(registration))]);
+	return row?.is_new ?? false;
 };
 
 export type DeviceRow = {

@@ -1,24 +1,20 @@
-import {findLiveLinks, type ResolvedLink} from '../resolution/resolve-link.ts';
+import {isConnectionFault} from '../db/db.ts';
+import {findLiveLinks} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 import {type Asker, askerOf, type MatchRequest} from './asker.ts';
-import {
-	claimClick,
-	closeOthersOf,
-	findByTokens,
-	findConsumedBy,
-	type GivenAnswer,
-	type MatchClick,
-} from './match-click-store.ts';
+import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
+import {findAround, type Surroundings} from './find-clicks.ts';
+import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type TokenMethod, tokensOf} from './match-request.ts';
-import {noteMatch, noteMiss} from './note-attempt.ts';
-import {type NearbyWeighing, weighNearby} from './weigh-nearby.ts';
+import {noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
+import {weighNearby} from './weigh-nearby.ts';
 
 /** A token that a request carried; `click` is null where nobody knows the token. */
 export type TokenSighting = {method: TokenMethod; click: MatchClick | null};
 
 /** A click that a device has been matched to, and the answer that it got. */
-export type Found = {click: MatchClick; answer: GivenAnswer; link: ResolvedLink};
+type Found = {answer: GivenAnswer; link: ClaimedLink};
 
 /** The body of the answer (interface 2). */
 export type MatchAnswer =
@@ -43,9 +39,6 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 	params: link.params,
 });
 
-const liveLink = async (services: Services, {linkId}: MatchClick): Promise<ResolvedLink | null> =>
-	(await findLiveLinks(services, [linkId])).get(linkId) ?? null;
-
 /** The answer that the device got to this click within the grace, or null. A key confines repeated guesses too. */
 const repeat = async (services: Services, asker: Asker, click: MatchClick | null): Promise<Found | null> => {
 	const since = asker.now.getTime() - matchPolicy.graceSeconds * 1000;
@@ -60,13 +53,8 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
 		return null;
 	}
 
-	const link = await liveLink(services, click);
-	return link && {click, answer, link};
-};
-
-const repeatLast = async (services: Services, asker: Asker): Promise<Found | null> => {
-	const since = new Date(asker.now.getTime() - matchPolicy.graceSeconds * 1000);
-	return repeat(services, asker, await findConsumedBy(services.db, asker.devices, since));
+	const link = (await findLiveLinks(services, [click.linkId])).get(click.linkId);
+	return link === undefined ? null : {answer, link};
 };
 
 /** Takes a click for the device, or null where its link does not resolve or another device was faster. */
@@ -75,34 +63,25 @@ const claim = async (
 	{now, devices: [device]}: Asker,
 	click: MatchClick,
 	answer: GivenAnswer,
+	notes: MatchNotes,
 ): Promise<Found | null> => {
-	const link = await liveLink(services, click);
-	if (link === null || !(await claimClick(services.db, click.id, {...answer, device, now}))) {
-		return null;
+	const {db} = services;
+	try {
+		const link = await claimClick(db, click, {...answer, device, now}, notes);
+		return link && {answer, link};
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			throw error;
+		}
+
+		// Best effort: what is noted about an answer must not cost the answer.
+		const link = await claimClick(db, click, {...answer, device, now}, null);
+		if (link !== null) {
+			await noteAlone(services, notes);
+		}
+
+		return link && {answer, link};
 	}
-
-	await closeOthersOf(services.db, click, now);
-	return {click, answer, link};
-};
-
-const claimGuess = (services: Services, asker: Asker, {guess, clicks}: NearbyWeighing): Promise<Found | null> => {
-	const click = guess && clicks.get(guess.candidate.id);
-	return guess && click ? claim(services, asker, click, guess) : Promise.resolve(null);
-};
-
-const sightTokens = async ({db}: Services, {fields}: MatchRequest): Promise<TokenSighting[]> => {
-	const tokens = tokensOf(fields);
-	const clicks =
-		tokens.length === 0
-			? []
-			: await findByTokens(
-					db,
-					tokens.map(({hash}) => hash),
-				);
-	return tokens.map(({method, hash}) => ({
-		method,
-		click: clicks.find(({tokenHash}) => tokenHash.equals(hash)) ?? null,
-	}));
 };
 
 /** What a click that was made a moment ago would be found by. */
@@ -114,20 +93,39 @@ const keysOf = ({places}: Asker, {fields}: MatchRequest): string[] => [
 /**
  * Tells an app's first open which click it came from: by token, else by the best guess that is sure enough. A device
  * that asks again within the grace gets the same answer. Each click is given to one device only.
+ *
+ * Nearly always that is two statements: one that finds what there is, one that claims the click and notes it.
  */
 export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
 	const asker = await askerOf(services, request);
 	await services.clickJournal.settled(...keysOf(asker, request));
-	const sightings = await sightTokens(services, request);
+	const tokens = tokensOf(request.fields);
+	const look = (): Promise<Surroundings> =>
+		findAround(
+			services.db,
+			asker,
+			tokens.map(({hash}) => hash),
+		);
+
+	let around = await look();
+	const sightings = tokens.map(
+		({method, hash}): TokenSighting => ({
+			method,
+			click: around.tokens.find((token) => token.hash.equals(hash))?.click ?? null,
+		}),
+	);
 	for (const {method, click} of sightings) {
-		if (click?.consumedAt === null) {
-			// Before the claim, so that the click is still among those that a guess could choose.
-			const weighing = await weighNearby(services, asker);
-			const found = await claim(services, asker, click, {method, confidence: 'exact', score: null});
+		if (click?.consumedAt === null && click.isLive) {
+			// Weighed as it was before the claim, when the click was still among those that a guess could choose.
+			const weighing = await weighNearby(services, asker, around);
+			const answer = {method, confidence: 'exact', score: null} as const;
+			const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
+			const found = await claim(services, asker, click, answer, notes);
 			if (found !== null) {
-				await noteMatch(services, asker, request, {found, sightings, weighing});
 				return toAnswer(found);
 			}
+
+			around = await look();
 		}
 
 		const repeated = await repeat(services, asker, click);
@@ -136,28 +134,29 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 		}
 	}
 
-	const repeated = await repeatLast(services, asker);
-	if (repeated !== null) {
-		return toAnswer(repeated);
-	}
+	for (;;) {
+		const repeated = await repeat(services, asker, around.lastOfDevice);
+		if (repeated !== null) {
+			return toAnswer(repeated);
+		}
 
-	let weighing = await weighNearby(services, asker);
-	while (weighing.guess !== null) {
-		const found = await claimGuess(services, asker, weighing);
+		const weighing = await weighNearby(services, asker, around);
+		const {guess} = weighing;
+		const click = guess && weighing.clicks.get(guess.candidate.id);
+		if (!guess || !click) {
+			await noteMiss(services, asker, request, {sightings, weighing});
+			return {matched: false, matchMethod: 'NONE'};
+		}
+
+		const {method, confidence, score} = guess;
+		const answer = {method, confidence, score};
+		const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
+		const found = await claim(services, asker, click, answer, notes);
 		if (found !== null) {
-			await noteMatch(services, asker, request, {found, sightings, weighing});
 			return toAnswer(found);
 		}
 
 		// Somebody was faster: this device's own other request, or another device, and then the next click is tried.
-		const repeatedNow = await repeatLast(services, asker);
-		if (repeatedNow !== null) {
-			return toAnswer(repeatedNow);
-		}
-
-		weighing = await weighNearby(services, asker);
+		around = await look();
 	}
-
-	await noteMiss(services, asker, request, {sightings, weighing});
-	return {matched: false, matchMethod: 'NONE'};
 };

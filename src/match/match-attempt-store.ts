@@ -1,5 +1,6 @@
 import type {Confidence} from '../app-config/app-config.ts';
 import type {Db} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {readPage} from '../db/read-page.ts';
 import {matchAttemptNotFound} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
@@ -88,25 +89,34 @@ export const clearedAttempt = `device_id = NULL, candidates = '[]', signals = js
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
 
-export const recordAttempt = async (
-	db: Db,
-	{silentGuess, ...attempt}: MatchAttempt & {silentGuess: SilentGuess | null},
-): Promise<void> => {
-	await db('match_attempts').insert({
-		id: attempt.id,
-		at: attempt.at,
-		organization_id: attempt.organizationId,
-		device_id: attempt.deviceId,
-		matched: attempt.matched,
-		method: attempt.method,
-		confidence: attempt.confidence,
-		score: attempt.score,
-		link_id: attempt.linkId,
-		reason: attempt.reason,
-		signals: JSON.stringify(attempt.signals),
-		candidates: JSON.stringify(attempt.candidates),
-		silent_guess: silentGuess === null ? null : JSON.stringify(silentGuess),
-	});
+/** An attempt, and what a guess would have answered where a token did. */
+export type RecordedAttempt = MatchAttempt & {silentGuess: SilentGuess | null};
+
+/** The row of `match_attempts`. */
+export const attemptRow = ({silentGuess, ...attempt}: RecordedAttempt) => ({
+	id: attempt.id,
+	at: attempt.at,
+	organization_id: attempt.organizationId,
+	device_id: attempt.deviceId,
+	matched: attempt.matched,
+	method: attempt.method,
+	confidence: attempt.confidence,
+	score: attempt.score,
+	link_id: attempt.linkId,
+	reason: attempt.reason,
+	signals: attempt.signals,
+	candidates: attempt.candidates,
+	silent_guess: silentGuess,
+});
+
+/** Inserts a row that a parameter holds as JSON. */
+export const insertAttemptSql = (row: string, where = ''): string =>
+	`INSERT INTO match_attempts SELECT made.* FROM json_populate_record(null::match_attempts, ${row}) AS made ${where}`;
+
+const insert: Prepared = {name: 'insert a match attempt', text: insertAttemptSql('$1')};
+
+export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<void> => {
+	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);
 };
 
 /** An organization's attempts, newest first. */

@@ -1,13 +1,14 @@
 import {randomUUID} from 'node:crypto';
 import {isIPv6} from 'node:net';
-import {registerDevice} from '../devices/device-store.ts';
+import {type DeviceRegistration, registerDevice} from '../devices/device-store.ts';
 import type {Services} from '../services.ts';
 import type {Asker, MatchRequest} from './asker.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
-import type {Found, TokenSighting} from './find-match.ts';
+import type {MatchNotes} from './claim-click.ts';
+import type {TokenSighting} from './find-match.ts';
 import type {MissReason} from './guess.ts';
 import {type AttemptSignals, type CandidateTrace, recordAttempt, type SilentGuess} from './match-attempt-store.ts';
-import type {MatchClick} from './match-click-store.ts';
+import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import type {TokenMethod} from './match-request.ts';
 import {scoreClick} from './match-score.ts';
@@ -73,28 +74,23 @@ const bestEffort = async ({log}: Services, what: string, work: Promise<unknown>)
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
 
-const noteDevice = async (
-	services: Services,
+const registrationOf = (
 	{now}: Asker,
 	{fields}: MatchRequest,
 	organizationId: string,
 	matchedLinkId?: string,
-): Promise<void> => {
+): DeviceRegistration | null => {
 	const {deviceId} = fields;
-	if (deviceId != null) {
-		const device = {organizationId, deviceId, now, facts: fields};
-		const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
-		await bestEffort(services, 'register a device', registerDevice(services.db, {...device, ...matched}));
-	}
+	const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
+	return deviceId == null ? null : {organizationId, deviceId, now, facts: fields, ...matched};
 };
 
-/** Keeps what matched and why, with what a guess would have said beside a token, and registers the device. */
-export const noteMatch = async (
-	services: Services,
+/** What is kept of a match: what matched and why, with what a guess would have said beside a token, and the device. */
+export const notesOfMatch = (
 	asker: Asker,
 	request: MatchRequest,
-	{found: {click, answer}, sightings, weighing}: Noted & {found: Found},
-): Promise<void> => {
+	{click, answer, sightings, weighing}: Noted & {click: MatchClick; answer: GivenAnswer},
+): MatchNotes => {
 	const {organizationId, linkId} = click;
 	const isProof = answer.method === 'CLIPBOARD' || answer.method === 'INSTALL_REFERRER';
 	const {guess} = weighing;
@@ -102,21 +98,33 @@ export const noteMatch = async (
 		isProof && guess !== null
 			? {method: guess.method, confidence: guess.confidence, score: guess.score, linkId: guess.candidate.linkId}
 			: null;
-	const attempt = {
-		id: request.attemptId ?? randomUUID(),
-		at: asker.now,
-		organizationId,
-		deviceId: request.fields.deviceId ?? null,
-		matched: true,
-		...answer,
-		linkId,
-		reason: null,
-		signals: signalsOf(request, sightings),
-		candidates: tracesOf(isProof ? {click, ruledOut: null} : null, weighing, asker, organizationId),
-		silentGuess,
+	const {method, confidence, score} = answer;
+	return {
+		attempt: {
+			id: request.attemptId ?? randomUUID(),
+			at: asker.now,
+			organizationId,
+			deviceId: request.fields.deviceId ?? null,
+			matched: true,
+			method,
+			confidence,
+			score,
+			linkId,
+			reason: null,
+			signals: signalsOf(request, sightings),
+			candidates: tracesOf(isProof ? {click, ruledOut: null} : null, weighing, asker, organizationId),
+			silentGuess,
+		},
+		device: registrationOf(asker, request, organizationId, linkId),
 	};
-	await bestEffort(services, 'record a match', recordAttempt(services.db, attempt));
-	await noteDevice(services, asker, request, organizationId, linkId);
+};
+
+/** Keeps notes one by one, whatever becomes of each. */
+export const noteAlone = async (services: Services, {attempt, device}: MatchNotes): Promise<void> => {
+	await bestEffort(services, 'record an attempt', recordAttempt(services.db, attempt));
+	if (device !== null) {
+		await bestEffort(services, 'register a device', registerDevice(services.db, device));
+	}
 };
 
 /** Why a token that somebody knows led nowhere. */
@@ -158,8 +166,6 @@ export const noteMiss = async (
 		candidates: tracesOf(refused, weighing, asker, organizationId),
 		silentGuess: null,
 	};
-	await bestEffort(services, 'record a miss', recordAttempt(services.db, attempt));
-	if (asker.organizationId !== null) {
-		await noteDevice(services, asker, request, asker.organizationId);
-	}
+	const device = asker.organizationId === null ? null : registrationOf(asker, request, asker.organizationId);
+	await noteAlone(services, {attempt, device});
 };

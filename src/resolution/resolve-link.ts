@@ -2,6 +2,7 @@ import {findVerifiedDomain, type VerifiedDomain} from '../domains/domain-store.t
 import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
 import {shortUrl} from '../links/link.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import type {Services} from '../services.ts';
 
 /** A link as it resolves: its own values over its template's, and those over the organization's (decisions 4). */
@@ -90,8 +91,11 @@ const query = (where: string) => `
 	LEFT JOIN templates ON templates.id = links.template_id
 	LEFT JOIN app_configs ON app_configs.organization_id = organizations.id
 	WHERE ${where}`;
-const byOrgKey = query('organizations.org_key = ? AND links.short_code = ?');
-const byIds = query('links.id = ANY(?)');
+const byOrgKey: Prepared = {
+	name: 'link by address',
+	text: query('organizations.org_key = $1 AND links.short_code = $2'),
+};
+const byIds: Prepared = {name: 'links by id', text: query('links.id = ANY($1)')};
 
 /** What a path names: a code of an organization, which on a custom domain the domain says. */
 type Address = {orgKey: string; shortCode: string};
@@ -189,13 +193,17 @@ export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>
 	return row.expiry !== null && row.expiry <= now ? 'expired' : null;
 };
 
+/** As `goneReason`, in SQL: whether the link of `links` and `organizations` resolves at `now`. */
+export const isLiveSql = (now: string): string =>
+	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
+
 /** Those of the links that resolve now, by id. */
 export const findLiveLinks = async (services: Services, ids: readonly string[]): Promise<Map<string, ResolvedLink>> => {
 	if (ids.length === 0) {
 		return new Map();
 	}
 
-	const {rows} = await services.db.raw<{rows: LinkRow[]}>(byIds, [[...ids]]);
+	const rows = await runPrepared<LinkRow>(services.db, byIds, [ids]);
 	const now = services.clock.now();
 	return new Map(
 		rows.filter((row) => goneReason(row, now) === null).map((row) => [row.id, toResolvedLink(services, row)]),
@@ -220,8 +228,8 @@ export const resolveLink = async (
 
 	const {orgKey, shortCode} = address;
 	const row = await services.linkCache.get(orgKey, shortCode, async () => {
-		const {rows} = await services.db.raw<{rows: LinkRow[]}>(byOrgKey, [orgKey, shortCode]);
-		return rows[0] ?? null;
+		const [found] = await runPrepared<LinkRow>(services.db, byOrgKey, [orgKey, shortCode]);
+		return found ?? null;
 	});
 	if (row === null) {
 		throw linkNotFound();

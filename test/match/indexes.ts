@@ -1,13 +1,8 @@
 import {randomBytes} from 'node:crypto';
 import test from 'ava';
-import type {Knex} from 'knex';
-import {
-	countOpenNear,
-	findByTokens,
-	findConsumedBy,
-	findConsumedNear,
-	findOpenNear,
-} from '../../src/match/match-click-store.ts';
+import type {Prepared} from '../../src/db/prepared.ts';
+import {clickStatements, findAround} from '../../src/match/find-clicks.ts';
+import {normalise} from '../../src/match/match-signals.ts';
 import {organization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {clicked, network} from './_phones.ts';
@@ -36,65 +31,56 @@ type Plan = {'Node Type': string; 'Relation Name'?: string; 'Index Name'?: strin
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** The plans of the statements that `run` makes, as they touch `match_clicks`. */
-const scansOf = async (run: (db: Knex) => Promise<unknown>): Promise<Plan[]> => {
-	const {db} = service.services;
-	const statements: Array<{sql: string; bindings: Knex.RawBinding[]}> = [];
-	const note = (query: {sql: string; bindings: Knex.RawBinding[]}) => statements.push(query);
-	db.on('query', note);
-	await run(db);
-	db.off('query', note);
-	const plans = await Promise.all(
-		statements.map(({sql, bindings}) => db.raw(`EXPLAIN (FORMAT JSON) ${sql.replace(/\$\d+/g, '?')}`, bindings)),
+/** How the plan that a connection keeps for a prepared statement touches `match_clicks`. */
+const scansOf = async ({text}: Prepared): Promise<Plan[]> => {
+	const {rows} = await service.services.db.raw(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+	return nodesOf(rows[0]['QUERY PLAN'][0].Plan).filter(
+		(node) => node['Relation Name'] === 'match_clicks' || /Bitmap Index/.test(node['Node Type']),
 	);
-	return plans
-		.flatMap(({rows}) => nodesOf(rows[0]['QUERY PLAN'][0].Plan))
-		.filter((node) => node['Relation Name'] === 'match_clicks' || /Bitmap Index/.test(node['Node Type']));
 };
 
-const keys = [randomBytes(16), randomBytes(16)];
-const since = new Date('2026-03-10T11:00:00Z');
-const organizationId = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
-
-for (const [name, run, index] of [
+for (const [name, statements, indexes] of [
 	[
-		'open clicks of an address',
-		(db: Knex) => findOpenNear(db, {key: 'ip_key', keys, organizationId: null, limit: 50}),
-		'match_clicks_ip_open_idx',
+		'clicks around an app',
+		clickStatements.around,
+		[
+			'match_clicks_consumer_idx',
+			'match_clicks_ip_consumed_idx',
+			'match_clicks_ip_open_idx',
+			'match_clicks_net_open_idx',
+			'match_clicks_token_hash_key',
+		],
 	],
-	[
-		'open clicks of an address and an organization',
-		(db: Knex) => findOpenNear(db, {key: 'ip_key', keys, organizationId, limit: 50}),
-		'match_clicks_ip_open_idx',
-	],
-	[
-		'open clicks of a network',
-		(db: Knex) => findOpenNear(db, {key: 'net_key', keys, organizationId: null, since, limit: 50}),
-		'match_clicks_net_open_idx',
-	],
-	['the crowd at an address', (db: Knex) => countOpenNear(db, keys, since, 50), 'match_clicks_ip_open_idx'],
-	[
-		'matched clicks of an address',
-		(db: Knex) => findConsumedNear(db, {keys, organizationId: null, since, limit: 10}),
-		'match_clicks_ip_consumed_idx',
-	],
-	['the click of a token', (db: Knex) => findByTokens(db, keys), 'match_clicks_token_hash_key'],
-	['the last click of a device', (db: Knex) => findConsumedBy(db, keys, since), 'match_clicks_consumer_idx'],
+	['open clicks of a network', clickStatements.network, ['match_clicks_net_open_idx']],
+	['matched clicks of an address', clickStatements.consumed, ['match_clicks_ip_consumed_idx']],
 ] as const) {
-	test.serial(`among 10,000 clicks, ${name} are found by an index`, async (t) => {
-		const scans = await scansOf(run);
-		t.true(scans.length > 0);
-		t.true(scans.some((scan) => scan['Index Name'] === index));
-		t.false(scans.some((scan) => scan['Node Type'] === 'Seq Scan'));
+	test.serial(`among 10,000 clicks, ${name} are found by indexes alone`, async (t) => {
+		for (const statement of Object.values(statements)) {
+			const scans = await scansOf(statement);
+			t.deepEqual([...new Set(scans.map((scan) => scan['Index Name']))].toSorted(), indexes);
+			t.false(scans.some((scan) => scan['Node Type'] === 'Seq Scan'));
+		}
 	});
 }
 
 test.serial('the newest 50 of an address are found, of one organization where it is named', async (t) => {
-	const {db} = service.services;
+	const {db, clock} = service.services;
 	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
-	const ipKey = row.ip_key;
-	const own = await findOpenNear(db, {key: 'ip_key', keys: [ipKey], organizationId: row.organization_id, limit: 50});
-	t.true(own.length > 0);
-	t.true(own.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));
-	t.deepEqual(await findOpenNear(db, {key: 'ip_key', keys: [ipKey], organizationId, limit: 50}), []);
+	const {ip_key: ipKey, net_key: netKey, organization_id: organizationId} = row;
+	const around = (confinedTo: string | null) =>
+		findAround(
+			db,
+			{
+				now: clock.now(),
+				signals: normalise({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null}),
+				places: [{ipKey, netKey}],
+				devices: [randomBytes(16)],
+				organizationId: confinedTo,
+			},
+			[],
+		);
+	const {atAddress} = await around(organizationId);
+	t.true(atAddress.length > 0);
+	t.true(atAddress.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));
+	t.deepEqual((await around('5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11')).atAddress, []);
 });

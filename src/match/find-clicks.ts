@@ -1,0 +1,181 @@
+import type {Db} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
+import {isLiveSql} from '../resolution/resolve-link.ts';
+import type {Asker} from './asker.ts';
+import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
+import {matchPolicy} from './match-policy.ts';
+
+/** Most consumed clicks that a miss is explained by. */
+const CONSUMED_SHOWN = 10;
+
+const {candidates, crowd, graceSeconds, windowSeconds} = matchPolicy;
+
+// What every statement here is given, in this order. Each names all of it, so that PostgreSQL knows the types. Keys come
+// in twos, under this week's secret and last week's: of arrays PostgreSQL would not know how long they are, and it would
+// plan the statement anew each time.
+const NOW = '$1';
+const IP_KEYS = 'ARRAY[$2::bytea, $3::bytea]';
+const NET_KEYS = 'ARRAY[$4::bytea, $5::bytea]';
+const TOKENS = 'ARRAY[$6::bytea, $7::bytea]';
+const DEVICES = 'ARRAY[$8::bytea, $9::bytea]';
+const ORGANIZATION = '$10::uuid';
+const GIVEN = `WITH given AS (
+	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${DEVICES}, ${ORGANIZATION}
+)`;
+/** Hidden from the planner, which else would take the time's value for worth a plan of its own. */
+const ago = (seconds: number): string => `(SELECT ${NOW}::timestamptz - interval '${seconds} seconds')`;
+
+/** At most so many of the clicks under each key of a place that meet a condition, in an order: one index scan per key. */
+const nearest = (keys: string, condition: string, order: string, limit: number): string => `
+	SELECT click.* FROM unnest(${keys}) AS place (key) CROSS JOIN LATERAL (
+		SELECT * FROM match_clicks WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
+	) AS click ORDER BY click.${order} LIMIT ${limit}`;
+
+/** A guess within one organization looks at no click of others. */
+const confined = (isConfined: boolean): string =>
+	isConfined ? ` AND organization_id = ${ORGANIZATION}` : '';
+
+const openAtAddress = (isConfined: boolean): string =>
+	nearest(
+		IP_KEYS,
+		`ip_key = place.key AND consumed_at IS NULL${confined(isConfined)}`,
+		'created_at DESC',
+		candidates,
+	);
+
+const openInNetwork = (isConfined: boolean, where = ''): string =>
+	nearest(
+		NET_KEYS,
+		`net_key = place.key AND consumed_at IS NULL AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}
+			${confined(isConfined)}${where}`,
+		'created_at DESC',
+		candidates,
+	);
+
+const consumedAtAddress = (isConfined: boolean, where = ''): string =>
+	nearest(
+		IP_KEYS,
+		`ip_key = place.key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}${where}`,
+		'consumed_at DESC',
+		CONSUMED_SHOWN,
+	);
+
+/** Open clicks of the address within the time of `crowd`, of all organizations, counted as far as it matters. */
+const openNearby = `
+	SELECT CAST(count(*) AS integer) FROM unnest(${IP_KEYS}) AS place (key) CROSS JOIN LATERAL (
+		SELECT FROM match_clicks
+		WHERE ip_key = place.key AND consumed_at IS NULL AND created_at >= ${ago(crowd.withinSeconds)}
+		ORDER BY created_at DESC LIMIT ${candidates}
+	) AS click`;
+
+/**
+ * Clicks with their organizations' rules, whose defaults are those of an app configuration. What belongs to a click is
+ * looked up by its id, however many there are; a click whose link is gone is as one of a link that does not resolve.
+ */
+const described = (source: string, more = ''): string => `
+	SELECT ${matchClickColumns('click')}${more},
+		coalesce(rules.probabilistic_matching, true) AS probabilistic_matching,
+		coalesce(rules.minimum_confidence, 'low') AS minimum_confidence, coalesce(link.is_live, false) AS is_live
+	FROM ${source} AS click LEFT JOIN LATERAL (
+		SELECT probabilistic_matching, minimum_confidence FROM app_configs
+		WHERE organization_id = click.organization_id LIMIT 1
+	) AS rules ON true LEFT JOIN LATERAL (
+		SELECT ${isLiveSql(NOW)} AS is_live FROM links CROSS JOIN LATERAL (
+			SELECT status FROM organizations WHERE id = links.organization_id LIMIT 1
+		) AS organizations
+		WHERE links.id = click.link_id LIMIT 1
+	) AS link ON true`;
+
+/** What a click was found by. The wider network is looked at where the address has nothing, and so on. */
+type FoundBy = 'token' | 'device' | 'address' | 'network' | 'consumed';
+
+const lookAround = (isConfined: boolean): string => `
+	${GIVEN}, token AS MATERIALIZED (
+		SELECT * FROM match_clicks WHERE token_hash = ANY(${TOKENS})
+	), device AS MATERIALIZED (
+		SELECT * FROM match_clicks
+		WHERE consumed_by = ANY(${DEVICES}) AND consumed_at > ${ago(graceSeconds)}
+		ORDER BY consumed_at DESC LIMIT 1
+	), address AS MATERIALIZED (${openAtAddress(isConfined)}
+	), network AS MATERIALIZED (${openInNetwork(isConfined, ' AND NOT EXISTS (SELECT FROM address)')}
+	), consumed AS MATERIALIZED (${consumedAtAddress(
+		isConfined,
+		' AND NOT EXISTS (SELECT FROM address) AND NOT EXISTS (SELECT FROM network)',
+	)}
+	)
+	${described(
+		`(${(['token', 'device', 'address', 'network', 'consumed'] satisfies FoundBy[])
+			.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`)
+			.join(' UNION ALL ')})`,
+		`, click.found_by, click.token_hash, ${isConfined ? `(${openNearby})` : 'NULL'} AS open_nearby`,
+	)}`;
+
+/** By whether an organization is named. */
+const pair = (name: string, text: (isConfined: boolean) => string): Record<'any' | 'one', Prepared> => ({
+	any: {name, text: text(false)},
+	one: {name: `${name} of an organization`, text: text(true)},
+});
+
+/** The statements of this file, for who wants to see their plans. */
+export const clickStatements = {
+	around: pair('clicks around an app', lookAround),
+	network: pair('clicks in a network', (isConfined) => `${GIVEN}${described(`(${openInNetwork(isConfined)})`)}`),
+	consumed: pair('consumed clicks', (isConfined) => `${GIVEN}${described(`(${consumedAtAddress(isConfined)})`)}`),
+};
+
+type Row = MatchClickRow & {found_by: FoundBy; token_hash: Buffer; open_nearby: number | null};
+
+const select = <R>(db: Db, statement: Record<'any' | 'one', Prepared>, asker: Asker, tokens: Buffer[]): Promise<R[]> => {
+	const {now, places, organizationId, devices} = asker;
+	const two = (keys: Buffer[]): Array<Buffer | null> => [keys[0] ?? null, keys[1] ?? null];
+	return runPrepared<R>(db, organizationId === null ? statement.any : statement.one, [
+		now,
+		...two(places.map(({ipKey}) => ipKey)),
+		...two(places.map(({netKey}) => netKey)),
+		...two(tokens),
+		...two(devices),
+		organizationId,
+	]);
+};
+
+/** The clicks that an app may have come from. */
+export type Surroundings = {
+	/** The clicks of tokens that it sent, by the tokens' hashes, whatever has become of them. */
+	tokens: Array<{hash: Buffer; click: MatchClick}>;
+	/** The click that the device was matched to within the grace. */
+	lastOfDevice: MatchClick | null;
+	/** The newest open ones from its address (facts 4.3). */
+	atAddress: MatchClick[];
+	/** How many open ones its address has had of late, of all organizations, counted as far as it matters. */
+	openNearby: number;
+	/** The newest open ones from its network, and the last matched ones from its address; null: not looked for. */
+	inNetwork: MatchClick[] | null;
+	consumed: MatchClick[] | null;
+};
+
+/** Looks for clicks by what the app sent and by where it is, with one statement. */
+export const findAround = async (db: Db, asker: Asker, tokens: Buffer[]): Promise<Surroundings> => {
+	const rows = await select<Row>(db, clickStatements.around, asker, tokens);
+	const by = (wanted: FoundBy): MatchClick[] =>
+		rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick);
+	const [atAddress, inNetwork] = [by('address'), by('network')];
+	const recent = asker.now.getTime() - crowd.withinSeconds * 1000;
+	return {
+		tokens: rows
+			.filter(({found_by: foundBy}) => foundBy === 'token')
+			.map((row) => ({hash: row.token_hash, click: toMatchClick(row)})),
+		lastOfDevice: by('device')[0] ?? null,
+		atAddress,
+		openNearby: rows[0]?.open_nearby ?? atAddress.filter(({clickedAt}) => clickedAt.getTime() >= recent).length,
+		inNetwork: atAddress.length > 0 ? null : inNetwork,
+		consumed: atAddress.length > 0 || inNetwork.length > 0 ? null : by('consumed'),
+	};
+};
+
+/** The newest open clicks from the app's network. */
+export const findInNetwork = async (db: Db, asker: Asker): Promise<MatchClick[]> =>
+	(await select<MatchClickRow>(db, clickStatements.network, asker, [])).map(toMatchClick);
+
+/** The clicks from the app's address that were matched last: what a miss is explained by. */
+export const findConsumed = async (db: Db, asker: Asker): Promise<MatchClick[]> =>
+	(await select<MatchClickRow>(db, clickStatements.consumed, asker, [])).map(toMatchClick);
