@@ -47,6 +47,21 @@ const toJson = (row: Row) => ({
 	details: row.details,
 });
 
+/** The row of `audit_log`; `details` as it is. */
+export const auditRow = (now: Date, by: Caller, entry: AuditEntry) => ({
+	id: randomUUID(),
+	at: now,
+	organization_id: entry.organizationId,
+	actor_type: by.actor.type,
+	actor_id: by.actor.id,
+	actor_name: by.actor.name,
+	action: entry.action,
+	entity_type: entry.entityType,
+	entity_id: entry.entityId,
+	request_id: by.requestId,
+	details: entry.details ?? null,
+});
+
 /**
  * Writes records of what was done. Call it with the transaction of the write itself, so that an action that is rolled
  * back leaves no record.
@@ -57,19 +72,9 @@ export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: Au
 	}
 
 	await trx('audit_log').insert(
-		entries.map((entry) => ({
-			id: randomUUID(),
-			at: now,
-			organization_id: entry.organizationId,
-			actor_type: by.actor.type,
-			actor_id: by.actor.id,
-			actor_name: by.actor.name,
-			action: entry.action,
-			entity_type: entry.entityType,
-			entity_id: entry.entityId,
-			request_id: by.requestId,
-			details: entry.details == null ? null : JSON.stringify(entry.details),
-		})),
+		entries
+			.map((entry) => auditRow(now, by, entry))
+			.map((row) => ({...row, details: row.details === null ? null : JSON.stringify(row.details)})),
 	);
 };
 

@@ -31,10 +31,7 @@ const bearerToken = (authorization: string | undefined): string => {
  * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
  * of the SHA-256 (interface 5.5).
  */
-export const findKeyHolder = async (
-	{db, clock, keyCache}: Services,
-	rawKey: string,
-): Promise<KeyHolder | null> => {
+export const findKeyHolder = async ({db, clock, keyCache}: Services, rawKey: string): Promise<KeyHolder | null> => {
 	const prefix = prefixOf(rawKey);
 	const candidates = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
 	const now = clock.now();

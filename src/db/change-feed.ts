@@ -1,9 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import type {Logger} from 'pino';
 import {type Change, changeOf} from './change-message.ts';
-import {createChangeQuestions} from './change-questions.ts';
+import {createQuestions, type Question} from './change-questions.ts';
 import type {Db} from './db.ts';
 import {openNotificationChannel} from './notification-channel.ts';
+
+/** The channel of the feed. */
+export const CHANGES = 'oplink_changes';
 
 /** How often a process shows that it listens, and for how long after that its caches are trusted. */
 const BEAT_MS = 500;
@@ -22,6 +25,8 @@ export type ChangeFeed = {
 	 * each has said so, or may not trust its caches any more.
 	 */
 	settled(): Promise<void>;
+	/** The same for a write that tells `message` on the channel CHANGES in its own transaction. */
+	question(): Question;
 	close(): Promise<void>;
 };
 
@@ -78,7 +83,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			case 'q':
 				if (id === self) {
 					// What was committed before the question has been heard here too.
-					questions.heardBy(self, Number(number));
+					questions.hear(Number(number), self);
 				} else {
 					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
 				}
@@ -86,7 +91,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 				return;
 			case 'a':
 				if (id === self) {
-					questions.heardBy(from, Number(number));
+					questions.hear(Number(number), from);
 				}
 
 				return;
@@ -106,6 +111,15 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 		return [...others].filter(([, heardAt]) => heardAt + TRUST_MS >= now).map(([id]) => id);
 	};
+
+	/** Everybody who has to have heard of a write. */
+	const listening = (): string[] => {
+		// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
+		const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
+		return [...(isDeaf ? [] : [self]), ...living()];
+	};
+
+	const questions = createQuestions({self, listening, trustMs: TRUST_MS});
 
 	/** Who hears nothing cannot tell that nobody speaks: what counts is what was heard as long as it heard itself. */
 	const isAlone = (): boolean => {
@@ -139,7 +153,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const channel = openNotificationChannel({
 		db,
 		log,
-		channel: 'oplink_changes',
+		channel: CHANGES,
 		hear,
 		onUp: () => {
 			// What was told while nobody listened is not known.
@@ -162,16 +176,34 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		},
 	});
 
-	const questions = createChangeQuestions({
-		whoToAsk: () => {
-			// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
-			const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
-			return [...(isDeaf ? [] : [self]), ...living()];
-		},
-		living,
-		say: (number) => channel.say(`q:${self}:${number}`),
-		trustMs: TRUST_MS,
-	});
+	const ask = async (): Promise<void> => {
+		const question = questions.open();
+		const answered = question.answered();
+		channel.say(question.message).catch(() => {
+			if (living().length === 0) {
+				questions.forget(self);
+			}
+		});
+		await answered;
+	};
+
+	let running: Promise<void> | null = null;
+	let next: Promise<void> | null = null;
+	/** Questions that come while one is under way share the next one, which is asked after all of their writes. */
+	const settled = (): Promise<void> => {
+		if (running === null) {
+			running = ask().finally(() => {
+				running = null;
+			});
+			return running;
+		}
+
+		next ??= running.then(() => {
+			next = null;
+			return settled();
+		});
+		return next;
+	};
 
 	return {
 		onChange: (listener) => {
@@ -179,7 +211,8 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		},
 		isTrusted: () => performance.now() < trustedUntil,
 		isAlone,
-		settled: questions.settled,
+		settled,
+		question: questions.open,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();

@@ -1,86 +1,81 @@
-/** Questions to all processes whether they have heard what was committed before. */
-export type ChangeQuestions = {
-	/** A process has heard a question: it has said so, or it is this one. */
-	heardBy(id: string, number: number): void;
-	/** A process is not waited for any more. */
-	forget(id: string): void;
-	/** Resolves when each process has heard what was committed until now, or may not trust its caches any more. */
-	settled(): Promise<void>;
+/** Whether all processes have heard what was committed before a question (docs/link-cache.md). */
+export type Question = {
+	/** What has to be told on the channel, after the write or in its transaction. */
+	message: string;
+	/**
+	 * Resolves when everybody has answered who may trust its memory. Called after the commit: a process that began to
+	 * before it is asked, too.
+	 */
+	answered(): Promise<void>;
+	/** Forgets a question that is not asked. */
+	drop(): void;
 };
 
+type Waiting = {answeredBy: Set<string>; left: Set<string> | null; done: () => void};
+
 type Given = {
-	/** Who is asked: processes that may still trust their caches. */
-	whoToAsk: () => string[];
-	/** Other processes of which that is so. */
-	living: () => string[];
-	say: (number: number) => Promise<void>;
-	/** For how long a process that does not answer trusts its caches, in milliseconds. */
+	self: string;
+	/** Who has to answer, at this moment. */
+	listening: () => string[];
+	/** How long anybody is trusted that is not heard. */
 	trustMs: number;
 };
 
-type Waiting = {left: Set<string>; done: () => void};
-
-export const createChangeQuestions = ({whoToAsk, living, say, trustMs}: Given): ChangeQuestions => {
+export const createQuestions = ({self, listening, trustMs}: Given) => {
 	const waiting = new Map<number, Waiting>();
-	let questions = 0;
+	let count = 0;
 
-	const leave = (question: Waiting | undefined, id: string) => {
-		question?.left.delete(id);
-		if (question?.left.size === 0) {
-			question.done();
+	const settle = (one: Waiting, id: string) => {
+		one.left?.delete(id);
+		if (one.left?.size === 0) {
+			one.done();
 		}
-	};
-
-	const ask = async (): Promise<void> => {
-		const left = new Set(whoToAsk());
-		if (left.size === 0) {
-			return;
-		}
-
-		questions += 1;
-		const number = questions;
-		await new Promise<void>((resolve) => {
-			const bound = setTimeout(resolve, trustMs);
-			const done = () => {
-				clearTimeout(bound);
-				resolve();
-			};
-			waiting.set(number, {left, done});
-			// Unheard, the question is answered by time: without this feed nobody is trusted longer than the bound.
-			say(number).catch(() => {
-				if (living().length === 0) {
-					done();
-				}
-			});
-		});
-		waiting.delete(number);
-	};
-
-	let running: Promise<void> | null = null;
-	let next: Promise<void> | null = null;
-	/** Questions that come while one is under way share the next one, which is asked after all of their writes. */
-	const settled = (): Promise<void> => {
-		if (running === null) {
-			running = ask().finally(() => {
-				running = null;
-			});
-			return running;
-		}
-
-		next ??= running.then(() => {
-			next = null;
-			return settled();
-		});
-		return next;
 	};
 
 	return {
-		heardBy: (id, number) => leave(waiting.get(number), id),
-		forget: (id) => {
-			for (const [, question] of waiting) {
-				leave(question, id);
+		/** A process has answered a question of ours. */
+		hear: (number: number, from: string): void => {
+			const one = waiting.get(number);
+			if (one !== undefined) {
+				one.answeredBy.add(from);
+				settle(one, from);
 			}
 		},
-		settled,
+
+		/** A process is no longer waited for. */
+		forget: (id: string): void => {
+			for (const one of waiting.values()) {
+				settle(one, id);
+			}
+		},
+
+		open: (): Question => {
+			count += 1;
+			const number = count;
+			const one: Waiting = {answeredBy: new Set(), left: null, done: () => {}};
+			waiting.set(number, one);
+			return {
+				message: `q:${self}:${number}`,
+				answered: async () => {
+					const left = new Set(listening().filter((id) => !one.answeredBy.has(id)));
+					if (left.size > 0) {
+						await new Promise<void>((resolve) => {
+							// Unheard, the question is answered by time: without the feed nobody is trusted longer.
+							const bound = setTimeout(resolve, trustMs);
+							one.left = left;
+							one.done = () => {
+								clearTimeout(bound);
+								resolve();
+							};
+						});
+					}
+
+					waiting.delete(number);
+				},
+				drop: () => {
+					waiting.delete(number);
+				},
+			};
+		},
 	};
 };

@@ -39,8 +39,17 @@ const toldColumns = [
 	'matched_at',
 ] as const;
 
+const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', ...toldColumns];
+
 /** The row of `devices`, where it is a new one. */
-export const deviceRow = ({organizationId, deviceId, now, facts = {}, sessionId, matchedLinkId}: DeviceRegistration) => ({
+export const deviceRow = ({
+	organizationId,
+	deviceId,
+	now,
+	facts = {},
+	sessionId,
+	matchedLinkId,
+}: DeviceRegistration) => ({
 	id: randomUUID(),
 	organization_id: organizationId,
 	device_id: deviceId,
@@ -60,7 +69,8 @@ export const deviceRow = ({organizationId, deviceId, now, facts = {}, sessionId,
 
 /** Inserts a row that a parameter holds as JSON, or adds what it tells to the one that there is. */
 export const insertDeviceSql = (row: string, where = ''): string => `
-	INSERT INTO devices SELECT made.* FROM json_populate_record(null::devices, ${row}) AS made ${where}
+	INSERT INTO devices (${columns.join(', ')})
+	SELECT ${columns.join(', ')} FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
 		${toldColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
 

@@ -70,6 +70,8 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	cors?: boolean;
 	/** Where the route lives (decisions 2): on the API host, on link domains, or on whatever host was asked. */
 	host?: 'api' | 'link' | 'any';
+	/** The operation waits itself until its write is known everywhere (`ChangeFeed`). */
+	settles?: boolean;
 	/** Status of a plain answer; 200 unless said. */
 	status?: number;
 	handler: (input: HandlerInput<C, P, Q, B>) => unknown;
@@ -150,6 +152,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		handler,
 		host = 'api',
 		cors = false,
+		settles = false,
 		status = definition.answer === null ? 204 : 200,
 		textBody = false,
 	} = definition;
@@ -208,7 +211,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			};
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
 			// Whoever is told that a write was made finds it everywhere (docs/link-cache.md).
-			if (method !== 'GET' && writers.has(credential)) {
+			if (method !== 'GET' && writers.has(credential) && !settles) {
 				await services.changes.settled();
 			}
 

@@ -46,6 +46,7 @@ export const adminLinkRoutes = [
 		params: orgParams,
 		body: newLink,
 		status: 201,
+		settles: true,
 		handler: async ({services, by, params, body, request}) =>
 			createLink(services, {
 				organization: await requireOrganization(services, params.orgId),

@@ -1,5 +1,4 @@
-import {randomUUID} from 'node:crypto';
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction, translateViolation} from '../db/db.ts';
 import {
 	domainNotFound,
@@ -9,46 +8,14 @@ import {
 	shortCodeTaken,
 	templateNotFound,
 } from '../errors.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
+import {createAtOnce, type NewLink} from './create-at-once.ts';
+import {creationOf, emptyLink, generateShortCode} from './empty-link.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore, takeLink} from './link-store.ts';
 import {lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
-
-/** A new short code (decisions 2). */
-export const generateShortCode = (): string => randomAlphanumeric(7);
-
-/** A link of which nothing is said yet. */
-export const emptyLink = (organizationId: string, domainId: string, now: Date): LinkRow => ({
-	id: randomUUID(),
-	organization_id: organizationId,
-	domain_id: domainId,
-	template_id: null,
-	short_code: '',
-	external_id: null,
-	path: null,
-	params: null,
-	title: null,
-	tags: null,
-	channel: null,
-	utm_source: null,
-	utm_medium: null,
-	utm_campaign: null,
-	utm_term: null,
-	utm_content: null,
-	fallback_url: null,
-	og_title: null,
-	og_description: null,
-	og_image_url: null,
-	expiry: null,
-	is_active: true,
-	deferred_deep_linking: null,
-	match_window_hours: null,
-	created_at: now,
-	updated_at: now,
-});
 
 /** What a link's constraints mean to the caller. */
 export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
@@ -77,8 +44,6 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 	}
 };
 
-type NewLink = {organization: {id: string}; by: Caller; fields: LinkInput};
-
 const create = async (services: Services, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
 	const now = services.clock.now();
 	const owner = await lockOwner(trx, organization.id);
@@ -91,19 +56,13 @@ const create = async (services: Services, trx: Db, {organization, by, fields}: N
 	const references = await readReferences(trx, owner, {inputs: [fields], lock: 'share'});
 	const row = references.apply(emptyLink(owner.id, references.defaultDomain.id, now), fields);
 	const link = await insert(trx, row, fields);
-	await recordAudit(trx, now, by, {
-		action: 'CREATE',
-		entityType: 'Link',
-		entityId: link.id,
-		organizationId: owner.id,
-		details: {shortCode: link.short_code, path: link.path},
-	});
+	await recordAudit(trx, now, by, creationOf(link));
 	return linkJson(services.addresses, owner, references.view(link));
 };
 
 /**
  * A new link. The checks come in the order of decisions 3; with an idempotency key a repetition gives the first answer
- * again, before any of them.
+ * again, before any of them. Resolves when no process answers any more as if the link were not there.
  * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */
@@ -113,7 +72,12 @@ export const createLink = async (
 ): Promise<LinkJson> => {
 	const {organization, fields} = newLink;
 	await services.clickJournal.settled(organization.id);
-	return inTransaction(services.db, (trx) =>
+	const made = idempotencyKey === undefined ? await createAtOnce(services, newLink) : null;
+	if (made !== null) {
+		return made;
+	}
+
+	const created = await inTransaction(services.db, (trx) =>
 		idempotencyKey === undefined
 			? create(services, trx, newLink)
 			: createOnce(
@@ -122,4 +86,6 @@ export const createLink = async (
 					() => create(services, trx, newLink),
 				),
 	);
+	await services.changes.settled();
+	return created;
 };

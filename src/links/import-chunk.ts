@@ -1,7 +1,7 @@
 import {type AuditEntry, type Caller, recordAudit} from '../audit/audit-log.ts';
 import {externalIdTaken, HttpError, quotaExceeded, shortCodeTaken} from '../errors.ts';
 import type {Services} from '../services.ts';
-import {emptyLink} from './create-link.ts';
+import {emptyLink} from './empty-link.ts';
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
-import {generateShortCode} from './create-link.ts';
+import {generateShortCode} from './empty-link.ts';
 import type {LinkRow} from './link.ts';
 import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 

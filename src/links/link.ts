@@ -59,7 +59,11 @@ export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) 
 });
 
 /** A link as create and update answer it, without a domain object (interface 4.1). */
-export const linkJson = (addresses: Addresses, {orgKey}: LinkOwner, {link, domain, template}: LinkView) => {
+export const linkJson = (
+	addresses: Addresses,
+	{orgKey}: Pick<LinkOwner, 'orgKey'>,
+	{link, domain, template}: Pick<LinkView, 'link' | 'template'> & {domain: Pick<Domain, 'hostname'>},
+) => {
 	const shared = sharedFieldsOf(link);
 	return {
 		id: link.id,

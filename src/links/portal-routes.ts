@@ -36,6 +36,7 @@ export const portalLinkRoutes = [
 		limit: limits.portal,
 		body: newLink,
 		status: 201,
+		settles: true,
 		handler: ({services, organization, by, body, request}) =>
 			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
 	}),

@@ -23,6 +23,7 @@ export const linkRoutes = [
 		limit: limits.linkWrites,
 		body: newLink,
 		status: 201,
+		settles: true,
 		handler: ({services, organization, by, body, request}) =>
 			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
 	}),

@@ -32,16 +32,10 @@ const nearest = (keys: string, condition: string, order: string, limit: number):
 	) AS click ORDER BY click.${order} LIMIT ${limit}`;
 
 /** A guess within one organization looks at no click of others. */
-const confined = (isConfined: boolean): string =>
-	isConfined ? ` AND organization_id = ${ORGANIZATION}` : '';
+const confined = (isConfined: boolean): string => (isConfined ? ` AND organization_id = ${ORGANIZATION}` : '');
 
 const openAtAddress = (isConfined: boolean): string =>
-	nearest(
-		IP_KEYS,
-		`ip_key = place.key AND consumed_at IS NULL${confined(isConfined)}`,
-		'created_at DESC',
-		candidates,
-	);
+	nearest(IP_KEYS, `ip_key = place.key AND consumed_at IS NULL${confined(isConfined)}`, 'created_at DESC', candidates);
 
 const openInNetwork = (isConfined: boolean, where = ''): string =>
 	nearest(
@@ -125,7 +119,12 @@ export const clickStatements = {
 
 type Row = MatchClickRow & {found_by: FoundBy; token_hash: Buffer; open_nearby: number | null};
 
-const select = <R>(db: Db, statement: Record<'any' | 'one', Prepared>, asker: Asker, tokens: Buffer[]): Promise<R[]> => {
+const select = <R>(
+	db: Db,
+	statement: Record<'any' | 'one', Prepared>,
+	asker: Asker,
+	tokens: Buffer[],
+): Promise<R[]> => {
 	const {now, places, organizationId, devices} = asker;
 	const two = (keys: Buffer[]): Array<Buffer | null> => [keys[0] ?? null, keys[1] ?? null];
 	return runPrepared<R>(db, organizationId === null ? statement.any : statement.one, [

@@ -109,9 +109,26 @@ export const attemptRow = ({silentGuess, ...attempt}: RecordedAttempt) => ({
 	silent_guess: silentGuess,
 });
 
+const columns = [
+	'id',
+	'at',
+	'organization_id',
+	'device_id',
+	'matched',
+	'method',
+	'confidence',
+	'score',
+	'link_id',
+	'reason',
+	'signals',
+	'candidates',
+	'silent_guess',
+] satisfies Array<keyof ReturnType<typeof attemptRow>>;
+
 /** Inserts a row that a parameter holds as JSON. */
-export const insertAttemptSql = (row: string, where = ''): string =>
-	`INSERT INTO match_attempts SELECT made.* FROM json_populate_record(null::match_attempts, ${row}) AS made ${where}`;
+export const insertAttemptSql = (row: string, where = ''): string => `
+	INSERT INTO match_attempts (${columns.join(', ')})
+	SELECT ${columns.join(', ')} FROM json_populate_record(null::match_attempts, ${row}) AS made ${where}`;
 
 const insert: Prepared = {name: 'insert a match attempt', text: insertAttemptSql('$1')};
 

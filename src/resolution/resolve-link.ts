@@ -1,8 +1,8 @@
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {findVerifiedDomain, type VerifiedDomain} from '../domains/domain-store.ts';
 import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
 import {shortUrl} from '../links/link.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
-import {type Prepared, runPrepared} from '../db/prepared.ts';
 import type {Services} from '../services.ts';
 
 /** A link as it resolves: its own values over its template's, and those over the organization's (decisions 4). */
