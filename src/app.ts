@@ -119,23 +119,28 @@ const preflight: Record<string, string> = {
 	'Access-Control-Max-Age': '86400',
 };
 
-const mount = (router: Router, services: Services, route: Route): void => {
+type Handler = (ctx: Koa.Context) => Promise<void>;
+
+/** @returns what answers the route. */
+const mount = (router: Router, services: Services, route: Route): Handler => {
 	const allowAnyOrigin = (ctx: Koa.Context) => {
 		if (route.cors) {
 			ctx.set('Access-Control-Allow-Origin', '*');
 			ctx.set('Access-Control-Expose-Headers', 'X-Request-Id');
 		}
 	};
-	router.register(route.path, [route.method], async (ctx) => {
+	const answer: Handler = async (ctx) => {
 		ctx.state.route = route.path;
 		const forwarded = services.clientIp.forwarded(ctx.req);
-		if (!(await serves(services, route, hostnameOf(forwarded.host ?? ctx.req.headers.host)))) {
+		ctx.state.hostname = hostnameOf(forwarded.host ?? ctx.req.headers.host);
+		if (!(await serves(services, route, ctx.state.hostname))) {
 			throw unknownPath();
 		}
 
 		allowAnyOrigin(ctx);
 		await route.respond(ctx, services);
-	});
+	};
+	router.register(route.path, [route.method], answer);
 	if (route.cors) {
 		router.register(route.path, ['OPTIONS'], (ctx) => {
 			allowAnyOrigin(ctx);
@@ -143,6 +148,8 @@ const mount = (router: Router, services: Services, route: Route): void => {
 			ctx.status = 204;
 		});
 	}
+
+	return answer;
 };
 
 /**
@@ -156,8 +163,14 @@ export const createApp = (services: Services): Koa => {
 	app.on('error', (error: unknown) => services.log.debug({err: error}, 'connection'));
 
 	const api = new Router({sensitive: true});
+	/** What an app or a server sends most goes to paths without parameters, which need no search through all routes. */
+	const direct = new Map<string, Handler>();
 	for (const route of surfaces) {
-		mount(api, services, route);
+		const answer = mount(api, services, route);
+		const isPlain = route.method === 'POST' && !route.path.includes(':');
+		if (isPlain && api.match(route.path, 'POST').pathAndMethod[0]?.path === route.path) {
+			direct.set(route.path, answer);
+		}
 	}
 
 	const resolution = new Router({sensitive: true});
@@ -166,6 +179,7 @@ export const createApp = (services: Services): Koa => {
 	}
 
 	app.use(envelope(services));
+	app.use((ctx, next) => (ctx.method === 'POST' ? direct.get(ctx.path)?.(ctx) : undefined) ?? next());
 	app.use(api.routes());
 	app.use((ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');

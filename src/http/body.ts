@@ -8,6 +8,8 @@ export const BODY_LIMIT = 256 * 1024;
 /** How long a caller may take to send a body that is read at once. */
 const BODY_SECONDS = 30;
 
+const decoder = new TextDecoder('utf-8', {fatal: true});
+
 const hasBody = (request: IncomingMessage): boolean =>
 	request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
@@ -66,7 +68,7 @@ export const readJsonBody = async (
 	}
 
 	try {
-		return JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(raw));
+		return JSON.parse(decoder.decode(raw));
 	} catch {
 		throw malformedJson();
 	}

@@ -45,7 +45,12 @@ export const envelope =
 	async (ctx, next) => {
 		const started = process.hrtime.bigint();
 		const requestId = requestIdOf(ctx.headers['x-request-id']);
-		const requestLog = log.child({requestId});
+		// Most requests log nothing.
+		let ownLog: Logger | null = null;
+		const requestLog = (): Logger => {
+			ownLog ??= log.child({requestId});
+			return ownLog;
+		};
 		ctx.state.requestId = requestId;
 		ctx.state.log = requestLog;
 		ctx.set('X-Request-Id', requestId);
@@ -58,7 +63,7 @@ export const envelope =
 		} catch (error) {
 			const refusal = toHttpError(error);
 			if (refusal.status >= 500) {
-				requestLog.error({err: error}, 'request failed');
+				requestLog().error({err: error}, 'request failed');
 			}
 
 			ctx.status = refusal.status;
@@ -72,5 +77,8 @@ export const envelope =
 
 		const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
 		metrics.request(ctx.method, ctx.state.route ?? null, ctx.status, milliseconds / 1000);
-		requestLog.debug({method: ctx.method, path: rawPath(ctx.req.url), status: ctx.status, milliseconds}, 'request');
+		if (log.isLevelEnabled('debug')) {
+			const {method, status} = ctx;
+			requestLog().debug({method, path: rawPath(ctx.req.url), status, milliseconds}, 'request');
+		}
 	};

@@ -11,7 +11,6 @@ import {limitSubjectOf} from '../limits/sliding-window.ts';
 import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
-import {hostnameOf} from './request-host.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
 /** What a handler may know of the request besides its validated parts. */
@@ -95,19 +94,18 @@ export type Route = {
 	respond: (ctx: Context, services: Services) => Promise<void>;
 };
 
-const requestFacts = (ctx: Context, services: Services): RequestFacts => {
-	const forwarded = services.clientIp.forwarded(ctx.req);
-	return {
-		ip: services.clientIp.ip(ctx.req),
-		hostname: hostnameOf(forwarded.host ?? ctx.req.headers.host),
-		headers: ctx.req.headers,
-		path: ctx.path,
-		isHead: ctx.method === 'HEAD',
-		stream: ctx.req,
-		requestId: ctx.state.requestId,
-		log: ctx.state.log,
-	};
-};
+const requestFacts = (ctx: Context, services: Services): RequestFacts => ({
+	ip: services.clientIp.ip(ctx.req),
+	hostname: ctx.state.hostname,
+	headers: ctx.req.headers,
+	path: ctx.path,
+	isHead: ctx.method === 'HEAD',
+	stream: ctx.req,
+	requestId: ctx.state.requestId,
+	get log() {
+		return ctx.state.log();
+	},
+});
 
 const send = (ctx: Context, status: number, answer: unknown): void => {
 	if (!(answer instanceof Reply)) {
