@@ -57,7 +57,7 @@ for (const [name, statements, indexes] of [
 	test.serial(`among 10,000 clicks, ${name} are found by indexes alone`, async (t) => {
 		for (const statement of Object.values(statements)) {
 			const scans = await scansOf(statement);
-			t.deepEqual([...new Set(scans.map((scan) => scan['Index Name']))].toSorted(), indexes);
+			t.deepEqual([...new Set(scans.flatMap((scan) => scan['Index Name'] ?? []))].toSorted(), indexes);
 			t.false(scans.some((scan) => scan['Node Type'] === 'Seq Scan'));
 		}
 	});
