@@ -58,8 +58,8 @@ export const createAtOnce = async (
 	const {domainId, templateId, ...own} = fields;
 	const plan = planOf(services, organization);
 	const isPlain = own.path != null && own.channel == null && domainId == null && templateId == null;
-	// In a transaction the question would be told at its end only.
-	if (plan === null || !isPlain || db.isTransaction) {
+	// In a transaction the question would be told at its end only; a process that hears nothing does not hear the answers.
+	if (plan === null || !isPlain || db.isTransaction || !changes.isTrusted()) {
 		return null;
 	}
 

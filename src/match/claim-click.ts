@@ -28,10 +28,10 @@ type Row = {
 const claim = (notes = ''): string => `
 	WITH live AS MATERIALIZED (
 		SELECT links.path, links.params, templates.path AS template_path, templates.params AS template_params
-		FROM links JOIN organizations ON organizations.id = links.organization_id
-		LEFT JOIN templates ON templates.id = links.template_id
+		FROM links CROSS JOIN LATERAL (
+			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
+		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
 		WHERE links.id = $2 AND ${isLiveSql('$3')}
-		FOR KEY SHARE OF organizations
 	), claimed AS (
 		UPDATE match_clicks
 		SET consumed_at = $3, consumed_by = $4, consumed_method = $5, consumed_confidence = $6, consumed_score = $7
