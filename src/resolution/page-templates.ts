@@ -54,23 +54,35 @@ const templateOf = (page: string): PageTemplate => {
 	};
 };
 
+/** The pages of a link, by their kind; null: it is being made. */
+type Kept = {templates: Map<string, PageTemplate | null>; length: number};
+
 export const createPageTemplates = (services: Pick<Services, 'addresses' | 'background'>): PageTemplates => {
-	/** Least recently used first. */
-	const kept = new Map<string, {row: LinkRow; template: PageTemplate | null; length: number}>();
+	/** Least recently used first. A link that has been changed is read anew, as another row, and the old one is dropped in time. */
+	const kept = new Map<LinkRow, Kept>();
 	let characters = 0;
 
-	const drop = (key: string) => {
-		characters -= kept.get(key)?.length ?? 0;
-		kept.delete(key);
+	const drop = (row: LinkRow) => {
+		characters -= kept.get(row)?.length ?? 0;
+		kept.delete(row);
+	};
+
+	/** Those of the link, which is now the one that was used last. */
+	const use = (row: LinkRow): Kept => {
+		const pages = kept.get(row) ?? {templates: new Map(), length: 0};
+		kept.delete(row);
+		kept.set(row, pages);
+		return pages;
 	};
 
 	const keep = (key: string, row: LinkRow, page: string): PageTemplate => {
 		const template = templateOf(page);
-		drop(key);
-		kept.set(key, {row, template, length: page.length});
+		const pages = use(row);
+		pages.templates.set(key, template);
+		pages.length += page.length;
 		characters += page.length;
 		while (characters > MOST_CHARACTERS) {
-			const [oldest = ''] = kept.keys();
+			const [oldest = row] = kept.keys();
 			drop(oldest);
 		}
 
@@ -89,24 +101,18 @@ export const createPageTemplates = (services: Pick<Services, 'addresses' | 'back
 
 	return {
 		of: (row, kind) => {
-			const key = `${row.id} ${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}`;
-			const found = kept.get(key);
-			// A link that has been changed is read anew, as another row.
-			if (found?.row === row) {
-				if (found.template !== null) {
-					kept.delete(key);
-					kept.set(key, found);
-				}
-
-				return found.template;
+			const key = `${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}`;
+			const {templates} = use(row);
+			const found = templates.get(key);
+			if (found !== undefined) {
+				return found;
 			}
 
 			if (!kind.hasQrCode) {
 				return keep(key, row, draw(row, kind, null));
 			}
 
-			drop(key);
-			kept.set(key, {row, template: null, length: 0});
+			templates.set(key, null);
 			const drawing = qrSvg(toResolvedLink(services, row).url).then((code) => keep(key, row, draw(row, kind, code)));
 			services.background.run('draw a QR code', drawing);
 			return null;
