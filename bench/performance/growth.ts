@@ -89,7 +89,7 @@ const fillClicks = async ({client, organization}: Installation, count: number): 
 	);
 	const [{name, month, next}] = rows;
 	await client.query(
-		`CREATE TABLE IF NOT EXISTS clicks_${name} PARTITION OF clicks
+		`CREATE TABLE IF NOT EXISTS clicks_${name} PARTITION OF clicks (PRIMARY KEY (id))
 		FOR VALUES FROM ('${month.toISOString()}') TO ('${next.toISOString()}')`,
 	);
 	await client.query(

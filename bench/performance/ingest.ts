@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {Client} from 'pg';
 import {clickColumns, matchColumns} from '../../src/clicks/journal/entry.ts';
+import {timeOrderedId} from '../../src/time-ordered-id.ts';
 import {copyRows} from './copy-rows.ts';
 import {type Figure, figure} from './figure.ts';
 import {type Installation, type Server, visits} from './installation.ts';
@@ -58,9 +59,8 @@ const drain = async (installation: Installation, server: Server, {clicks, tail, 
 /** Rows like those that are stored, with ids and tokens of their own, as COPY reads them. */
 const rowsLike = async (client: Client, count: number, isPage: boolean) => {
 	const own: Record<string, string> = {
-		id: 'gen_random_uuid()',
 		click_id: 'gen_random_uuid()',
-		token_hash: 'sha256(CAST(CAST(gen_random_uuid() AS text) AS bytea))',
+		token_hash: 'uuid_send(gen_random_uuid())',
 	};
 	const read = async (table: string, columns: readonly string[]): Promise<string[]> => {
 		const fields = columns.map((column) => `replace(CAST(${own[column] ?? column} AS text), '\\', '\\\\')`);
@@ -68,7 +68,9 @@ const rowsLike = async (client: Client, count: number, isPage: boolean) => {
 			`SELECT array_to_string(ARRAY[${fields.join(', ')}], E'\\t', '\\N') AS line FROM ${table} LIMIT $1`,
 			[count],
 		);
-		return rows.map(({line}) => `${line}\n`);
+		const now = new Date();
+		// The id is the first column, and in the order of time as that of every click.
+		return rows.map(({line}) => `${timeOrderedId(now)}${line.slice(36)}\n`);
 	};
 	return {clicks: await read('clicks', clickColumns), matches: isPage ? await read('match_clicks', matchColumns) : []};
 };

@@ -1,5 +1,6 @@
 import {type Db, onlyRow} from '../db/db.ts';
 import {readLatest, readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
+import {occurredWithin} from './click-times.ts';
 
 type Count = {key: string | null; count: number};
 
@@ -48,9 +49,9 @@ const ago = (size: number): string =>
 const aggregated = (select: string): string => `(SELECT json_agg(row_to_json(counted)) FROM (${select}) AS counted)`;
 
 /** Organization by organization, because that is how rows of a time are indexed. */
-const sinceThen = (table: string, time: string, own: string): string =>
+const sinceThen = (table: string, since: string, own: string): string =>
 	`organizations CROSS JOIN LATERAL (
-		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${time} >= :since
+		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${since}
 	) AS found ${own}`;
 
 /** Series of one number per bucket, the oldest first. */
@@ -80,7 +81,7 @@ export const readRecent = (
 				`WITH visits AS MATERIALIZED (
 					SELECT ${ago(60)} AS minute, CASE WHEN ${ago(1)} < ${BUCKETS} THEN ${ago(1)} END AS second,
 						platform, organization_id, link_id, bot_class IS NOT NULL AS is_bot, count(*) AS count
-					FROM ${sinceThen('clicks', 'occurred_at', own)} GROUP BY 1, 2, 3, 4, 5, 6
+					FROM ${sinceThen('clicks', occurredWithin('organization', ':since'), own)} GROUP BY 1, 2, 3, 4, 5, 6
 				), people AS (SELECT * FROM visits WHERE NOT is_bot),
 				top AS (
 					SELECT organization_id, link_id, sum(count) AS count FROM people GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT ${TOP}
@@ -89,14 +90,14 @@ export const readRecent = (
 					${aggregated('SELECT second AS ago, sum(count) AS count FROM people WHERE second IS NOT NULL GROUP BY 1')} AS seconds,
 					${aggregated('SELECT minute AS ago, sum(count) AS count FROM people GROUP BY 1')} AS minutes,
 					(SELECT CAST(coalesce(sum(count), 0) AS float8) FROM visits WHERE is_bot) AS crawler_views,
-					(SELECT CAST(count(*) AS float8) FROM ${sinceThen('events', 'occurred_at', own)}) AS events,
+					(SELECT CAST(count(*) AS float8) FROM ${sinceThen('events', 'occurred_at >= :since', own)}) AS events,
 					${aggregated(`SELECT
 						json_build_object('id', organizations.id, 'orgKey', org_key, 'name', name) AS organization,
 						json_build_object('id', top.link_id, 'shortCode', short_code, 'title', title) AS link, count
 						FROM top JOIN organizations ON organizations.id = top.organization_id
 						LEFT JOIN links ON links.id = top.link_id ORDER BY count DESC, top.link_id`)} AS links,
 					${aggregated('SELECT platform AS key, sum(count) AS count FROM people GROUP BY 1 ORDER BY 2 DESC, 1')} AS platforms,
-					${aggregated(`SELECT method AS key, count(*) AS count FROM ${sinceThen('match_attempts', 'at', own)}
+					${aggregated(`SELECT method AS key, count(*) AS count FROM ${sinceThen('match_attempts', 'at >= :since', own)}
 						GROUP BY 1 ORDER BY 2 DESC, 1`)} AS matches`,
 				{since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
 			);

@@ -1,4 +1,5 @@
 import {type Db, onlyRow} from '../db/db.ts';
+import {stepOf} from './click-times.ts';
 
 /** Who an event belongs to, and which link it is about; null where it is gone or was never known. */
 type Subject = {
@@ -46,19 +47,24 @@ export type Snapshot = string;
 /** Rows of a page, which is what is in memory of them at once. */
 const PAGE = 1000;
 
-/** `at` is when it happened to us, `indexed` the time that an organization's rows are found by. */
+/** `at` is when it happened to us, `newest` the order of an organization's rows, which begins with that of an index. */
 const sources = {
 	click: {
 		table: 'clicks',
 		at: 'occurred_at',
-		indexed: 'occurred_at',
+		newest: `${stepOf('organization', 'occurred_at')} DESC, occurred_at DESC`,
 		columns: 'platform, browser, country, bot_class AS "botClass"',
 	},
-	match: {table: 'match_attempts', at: 'at', indexed: 'at', columns: 'matched, method, confidence, score, reason'},
+	match: {
+		table: 'match_attempts',
+		at: 'at',
+		newest: 'at DESC',
+		columns: 'matched, method, confidence, score, reason',
+	},
 	event: {
 		table: 'events',
 		at: 'received_at',
-		indexed: 'occurred_at',
+		newest: 'occurred_at DESC',
 		columns: 'event_name AS "eventName", device_id AS "deviceId"',
 	},
 } as const;
@@ -146,7 +152,7 @@ export const readLatest = async (
 		const sql =
 			organizationId === null
 				? select(type, 'true', 'writer DESC', limit)
-				: select(type, 'organization_id = :organizationId', `${sources[type].indexed} DESC`, limit);
+				: select(type, 'organization_id = :organizationId', sources[type].newest, limit);
 		const {rows} = await db.raw<{rows: Row[]}>(sql, organizationId === null ? {} : {organizationId});
 		found.push(...rows.map((row) => toEvent(type, row)));
 	}

@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {stepOf} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /**
@@ -47,8 +48,12 @@ export const readState = async (trx: Db): Promise<RollupState | null> => {
 			};
 };
 
+/** A click's time as the index of an organization's clicks has it: it tells the day (UTC), which is all that is asked. */
+const CLICK_STEP = stepOf('organization', 'occurred_at');
+
+/** `time`: what the rows of an organization are found by. */
 const tables = [
-	{name: 'clicks', time: 'occurred_at'},
+	{name: 'clicks', time: CLICK_STEP},
 	{name: 'match_attempts', time: 'at'},
 	{name: 'events', time: 'occurred_at'},
 ] as const;
@@ -122,7 +127,7 @@ export const addSlice = async (
 		`WITH clicked AS MATERIALIZED (
 			SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person,
 				platform, country, channel, referrer_host, link_id
-			FROM clicks WHERE ${sliceOf(slice, 'occurred_at')}
+			FROM clicks WHERE ${sliceOf(slice, CLICK_STEP)}
 		), matched AS MATERIALIZED (
 			SELECT organization_id, at, method FROM match_attempts
 			WHERE matched AND organization_id IS NOT NULL AND ${sliceOf(slice, 'at')}
@@ -182,7 +187,7 @@ export const keepHours = async (
 		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, key, count FROM (
 			${countDimensions(
 				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM clicks
-				WHERE ${rolledUp('occurred_at')} AND bot_class IS NULL) AS people`,
+				WHERE ${rolledUp(CLICK_STEP)} AND bot_class IS NULL) AS people`,
 				['hour'],
 			)}
 			UNION ALL SELECT date_trunc('hour', at, 'UTC'), 'matchMethod', method, count(*)

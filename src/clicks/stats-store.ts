@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {occurredWithin} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 import type {Range, StatsQuery} from './stats-bounds.ts';
 import type {Cover} from './stats-cover.ts';
@@ -40,10 +41,14 @@ const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 /** Rows of the range that the rollups of `cover` do not hold: those around it, and younger ones than the rollups. */
 const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
 	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
+	const within = (from: string, to: string): string =>
+		table === 'clicks'
+			? occurredWithin(scope.linkId === null ? 'organization' : 'link', from, to)
+			: `${time} >= ${from} AND ${time} < ${to}`;
 	return [
-		`${time} >= :from AND ${time} < :coverFrom`,
-		`${time} >= :coverTo AND ${time} < :to`,
-		`${time} >= :coverFrom AND ${time} < :coverTo AND ${isNotRolled}`,
+		within(':from', ':coverFrom'),
+		within(':coverTo', ':to'),
+		`${within(':coverFrom', ':coverTo')} AND ${isNotRolled}`,
 	]
 		.map((range) => `SELECT ${columns} FROM ${table} WHERE ${where} AND ${range}`)
 		.join(' UNION ALL ');

@@ -31,7 +31,7 @@ export const readCopyText = (text: string): string | null =>
  * Runs `COPY … FROM STDIN` on the transaction's connection.
  * @param rows lines of COPY's text format, each with its line end. @throws what PostgreSQL refuses, by its SQLSTATE.
  */
-export const copyIn = async (trx: Db, sql: string, rows: string): Promise<void> => {
+export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promise<void> => {
 	type Client = {query(submittable: object): void};
 	// A transaction's own connection: nothing is taken from the pool, and nothing to be given back.
 	const connection = (await trx.client.acquireConnection()) as Client;
@@ -40,7 +40,7 @@ export const copyIn = async (trx: Db, sql: string, rows: string): Promise<void> 
 		connection.query({
 			submit: (wire: Wire) => wire.query(sql),
 			handleCopyInResponse: (wire: Wire) => {
-				wire.sendCopyFromChunk(Buffer.from(rows));
+				wire.sendCopyFromChunk(typeof rows === 'string' ? Buffer.from(rows) : rows);
 				wire.endCopyFrom();
 			},
 			handleCommandComplete: () => {},

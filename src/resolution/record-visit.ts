@@ -1,6 +1,6 @@
 import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
-import {networkKeysOf} from '../match/network-keys.ts';
+import {networkKeyTextsOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
 import type {ResolvedLink} from './resolve-link.ts';
 import type {Visitor} from './visitor.ts';
@@ -81,7 +81,7 @@ export const openMatchOf = async (
 	return {
 		token: mintMatchToken(),
 		windowHours: link.matchWindowHours,
-		network: networkKeysOf(pepper, ip),
+		network: networkKeyTextsOf(pepper, ip),
 		signals: visitor,
 		visitor: cookie,
 	};

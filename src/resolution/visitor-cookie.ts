@@ -5,7 +5,8 @@ import type {Services} from '../services.ts';
 /** Tells that two visits are one person's, so that only one click stays open for them (facts 4.6). */
 export type VisitorCookie = {
 	value: string;
-	hash: Buffer;
+	/** 16 bytes of its SHA-256, in hexadecimal. */
+	hash: string;
 	/** The browser sent it. */
 	isReturning: boolean;
 };
@@ -17,7 +18,7 @@ const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
 export const visitorCookie = (header: string | undefined): VisitorCookie => {
 	const sent = SENT.exec(header ?? '')?.[1];
 	const value = sent ?? randomPooled(16).toString('base64url');
-	return {value, hash: Buffer.from(hash('sha256', value, 'hex'), 'hex'), isReturning: sent !== undefined};
+	return {value, hash: hash('sha256', value, 'hex').slice(0, 32), isReturning: sent !== undefined};
 };
 
 /** The header that sets it, for as long as the click may be claimed. */

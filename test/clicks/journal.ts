@@ -5,11 +5,13 @@ import path from 'node:path';
 import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {createDrain} from '../../src/clicks/journal/drain.ts';
-import {encodeEntry} from '../../src/clicks/journal/entry.ts';
+import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
 import {decodeFrames, encodeFrame} from '../../src/clicks/journal/frame.ts';
+import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../src/clicks/open-match.ts';
 import type {Click} from '../../src/clicks/record-click.ts';
+import {timeOrderedId} from '../../src/time-ordered-id.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
@@ -25,10 +27,12 @@ test.after.always(() => service?.stop());
 const at = new Date('2026-03-10T12:00:00.000Z');
 const later = (seconds: number): Date => new Date(at.getTime() + seconds * 1000);
 
+const hash = (): string => randomBytes(16).toString('hex');
+
 const matchOf = (visitor: OpenMatch['visitor'] = null, deviceModel: string | null = 'iPhone15,2'): OpenMatch => ({
 	token: mintMatchToken(),
 	windowHours: 1,
-	network: {ipKey: randomBytes(32), netKey: randomBytes(32)},
+	network: {ipKey: hash(), netKey: hash()},
 	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null},
 	visitor,
 });
@@ -51,11 +55,13 @@ const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {})
 	...more,
 });
 
-/** A journal that a process left behind, as the frames say. */
-const leftBehind = async (t: ExecutionContext, frames: string[]) => {
+const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(entries));
+
+/** A journal that a process left behind. */
+const leftBehind = async (t: ExecutionContext, frames: Buffer[]) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
 	t.teardown(() => rm(folder, {recursive: true, force: true}));
-	await writeFile(segmentPath(folder, 0), Buffer.concat(frames.map(encodeFrame)));
+	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
 	const journal = randomUUID();
 	let refused = 0;
 	const drainOf = () => {
@@ -70,7 +76,7 @@ const leftBehind = async (t: ExecutionContext, frames: string[]) => {
 	return {folder, journal, drain, drainOf, refused: () => refused};
 };
 
-const line = (click: Click, time = at): string => encodeEntry(click, {id: randomUUID(), at: time});
+const entry = (click: Click, time = at): Entry => encodeEntry(click, {id: timeOrderedId(time), at: time});
 
 const countOf = async (owner: {id: string}): Promise<number> => {
 	const [row] = await service.services.db('click_counts').where({organization_id: owner.id});
@@ -78,26 +84,30 @@ const countOf = async (owner: {id: string}): Promise<number> => {
 };
 
 test('a frame that is torn or damaged ends what is read, and what stood before it is whole', (t) => {
-	const [first, second] = [encodeFrame('c\tone\n'), encodeFrame('c\ttwo …\n')];
+	const [first, second] = [encodeFrame('one\n'), encodeFrame('two …\n')];
+	const read = (bytes: Buffer) => {
+		const {payloads, end} = decodeFrames(bytes);
+		return {payloads: payloads.map(String), end};
+	};
 	const both = Buffer.concat([first, second]);
-	t.deepEqual(decodeFrames(both), {payloads: ['c\tone\n', 'c\ttwo …\n'], end: both.length});
+	t.deepEqual(read(both), {payloads: ['one\n', 'two …\n'], end: both.length});
 	for (let length = first.length; length < both.length; length += 1) {
-		t.deepEqual(decodeFrames(both.subarray(0, length)), {payloads: ['c\tone\n'], end: first.length});
+		t.deepEqual(read(both.subarray(0, length)), {payloads: ['one\n'], end: first.length});
 	}
 
 	for (let index = first.length; index < both.length; index += 1) {
 		const damaged = Buffer.from(both);
 		damaged[index] = (damaged[index] ?? 0) ^ 1;
-		t.deepEqual(decodeFrames(damaged).payloads, ['c\tone\n']);
+		t.deepEqual(read(damaged).payloads, ['one\n']);
 	}
 });
 
 test('a journal with a torn end is drained to it, and goes on where a second file goes on', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const left = await leftBehind(t, [line(clickOn(acme, id)), line(clickOn(acme, id))]);
-	await appendFile(segmentPath(left.folder, 0), encodeFrame(line(clickOn(acme, id))).subarray(0, 100));
-	await writeFile(segmentPath(left.folder, 1), encodeFrame(line(clickOn(acme, id))));
+	const left = await leftBehind(t, [frameOf([entry(clickOn(acme, id))]), frameOf([entry(clickOn(acme, id))])]);
+	await appendFile(segmentPath(left.folder, 0), frameOf([entry(clickOn(acme, id))]).subarray(0, 100));
+	await writeFile(segmentPath(left.folder, 1), frameOf([entry(clickOn(acme, id))]));
 	await left.drain();
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 3);
 	t.is(await countOf(acme), 3);
@@ -107,7 +117,7 @@ test('what a browser says is kept to the letter, whatever PostgreSQL takes it fo
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
-	const left = await leftBehind(t, [line(clickOn(acme, id, {browser: odd, os: '\\N', channel: ''}))]);
+	const left = await leftBehind(t, [frameOf([entry(clickOn(acme, id, {browser: odd, os: '\\N', channel: ''}))])]);
 	await left.drain();
 	const [row] = await storedRows(service, 'clicks', {link_id: id});
 	t.like(row, {browser: odd, os: '\\N', channel: '', device_model: null});
@@ -116,7 +126,7 @@ test('what a browser says is kept to the letter, whatever PostgreSQL takes it fo
 test('two processes that drain one journal at once bring each click once', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const frames = Array.from({length: 40}, () => Array.from({length: 100}, () => line(clickOn(acme, id))).join(''));
+	const frames = Array.from({length: 40}, () => frameOf(Array.from({length: 100}, () => entry(clickOn(acme, id)))));
 	const left = await leftBehind(t, frames);
 	await Promise.all([left.drain(), left.drain(), left.drain()]);
 	await left.drain();
@@ -128,11 +138,16 @@ test('two processes that drain one journal at once bring each click once', async
 test('a click that PostgreSQL refuses is left out, and holds up no other', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const known = line(clickOn(acme, id));
+	const known = entry(clickOn(acme, id));
+	const good = () => entry(clickOn(acme, id));
 	// The table of matches takes three platforms.
-	const bad = line(clickOn(acme, id)).replaceAll('\tios\t', '\ttoaster\t');
-	const good = () => line(clickOn(acme, id));
-	const left = await leftBehind(t, [good() + known, good() + bad + good(), known + good()]);
+	const one = good();
+	const bad = {...one, match: one.match.replaceAll('\tios\t', '\ttoaster\t')};
+	const left = await leftBehind(t, [
+		frameOf([good(), known]),
+		frameOf([good(), bad, good()]),
+		frameOf([known, good()]),
+	]);
 	await left.drain();
 	t.is(left.refused(), 2);
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 5);
@@ -143,7 +158,7 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 	const [acme, gone] = [await organization(service), await organization(service)];
 	const [kept, deleted, orphan] = [await link(acme), await link(acme), await link(gone)];
 	const left = await leftBehind(t, [
-		line(clickOn(acme, kept.id)) + line(clickOn(acme, deleted.id)) + line(clickOn(gone, orphan.id)),
+		frameOf([kept, deleted].map(({id}) => entry(clickOn(acme, id))).concat(entry(clickOn(gone, orphan.id)))),
 	]);
 	await admin(service).delete(`/admin/organizations/${acme.id}/links/${deleted.id}`);
 	await admin(service).put(`/admin/organizations/${gone.id}/plan`, {plan: null});
@@ -162,19 +177,19 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 test('the visits of one person that come in one batch are one open match, with the last token and all that was told', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const hash = randomBytes(32);
+	const visitor = hash();
 	const [first, second, last] = [
-		matchOf({hash, isReturning: false}),
-		matchOf({hash, isReturning: true}, null),
-		matchOf({hash, isReturning: true}, null),
+		matchOf({hash: visitor, isReturning: false}),
+		matchOf({hash: visitor, isReturning: true}, null),
+		matchOf({hash: visitor, isReturning: true}, null),
 	];
 	const left = await leftBehind(t, [
-		[first, second, last].map((match, index) => line(clickOn(acme, id, {match}), later(index))).join(''),
+		frameOf([first, second, last].map((match, index) => entry(clickOn(acme, id, {match}), later(index)))),
 	]);
 	await left.drain();
 	const rows = await storedRows(service, 'match_clicks', {link_id: id});
 	t.is(rows.length, 1);
-	t.deepEqual(rows[0].ip_key, last.network.ipKey);
+	t.is(rows[0].ip_key.toString('hex'), last.network.ipKey);
 	t.is(rows[0].device_model, 'iPhone15,2');
 	t.deepEqual(rows[0].created_at, later(2));
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 3);
@@ -183,14 +198,36 @@ test('the visits of one person that come in one batch are one open match, with t
 test('visits of one person that are more than 10 minutes apart are two, also in one batch', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const hash = randomBytes(32);
-	const visits = [0, 300, 1000].map((seconds) =>
-		line(clickOn(acme, id, {match: matchOf({hash, isReturning: true})}), later(seconds)),
-	);
-	const left = await leftBehind(t, [visits.join('')]);
+	const visitor = {hash: hash(), isReturning: true};
+	const visits = [0, 300, 1000].map((seconds) => entry(clickOn(acme, id, {match: matchOf(visitor)}), later(seconds)));
+	const left = await leftBehind(t, [frameOf(visits)]);
 	await left.drain();
 	const rows = await storedRows(service, 'match_clicks', {link_id: id});
 	t.deepEqual(rows.map((row) => row.created_at.getTime()).toSorted(), [later(300).getTime(), later(1000).getTime()]);
+});
+
+test('what the version before left in a journal is drained, its hashes cut to what the tables keep', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const [click, other, crawler] = [randomUUID(), randomUUID(), randomUUID()];
+	const time = at.toISOString();
+	const long = (letter: string) => letter.repeat(64);
+	const clickRow = (own: string, bot: string) =>
+		`${own}\t${time}\t${acme.id}\t${id}\t\\N\tios\tiOS\t17.5\tSafari\t\\N\ten\t\\N\t\\N\t\\N\t${bot}`;
+	const matchRow = (own: string, token: string) =>
+		`${randomUUID()}\t${acme.id}\t${id}\t\\\\x${long('a')}\tios\t17\t5\t\\N\tminor\t\\N\ten\t\\N\t${own}\t\\\\x${token}\t\\\\x${long('b')}\t\\\\x${long('c')}\t${time}\t${later(60).toISOString()}`;
+	const payload = `c\t${clickRow(click, '\\N')}\nn\t${matchRow(click, long('1'))}\nb\t${clickRow(crawler, 'search-bot')}\nc\t${clickRow(other, '\\N')}\nr\t${matchRow(other, long('2'))}\n`;
+	const left = await leftBehind(t, [encodeFrame(payload), frameOf([entry(clickOn(acme, id))])]);
+	await left.drain();
+	t.is(left.refused(), 0);
+	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 4);
+	t.is(await countOf(acme), 3);
+	const [row] = await storedRows(service, 'match_clicks', {click_id: other});
+	const hex = ['visitor', 'token_hash', 'ip_key', 'net_key'].map((column) => row[column].toString('hex'));
+	t.deepEqual(
+		hex,
+		['a', '2', 'b', 'c'].map((letter) => letter.repeat(32)),
+	);
 });
 
 for (const [title, env] of [

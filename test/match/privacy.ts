@@ -28,7 +28,7 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 	const address = network()(77);
 	const {link: sale} = await clicked(service, await organization(service), address);
 	const [row] = await rowsOf(service, sale.id);
-	t.is(row.ip_key.length, 32);
+	t.is(row.ip_key.length, 16);
 	const {rows} = await service.services.db.raw(
 		"SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks) AS text FROM match_clicks",
 	);

@@ -1,14 +1,14 @@
-import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
 import type {Db} from '../../db/db.ts';
+import {timeOrderedId} from '../../time-ordered-id.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {Click} from '../record-click.ts';
 import {createDirectWriter} from './direct-writer.ts';
 import {createDrain} from './drain.ts';
 import {createDraining, isDrained} from './draining.ts';
-import {clickId, encodeEntry} from './entry.ts';
+import {type Entry, encodeEntry} from './entry.ts';
 import type {OnRefused} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
 
@@ -66,7 +66,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 	const onRefused: OnRefused = (entry, error) => {
 		figures.refused += 1;
-		log.error({err: error, click: clickId(entry)}, 'a click was refused and is left out');
+		log.error({err: error, click: entry.id}, 'a click was refused and is left out');
 	};
 
 	const fail = (error: unknown): void => {
@@ -93,8 +93,8 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		}
 	};
 
-	const keep = async (journal: Current, lines: string): Promise<void> => {
-		journal.waiting.note(await journal.writer.append(lines));
+	const keep = async (journal: Current, entry: Entry): Promise<void> => {
+		journal.waiting.note(await journal.writer.append(entry));
 		if (isFailing) {
 			isFailing = false;
 			log.info('the click journal can be written again');
@@ -122,12 +122,12 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 	return {
 		record: async (click) => {
-			const [id, at] = [randomUUID(), clock.now()];
-			const lines = encodeEntry(click, {id, at});
+			const at = clock.now();
+			const entry = encodeEntry(click, {id: timeOrderedId(at), at});
 			const journal = writable();
 			if (journal !== null) {
 				try {
-					await keep(journal, lines);
+					await keep(journal, entry);
 					return true;
 				} catch (error) {
 					fail(error);
@@ -139,7 +139,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 					throw new Error('the journal cannot take more clicks, and the database is away');
 				}
 
-				await withoutJournal(lines);
+				await withoutJournal(entry);
 				figures.direct += 1;
 				kept();
 				return true;

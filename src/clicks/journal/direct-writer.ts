@@ -1,12 +1,13 @@
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
-import {decodeEntries} from './entry.ts';
-import {monthsOf, type OnRefused, storeEntries} from './entry-store.ts';
+import type {Entry} from './entry.ts';
+import {monthsOf, type OnRefused, storeSections} from './entry-store.ts';
+import {sectionOf} from './section.ts';
 
 /**
  * Writes clicks that no journal can take, each with all that came while the ones before it were written: on one
  * connection, so that a full disk does not take those of everything else.
- * @returns what resolves when the lines of a click are in the tables.
+ * @returns what resolves when a click is in the tables.
  */
 export const createDirectWriter = ({
 	db,
@@ -16,24 +17,24 @@ export const createDirectWriter = ({
 	db: Db;
 	clickPartitions: ClickPartitions;
 	onRefused: OnRefused;
-}): ((lines: string) => Promise<void>) => {
-	let waiting = '';
+}): ((entry: Entry) => Promise<void>) => {
+	let waiting: Entry[] = [];
 	let running: Promise<void> = Promise.resolve();
 	let next: Promise<void> | null = null;
 
 	const writeWaiting = async (): Promise<void> => {
-		const entries = decodeEntries(waiting);
-		waiting = '';
+		const sections = [sectionOf(waiting)];
+		waiting = [];
 		next = null;
-		for (const month of monthsOf(entries)) {
+		for (const month of monthsOf(sections)) {
 			await clickPartitions.ensure(month);
 		}
 
-		await storeEntries(db, entries, onRefused);
+		await storeSections(db, sections, onRefused);
 	};
 
-	return (lines) => {
-		waiting += lines;
+	return (entry) => {
+		waiting.push(entry);
 		if (next === null) {
 			next = running.catch(() => {}).then(writeWaiting);
 			running = next;

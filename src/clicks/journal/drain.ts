@@ -1,7 +1,8 @@
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
-import {decodeEntries} from './entry.ts';
+import {decodeEarlier, isEarlier} from './earlier-payload.ts';
 import {monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {decodeSection} from './section.ts';
 import {readChunk, removeBefore} from './segments.ts';
 
 /** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
@@ -37,14 +38,16 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 				return false;
 			}
 
-			const entries = chunk.payloads.flatMap(decodeEntries);
-			for (const month of monthsOf(entries)) {
+			const sections = chunk.payloads.map((payload) =>
+				isEarlier(payload) ? decodeEarlier(payload) : decodeSection(payload),
+			);
+			for (const month of monthsOf(sections)) {
 				await clickPartitions.ensure(month);
 			}
 
 			const {to} = chunk;
 			isKnown = false;
-			if (await storeBatch(db, {journal, from: position, to, entries}, onRefused)) {
+			if (await storeBatch(db, {journal, from: position, to, sections}, onRefused)) {
 				const isInNextFile = to.segment > position.segment;
 				position = to;
 				isKnown = true;

@@ -1,7 +1,8 @@
 import {copyIn} from '../../db/copy-in.ts';
-import {type Db, isRefusedValue} from '../../db/db.ts';
-import {clickColumns, type Entry, linkOf, matchColumns, occurredAt, organizationOf} from './entry.ts';
+import {type Db, isRefusedValue, onlyRow} from '../../db/db.ts';
+import {clickColumns, type Entry, matchColumns} from './entry.ts';
 import {reopenMatches} from './reopen-matches.ts';
+import {entriesOf, type Section, sectionOf} from './section.ts';
 
 /** A place in a journal: everything before it is in the tables. */
 export type Position = {segment: number; position: number};
@@ -19,33 +20,59 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 	await db('click_journals').where({id: journal}).delete();
 };
 
-/** Moves a journal's position, which holds its row until the transaction ends. @returns false where it stood elsewhere. */
-const advance = async (trx: Db, journal: string, from: Position, to: Position): Promise<boolean> => {
-	const isFirst = from.segment === 0 && from.position === 0;
-	const {rowCount} = await trx.raw<{rowCount: number}>(
-		isFirst
-			? 'INSERT INTO click_journals (id, segment, position) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING'
-			: 'UPDATE click_journals SET segment = ?, position = ?, moved_at = now() WHERE id = ? AND segment = ? AND position = ?',
-		isFirst ? [journal, to.segment, to.position] : [to.segment, to.position, journal, from.segment, from.position],
+/** What moves a journal's position and holds its row until the transaction ends; no row where it stood elsewhere. */
+const advance = (journal: string, from: Position, to: Position) =>
+	from.segment === 0 && from.position === 0
+		? {
+				sql: 'INSERT INTO click_journals (id, segment, position) VALUES (:journal, :toSegment, :toPosition) ON CONFLICT (id) DO NOTHING',
+				bindings: {journal, toSegment: to.segment, toPosition: to.position},
+			}
+		: {
+				sql: `UPDATE click_journals SET segment = :toSegment, position = :toPosition, moved_at = now()
+					WHERE id = :journal AND segment = :segment AND position = :position`,
+				bindings: {journal, toSegment: to.segment, toPosition: to.position, ...from},
+			};
+
+/** The organizations and links of clicks that are there. */
+type Present = {organizations: Set<string>; links: Set<string>};
+
+/**
+ * Looks for the organizations and links of the clicks, and takes a step of the journal in the same statement: it is one of
+ * few in each batch, and of many batches a second.
+ *
+ * Organizations stay there until the transaction ends. The removal of one waits for its clicks, and takes them along.
+ * Links are not locked, which would write to each of them: a match that is opened while its link is being deleted
+ * stays, answers nothing, because a match asks for its link, and is forgotten in time.
+ * @returns null where no step was taken.
+ */
+const begin = async (
+	trx: Db,
+	sections: readonly Section[],
+	step: ReturnType<typeof advance> | null,
+): Promise<Present | null> => {
+	const {rows} = await trx.raw<{rows: Array<{steps: number; organizations: string[]; links: string[]}>}>(
+		`WITH owners AS (
+			SELECT id FROM organizations WHERE id = ANY(CAST(:owners AS uuid[])) ORDER BY id FOR KEY SHARE
+		)${step === null ? '' : `, moved AS (${step.sql} RETURNING 1)`}
+		SELECT ${step === null ? '1' : '(SELECT CAST(count(*) AS integer) FROM moved)'} AS steps,
+			ARRAY(SELECT CAST(id AS text) FROM owners) AS organizations,
+			ARRAY(SELECT CAST(id AS text) FROM links WHERE id = ANY(CAST(:links AS uuid[]))) AS links`,
+		{owners: [...ownersOf(sections)], links: [...linksOf(sections)], ...step?.bindings},
 	);
-	return rowCount === 1;
+	const {steps, organizations, links} = onlyRow(rows);
+	return steps === 0 ? null : {organizations: new Set(organizations), links: new Set(links)};
 };
 
-/** Those of the ids that are there, and stay there until the transaction ends. */
-const present = async (trx: Db, table: 'organizations' | 'links', ids: Iterable<string>): Promise<Set<string>> => {
-	const {rows} = await trx.raw<{rows: Array<{id: string}>}>(
-		`SELECT id FROM ${table} WHERE id = ANY(CAST(? AS uuid[])) ORDER BY id FOR KEY SHARE`,
-		[[...ids]],
-	);
-	return new Set(rows.map(({id}) => id));
-};
+const ownersOf = (sections: readonly Section[]): Set<string> =>
+	new Set(sections.flatMap(({counts}) => counts.map(({organizationId}) => organizationId)));
+const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));
 
-const countMonths = async (trx: Db, entries: Entry[]): Promise<void> => {
+const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void> => {
 	const counts = new Map<string, number>();
-	for (const entry of entries) {
-		if (entry.counts) {
-			const key = `${organizationOf(entry)} ${occurredAt(entry).slice(0, 7)}-01`;
-			counts.set(key, (counts.get(key) ?? 0) + 1);
+	for (const {organizationId, month, people} of sections.flatMap((section) => section.counts)) {
+		if (people > 0) {
+			const key = `${organizationId} ${month}-01`;
+			counts.set(key, (counts.get(key) ?? 0) + people);
 		}
 	}
 
@@ -66,26 +93,26 @@ const countMonths = async (trx: Db, entries: Entry[]): Promise<void> => {
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 const copyMatches = `COPY match_clicks (${matchColumns.join(', ')}) FROM STDIN`;
 
-const write = async (trx: Db, entries: Entry[], links: Set<string>): Promise<void> => {
-	const matches = entries.flatMap((entry) => (entry.match !== null && links.has(linkOf(entry)) ? [entry.match] : []));
-	await copyIn(trx, copyClicks, entries.map(({row}) => `${row}\n`).join(''));
-	const opened = matches.filter(({isReturning}) => !isReturning);
+const write = async (trx: Db, sections: readonly Section[]): Promise<void> => {
+	await copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks)));
+	const opened = Buffer.concat(sections.map((section) => section.opened));
 	if (opened.length > 0) {
-		await copyIn(trx, copyMatches, opened.map(({row}) => `${row}\n`).join(''));
+		await copyIn(trx, copyMatches, opened);
 	}
 
 	// After the others, because what a visit goes on with may have been opened in the same breath.
-	await reopenMatches(
-		trx,
-		matches.filter(({isReturning}) => isReturning).map(({row}) => row),
-	);
-	await countMonths(trx, entries);
+	const returning = Buffer.concat(sections.map((section) => section.returning));
+	if (returning.length > 0) {
+		await reopenMatches(trx, returning.toString().trimEnd().split('\n'));
+	}
+
+	await countMonths(trx, sections);
 };
 
 /** Writes all that can be written: what PostgreSQL refuses by its value is left out, and handed to `refused`. */
-const writeWhatCanBe = async (trx: Db, entries: Entry[], links: Set<string>, refused: OnRefused): Promise<void> => {
+const writeWhatCanBe = async (trx: Db, entries: Entry[], refused: OnRefused): Promise<void> => {
 	try {
-		await trx.transaction((savepoint) => write(savepoint, entries, links));
+		await trx.transaction((savepoint) => write(savepoint, [sectionOf(entries)]));
 	} catch (error) {
 		const [only] = entries;
 		if (!isRefusedValue(error) || only === undefined) {
@@ -98,24 +125,45 @@ const writeWhatCanBe = async (trx: Db, entries: Entry[], links: Set<string>, ref
 		}
 
 		const middle = Math.ceil(entries.length / 2);
-		await writeWhatCanBe(trx, entries.slice(0, middle), links, refused);
-		await writeWhatCanBe(trx, entries.slice(middle), links, refused);
+		await writeWhatCanBe(trx, entries.slice(0, middle), refused);
+		await writeWhatCanBe(trx, entries.slice(middle), refused);
 	}
 };
 
 /** Called for a click that PostgreSQL refused and would refuse again. */
 export type OnRefused = (entry: Entry, error: unknown) => void;
 
-const writeAll = async (trx: Db, entries: Entry[], careful: OnRefused | null): Promise<void> => {
-	const organizations = await present(trx, 'organizations', new Set(entries.map(organizationOf)));
-	const kept = entries.filter((entry) => organizations.has(organizationOf(entry)));
-	if (kept.length === 0) {
-		return;
+/** The sections without the clicks of organizations and the matches of links that are gone. */
+const withoutGone = (sections: readonly Section[], {organizations, links}: Present): readonly Section[] => {
+	if (organizations.size === ownersOf(sections).size && links.size === linksOf(sections).size) {
+		return sections;
 	}
 
-	const deferred = new Set(kept.filter(({match}) => match !== null).map(linkOf));
-	const links = deferred.size === 0 ? deferred : await present(trx, 'links', deferred);
-	await (careful === null ? write(trx, kept, links) : writeWhatCanBe(trx, kept, links, careful));
+	const entries = sections
+		.flatMap(entriesOf)
+		.filter(({organizationId}) => organizations.has(organizationId))
+		.map((entry) => (links.has(entry.linkId) ? entry : {...entry, match: ''}));
+	return entries.length === 0 ? [] : [sectionOf(entries)];
+};
+
+/** @returns false where the journal's step was not to be taken. */
+const writeAll = async (
+	trx: Db,
+	sections: readonly Section[],
+	step: ReturnType<typeof advance> | null,
+	careful: OnRefused | null,
+): Promise<boolean> => {
+	const present = await begin(trx, sections, step);
+	if (present === null) {
+		return false;
+	}
+
+	const kept = withoutGone(sections, present);
+	if (kept.length > 0) {
+		await (careful === null ? write(trx, kept) : writeWhatCanBe(trx, kept.flatMap(entriesOf), careful));
+	}
+
+	return true;
 };
 
 /** Runs a transaction once more, going around what PostgreSQL refuses at the price of savepoints, where it refused any. */
@@ -131,31 +179,25 @@ const goingAround = async <T>(work: (careful: OnRefused | null) => Promise<T>, o
 	}
 };
 
-export type Batch = {journal: string; from: Position; to: Position; entries: Entry[]};
+export type Batch = {journal: string; from: Position; to: Position; sections: Section[]};
 
 /**
  * Brings clicks of a journal into the tables and moves its position, both or neither. What belongs to an organization
  * that is gone is left out; of a link that is gone the click is kept, which outlives it in the figures, and no match.
  * @returns false where the journal stood elsewhere, because another process has drained it.
  */
-export const storeBatch = (db: Db, {journal, from, to, entries}: Batch, onRefused: OnRefused): Promise<boolean> =>
+export const storeBatch = (db: Db, {journal, from, to, sections}: Batch, onRefused: OnRefused): Promise<boolean> =>
 	goingAround(
-		(careful) =>
-			db.transaction(async (trx) => {
-				if (!(await advance(trx, journal, from, to))) {
-					return false;
-				}
-
-				await writeAll(trx, entries, careful);
-				return true;
-			}),
+		(careful) => db.transaction((trx) => writeAll(trx, sections, advance(journal, from, to), careful)),
 		onRefused,
 	);
 
 /** Brings clicks into the tables that no journal could take. */
-export const storeEntries = (db: Db, entries: Entry[], onRefused: OnRefused): Promise<void> =>
-	goingAround((careful) => db.transaction((trx) => writeAll(trx, entries, careful)), onRefused);
+export const storeSections = (db: Db, sections: readonly Section[], onRefused: OnRefused): Promise<boolean> =>
+	goingAround((careful) => db.transaction((trx) => writeAll(trx, sections, null, careful)), onRefused);
 
-/** Which clicks of a batch are of which months: each month's partition has to be there before. */
-export const monthsOf = (entries: Entry[]): Date[] =>
-	[...new Set(entries.map((entry) => occurredAt(entry).slice(0, 7)))].map((month) => new Date(`${month}-01T00:00:00Z`));
+/** Which months clicks are of: each month's partition has to be there before. */
+export const monthsOf = (sections: readonly Section[]): Date[] =>
+	[...new Set(sections.flatMap(({counts}) => counts.map(({month}) => month)))].map(
+		(month) => new Date(`${month}-01T00:00:00Z`),
+	);

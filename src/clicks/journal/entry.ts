@@ -1,16 +1,22 @@
-import {hash, randomUUID} from 'node:crypto';
 import {copyText} from '../../db/copy-in.ts';
+import {matchTokenHash} from '../open-match.ts';
 import type {Click} from '../record-click.ts';
 
-/**
- * A click as the journal has it: a line that is a letter, a tab, and a row of COPY for `clicks` (`c` counts against the
- * quota, `b` is a crawler's), and, where an app's first open may claim it, a line with the row of `match_clicks`
- * (`n` opens a match, `r` goes on with that of the same visit where there is one).
- */
+/** A click as it goes into the journal. */
 export type Entry = {
-	row: string;
+	id: string;
+	organizationId: string;
+	linkId: string;
+	/** Such as 2026-03 (UTC). */
+	month: string;
+	/** False for a crawler's, which counts against no quota. */
 	counts: boolean;
-	match: {row: string; isReturning: boolean} | null;
+	/** A row of COPY for `clicks`, with its line end. */
+	click: string;
+	/** A row of COPY for `match_clicks`, with its line end; '' where no app's first open may claim the click. */
+	match: string;
+	/** Whether the match goes on with that of the same visit, where there is one. */
+	isReturning: boolean;
 };
 
 export const clickColumns = [
@@ -31,11 +37,8 @@ export const clickColumns = [
 	'bot_class',
 ] as const;
 
-export const matchColumns = [
-	'id',
-	'organization_id',
-	'link_id',
-	'visitor',
+/** What the headers of a visit say; a later visit that says less than the page's signals did leaves those. */
+export const signalColumns = [
 	'platform',
 	'os_major',
 	'os_minor',
@@ -44,6 +47,14 @@ export const matchColumns = [
 	'device_model',
 	'language',
 	'timezone',
+] as const;
+
+export const matchColumns = [
+	'id',
+	'organization_id',
+	'link_id',
+	'visitor',
+	...signalColumns,
 	'click_id',
 	'token_hash',
 	'ip_key',
@@ -52,53 +63,71 @@ export const matchColumns = [
 	'expires_at',
 ] as const;
 
-const bytes = (value: Buffer): string => `\\\\x${value.toString('hex')}`;
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
 
-/** The lines of a click. */
-export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): string => {
+/**
+ * The rows of a click. A match that is opened has the id of the click that opens it: one random number less, and both
+ * grow at the end of their index.
+ */
+export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): Entry => {
 	const time = at.toISOString();
 	const {organizationId, linkId, match} = click;
-	const line = `${click.botClass === null ? 'c' : 'b'}\t${id}\t${time}\t${organizationId}\t${linkId}\t${copyText(click.channel)}\t${copyText(click.platform)}\t${copyText(click.os)}\t${copyText(click.osVersion)}\t${copyText(click.browser)}\t${copyText(click.deviceModel)}\t${copyText(click.language)}\t${copyText(click.timezone)}\t${copyText(click.referrerHost)}\t${copyText(click.country)}\t${copyText(click.botClass)}\n`;
+	const entry = {
+		id,
+		organizationId,
+		linkId,
+		month: time.slice(0, 7),
+		counts: click.botClass === null,
+		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${copyText(click.channel)}\t${copyText(click.platform)}\t${copyText(click.os)}\t${copyText(click.osVersion)}\t${copyText(click.browser)}\t${copyText(click.deviceModel)}\t${copyText(click.language)}\t${copyText(click.timezone)}\t${copyText(click.referrerHost)}\t${copyText(click.country)}\t${copyText(click.botClass)}\n`,
+		match: '',
+		isReturning: false,
+	};
 	if (match === null) {
-		return line;
+		return entry;
 	}
 
 	const {token, windowHours, network, signals, visitor} = match;
 	const {osVersion} = signals;
-	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${copyText(osVersion?.precision ?? null)}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
+	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
-	return `${line}${visitor?.isReturning ? 'r' : 'n'}\t${randomUUID()}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : bytes(visitor.hash)}\t${told}\t${id}\t\\\\x${hash('sha256', token, 'hex')}\t${bytes(network.ipKey)}\t${bytes(network.netKey)}\t${time}\t${expiresAt}\n`;
+	entry.isReturning = visitor?.isReturning ?? false;
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\\\x${matchTokenHash(token)}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
+	return entry;
 };
 
-/** The clicks of a frame's payload. */
-export const decodeEntries = (payload: string): Entry[] => {
-	const entries: Entry[] = [];
-	let last: Entry | null = null;
-	for (const line of payload.split('\n')) {
-		const row = line.slice(2);
-		switch (line[0]) {
-			case 'c':
-			case 'b':
-				last = {row, counts: line[0] === 'c', match: null};
-				entries.push(last);
-				break;
-			case 'n':
-			case 'r':
-				if (last !== null) {
-					last.match = {row, isReturning: line[0] === 'r'};
-				}
+// Ids and times have one length, so that nothing has to be taken apart to know whose row it is.
+const CLICK = {id: 0, time: 37, organization: 62, link: 99};
+const UUID = 36;
 
-				break;
-			default:
+const rowsOf = (text: string): string[] => text.split('\n').filter((row) => row !== '');
+
+/** The entries that rows of both tables came from. @param opened, returning rows of `match_clicks`. */
+export const decodeRows = (clicks: string, opened: string, returning: string): Entry[] => {
+	const entries = rowsOf(clicks).map(
+		(row): Entry => ({
+			id: row.slice(CLICK.id, CLICK.id + UUID),
+			organizationId: row.slice(CLICK.organization, CLICK.organization + UUID),
+			linkId: row.slice(CLICK.link, CLICK.link + UUID),
+			month: row.slice(CLICK.time, CLICK.time + 7),
+			// The last column is the crawler's kind.
+			counts: row.endsWith('\t\\N'),
+			click: `${row}\n`,
+			match: '',
+			isReturning: false,
+		}),
+	);
+	const byId = new Map(entries.map((entry) => [entry.id, entry]));
+	for (const [rows, isReturning] of [
+		[opened, false],
+		[returning, true],
+	] as const) {
+		for (const row of rowsOf(rows)) {
+			const entry = byId.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
+			if (entry !== undefined) {
+				Object.assign(entry, {match: `${row}\n`, isReturning});
+			}
 		}
 	}
 
 	return entries;
 };
-
-// Ids and times have one length, so that nothing has to be taken apart to know whose click it is.
-export const clickId = ({row}: Entry): string => row.slice(0, 36);
-export const occurredAt = ({row}: Entry): string => row.slice(37, 61);
-export const organizationOf = ({row}: Entry): string => row.slice(62, 98);
-export const linkOf = ({row}: Entry): string => row.slice(99, 135);

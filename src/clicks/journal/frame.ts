@@ -8,11 +8,11 @@ export const MAX_PAYLOAD_BYTES = 512 * 1024;
 
 const hex = (number: number): string => number.toString(16).padStart(8, '0');
 
-/** Lines that are written at once, and that are valid together or not at all. */
-export const encodeFrame = (lines: string): Buffer => {
-	const length = Buffer.byteLength(lines);
+/** What is written at once, and is valid together or not at all. */
+export const encodeFrame = (payload: string): Buffer => {
+	const length = Buffer.byteLength(payload);
 	const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
-	frame.write(lines, HEADER_BYTES);
+	frame.write(payload, HEADER_BYTES);
 	frame.write(`#${hex(length)} ${hex(crc32(frame.subarray(HEADER_BYTES)))}\n`, 0, 'latin1');
 	return frame;
 };
@@ -22,8 +22,8 @@ export const encodeFrame = (lines: string): Buffer => {
  * @returns `end`: where the first byte stands that belongs to none of them. What follows is a frame that is not whole:
  * its rest is still to be read, or it was torn when its process died, before anybody was told of it.
  */
-export const decodeFrames = (bytes: Buffer): {payloads: string[]; end: number} => {
-	const payloads: string[] = [];
+export const decodeFrames = (bytes: Buffer): {payloads: Buffer[]; end: number} => {
+	const payloads: Buffer[] = [];
 	let end = 0;
 	while (bytes.length - end >= HEADER_BYTES) {
 		const [, length = '', checksum = ''] =
@@ -34,7 +34,7 @@ export const decodeFrames = (bytes: Buffer): {payloads: string[]; end: number} =
 			break;
 		}
 
-		payloads.push(bytes.toString('utf8', from, to));
+		payloads.push(bytes.subarray(from, to));
 		end = to;
 	}
 

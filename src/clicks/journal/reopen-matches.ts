@@ -1,7 +1,7 @@
 import {readCopyText} from '../../db/copy-in.ts';
 import type {Db} from '../../db/db.ts';
-import {SAME_VISIT_MS, signalColumns} from '../open-match.ts';
-import {matchColumns} from './entry.ts';
+import {SAME_VISIT_MS} from '../open-match.ts';
+import {matchColumns, signalColumns} from './entry.ts';
 
 type Told = Record<(typeof matchColumns)[number], string | null>;
 
@@ -21,12 +21,12 @@ const cast = (column: string): string =>
 const changes = matchColumns
 	.filter((column) => !['id', 'organization_id', 'link_id', 'visitor'].includes(column))
 	.map((column) =>
-		signalColumns.includes(column)
+		(signalColumns as readonly string[]).includes(column)
 			? `${column} = coalesce(told.${column}, match_clicks.${column})`
 			: `${column} = ${cast(column)}`,
 	);
 
-/** The newest open match of the same visitor on the same link is found by the visit before; `openMatchParts` for many. */
+/** The newest open match of the same visitor on the same link is that of the visit before. */
 const statement = `WITH told AS MATERIALIZED (
 		SELECT told.*, (
 			SELECT id FROM match_clicks
@@ -45,9 +45,7 @@ const statement = `WITH told AS MATERIALIZED (
 /** A later visit says again what it knows, and leaves what only the earlier one knew. */
 const goneOn = (earlier: Told, later: Told): Told => ({
 	...later,
-	...Object.fromEntries(
-		signalColumns.map((column) => [column, later[column as keyof Told] ?? earlier[column as keyof Told]]),
-	),
+	...Object.fromEntries(signalColumns.map((column) => [column, later[column] ?? earlier[column]])),
 });
 
 /**

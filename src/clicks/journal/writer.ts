@@ -1,6 +1,8 @@
 import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
+import type {Entry} from './entry.ts';
 import type {Position} from './entry-store.ts';
 import {encodeFrame, MAX_PAYLOAD_BYTES} from './frame.ts';
+import {encodeSection} from './section.ts';
 import {segmentPath} from './segments.ts';
 
 /** A file that has grown to this is followed by another one, so that what is drained can be removed. */
@@ -10,8 +12,17 @@ const REST_MS = 1000;
 /** UTF-16 units of a batch, each of which may become three bytes. */
 const BATCH_LENGTH = MAX_PAYLOAD_BYTES / 4;
 
+/** What a click adds to the summary of its batch at most. */
+const SUMMARY_LENGTH = 160;
+
 /** What is written at one time: all of it is kept, or none. */
-type Batch = {lines: string; done: Promise<Position>; keep: (end: Position) => void; fail: (error: unknown) => void};
+type Batch = {
+	entries: Entry[];
+	length: number;
+	done: Promise<Position>;
+	keep: (end: Position) => void;
+	fail: (error: unknown) => void;
+};
 
 const createBatch = (): Batch => {
 	let keep: Batch['keep'] = () => {};
@@ -20,16 +31,16 @@ const createBatch = (): Batch => {
 		keep = resolve;
 		fail = reject;
 	});
-	return {lines: '', done, keep, fail};
+	return {entries: [], length: 0, done, keep, fail};
 };
 
 /** Appends to the files of a journal. */
 export type Writer = {
 	/**
-	 * Resolves when the lines are the kernel's, so that they outlive this process, with where they end.
+	 * Resolves when the click is the kernel's, so that it outlives this process, with where they end.
 	 * @throws what the disk refuses.
 	 */
-	append(lines: string): Promise<Position>;
+	append(entry: Entry): Promise<Position>;
 	/** Where the last frame ends. */
 	end(): Position;
 	/** Bytes that were written after a position. */
@@ -94,9 +105,9 @@ export const createWriter = (folder: string): Writer => {
 		closeSync(broken);
 	};
 
-	const write = ({lines, keep, fail}: Batch): void => {
+	const write = ({entries, keep, fail}: Batch): void => {
 		try {
-			const frame = encodeFrame(lines);
+			const frame = encodeFrame(encodeSection(entries));
 			writeAll(fd === null || length() >= SEGMENT_BYTES ? openNext() : fd, frame);
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
@@ -114,7 +125,7 @@ export const createWriter = (folder: string): Writer => {
 	};
 
 	return {
-		append: (lines) => {
+		append: (entry) => {
 			if (restsUntil > performance.now()) {
 				return Promise.reject(new Error('the disk refused the journal a moment ago'));
 			}
@@ -124,12 +135,14 @@ export const createWriter = (folder: string): Writer => {
 				setImmediate(flush);
 			}
 
-			if (batch === undefined || batch.lines.length + lines.length > BATCH_LENGTH) {
+			const length = entry.click.length + entry.match.length + SUMMARY_LENGTH;
+			if (batch === undefined || batch.length + length > BATCH_LENGTH) {
 				batch = createBatch();
 				waiting.push(batch);
 			}
 
-			batch.lines += lines;
+			batch.entries.push(entry);
+			batch.length += length;
 			return batch.done;
 		},
 		end: () => ({segment: Math.max(lengths.length - 1, 0), position: length()}),
