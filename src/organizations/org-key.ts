@@ -2,17 +2,22 @@ import {randomPooled} from '../random-pool.ts';
 
 export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
+const CODES = Buffer.from(ALPHANUMERIC);
+
 /** `length` characters of base 62, each drawn from the system's random source. */
 export const randomAlphanumeric = (length: number): string => {
-	let text = '';
-	while (text.length < length) {
-		for (const byte of randomPooled(length - text.length)) {
+	const text = Buffer.allocUnsafe(length);
+	for (let written = 0; written < length; ) {
+		for (const byte of randomPooled(length - written)) {
 			// The bytes above the last whole multiple of 62 would make some characters likelier than others.
-			text += byte < 248 ? ALPHANUMERIC[byte % 62] : '';
+			if (byte < 248) {
+				text[written] = CODES[byte % 62] ?? 0;
+				written += 1;
+			}
 		}
 	}
 
-	return text;
+	return text.toString('latin1');
 };
 
 /**

@@ -7,6 +7,7 @@ import {reservedSegments} from '../organizations/org-key.ts';
 import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
 import {pageLanguage} from './page-strings.ts';
+import {bytesAsText} from './page-templates.ts';
 import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
 import {contentSecurityPolicy} from './redirect-page.ts';
 import {goneReason, type LinkRow} from './resolve-link.ts';
@@ -44,7 +45,7 @@ const createLinkHosts = ({hostRoles}: Pick<Services, 'hostRoles'>) => {
 	};
 };
 
-/** What `/data` answers for a link, written once. */
+/** What `/data` answers for a link, written once, as the bytes of its UTF-8. */
 const createDataBodies = () => {
 	const bodies = new WeakMap<LinkRow, string>();
 	return (row: LinkRow): string => {
@@ -53,11 +54,13 @@ const createDataBodies = () => {
 			return known;
 		}
 
-		const body = JSON.stringify({
-			linkId: row.id,
-			path: row.path ?? '/',
-			params: {...row.template_params, ...row.params},
-		});
+		const body = bytesAsText(
+			JSON.stringify({
+				linkId: row.id,
+				path: row.path ?? '/',
+				params: {...row.template_params, ...row.params},
+			}),
+		);
 		bodies.set(row, body);
 		return body;
 	};
@@ -78,13 +81,8 @@ export const inFrontOf = (services: Services, next: RequestListener): RequestLis
 	const isLinkHost = createLinkHosts(services);
 	const dataBodyOf = createDataBodies();
 
-	const respond = (
-		request: IncomingMessage,
-		response: ServerResponse,
-		headers: string[],
-		body: string,
-		bytes = Buffer.byteLength(body),
-	): void => {
+	/** @param body bytes, each of them a character. */
+	const respond = (request: IncomingMessage, response: ServerResponse, headers: string[], body: string): void => {
 		response.writeHead(200, [
 			'X-Request-Id',
 			requestIdOf(request.headers['x-request-id']),
@@ -93,10 +91,10 @@ export const inFrontOf = (services: Services, next: RequestListener): RequestLis
 			'Cache-Control',
 			'no-store',
 			'Content-Length',
-			String(bytes),
+			String(body.length),
 			...headers,
 		]);
-		response.end(body);
+		response.end(body, 'latin1');
 	};
 
 	const count = (outcome: 'page' | 'data', started: number): void => {
@@ -192,7 +190,6 @@ export const inFrontOf = (services: Services, next: RequestListener): RequestLis
 					...(opened === null || cookie === null ? [] : ['Set-Cookie', setVisitorCookie(services, cookie, opened)]),
 				],
 				template.fill({nonce, token: opened?.token ?? null}),
-				template.bytes,
 			);
 			count('page', started);
 		};

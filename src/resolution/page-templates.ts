@@ -20,8 +20,7 @@ export type PageKind = {
 
 /** A page but for what is new in each answer. */
 export type PageTemplate = {
-	/** How long every page of it is. */
-	bytes: number;
+	/** The page as bytes of UTF-8, each of them a character: what is to be written as `latin1` needs no encoding. */
 	fill(given: {nonce: string; token: string | null}): string;
 };
 
@@ -34,15 +33,17 @@ export type PageTemplates = {
 /** Characters of pages that are kept. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
+/** The bytes of a text in UTF-8 as the characters of another one. */
+export const bytesAsText = (text: string): string => Buffer.from(text).toString('latin1');
+
 // As long and of the same alphabets as what they stand for, and never those: who writes a link cannot know them.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 const NONCE = `${randomAlphanumeric(22)}==`;
 
 /** Joined as text: to copy bytes into a buffer for each answer costs more than to write a text that is at hand. */
 const templateOf = (page: string): PageTemplate => {
-	const parts = page.split(new RegExp(`(${TOKEN}|${NONCE})`));
+	const parts = bytesAsText(page).split(new RegExp(`(${TOKEN}|${NONCE})`));
 	return {
-		bytes: Buffer.byteLength(page),
 		fill: ({nonce, token}) => {
 			let filled = '';
 			for (const part of parts) {

@@ -1,5 +1,6 @@
 import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../db/db.ts';
+import {type Prepared, runPrepared} from '../../db/prepared.ts';
 import {clickColumns, type Entry, matchColumns} from './entry.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
@@ -20,45 +21,58 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 	await db('click_journals').where({id: journal}).delete();
 };
 
-/** What moves a journal's position and holds its row until the transaction ends; no row where it stood elsewhere. */
-const advance = (journal: string, from: Position, to: Position) =>
-	from.segment === 0 && from.position === 0
-		? {
-				sql: 'INSERT INTO click_journals (id, segment, position) VALUES (:journal, :toSegment, :toPosition) ON CONFLICT (id) DO NOTHING',
-				bindings: {journal, toSegment: to.segment, toPosition: to.position},
-			}
-		: {
-				sql: `UPDATE click_journals SET segment = :toSegment, position = :toPosition, moved_at = now()
-					WHERE id = :journal AND segment = :segment AND position = :position`,
-				bindings: {journal, toSegment: to.segment, toPosition: to.position, ...from},
-			};
-
 /** The organizations and links of clicks that are there. */
 type Present = {organizations: Set<string>; links: Set<string>};
 
+/** @param step moves a journal's position, and gives a row where it stood as was thought. */
+const looking = (step: string): string => `WITH owners AS (
+		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
+	), moved AS (${step})
+	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
+		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links`;
+
+// One of few statements in each batch, of which there may be 25 a second.
+const statements = {
+	look: {name: 'look before clicks are stored', text: looking('SELECT 1')},
+	first: {
+		name: 'begin a journal of clicks',
+		text: looking(`INSERT INTO click_journals (id, segment, position) VALUES ($3, $4, $5)
+			ON CONFLICT (id) DO NOTHING RETURNING 1`),
+	},
+	next: {
+		name: 'go on with a journal of clicks',
+		text: looking(`UPDATE click_journals SET segment = $4, position = $5, moved_at = now()
+			WHERE id = $3 AND segment = $6 AND position = $7 RETURNING 1`),
+	},
+	count: {
+		name: "count months' clicks",
+		text: `INSERT INTO click_counts (organization_id, month, clicks)
+			SELECT * FROM unnest($1::uuid[], $2::date[], $3::bigint[])
+			ON CONFLICT (organization_id, month) DO UPDATE SET clicks = click_counts.clicks + excluded.clicks`,
+	},
+} satisfies Record<string, Prepared>;
+
+/** How far a journal is to be moved, which holds its row until the transaction ends. */
+type Step = {journal: string; from: Position; to: Position};
+
 /**
- * Looks for the organizations and links of the clicks, and takes a step of the journal in the same statement: it is one of
- * few in each batch, and of many batches a second.
+ * Looks for the organizations and links of the clicks, and takes a step of the journal in the same statement.
  *
  * Organizations stay there until the transaction ends. The removal of one waits for its clicks, and takes them along.
  * Links are not locked, which would write to each of them: a match that is opened while its link is being deleted
  * stays, answers nothing, because a match asks for its link, and is forgotten in time.
- * @returns null where no step was taken.
+ * @returns null where the journal stood elsewhere.
  */
-const begin = async (
-	trx: Db,
-	sections: readonly Section[],
-	step: ReturnType<typeof advance> | null,
-): Promise<Present | null> => {
-	const {rows} = await trx.raw<{rows: Array<{steps: number; organizations: string[]; links: string[]}>}>(
-		`WITH owners AS (
-			SELECT id FROM organizations WHERE id = ANY(CAST(:owners AS uuid[])) ORDER BY id FOR KEY SHARE
-		)${step === null ? '' : `, moved AS (${step.sql} RETURNING 1)`}
-		SELECT ${step === null ? '1' : '(SELECT CAST(count(*) AS integer) FROM moved)'} AS steps,
-			ARRAY(SELECT CAST(id AS text) FROM owners) AS organizations,
-			ARRAY(SELECT CAST(id AS text) FROM links WHERE id = ANY(CAST(:links AS uuid[]))) AS links`,
-		{owners: [...ownersOf(sections)], links: [...linksOf(sections)], ...step?.bindings},
-	);
+const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<Present | null> => {
+	const isFirst = step !== null && step.from.segment === 0 && step.from.position === 0;
+	const values = [
+		[...ownersOf(sections)],
+		[...linksOf(sections)],
+		...(step === null ? [] : [step.journal, step.to.segment, step.to.position]),
+		...(step === null || isFirst ? [] : [step.from.segment, step.from.position]),
+	];
+	const statement = step === null ? statements.look : isFirst ? statements.first : statements.next;
+	const rows = await runPrepared<{steps: number; organizations: string[]; links: string[]}>(trx, statement, values);
 	const {steps, organizations, links} = onlyRow(rows);
 	return steps === 0 ? null : {organizations: new Set(organizations), links: new Set(links)};
 };
@@ -82,12 +96,11 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 
 	// In one order everywhere, so that no two transactions wait for each other.
 	const keys = [...counts.keys()].sort();
-	await trx.raw(
-		`INSERT INTO click_counts (organization_id, month, clicks)
-		SELECT * FROM unnest(CAST(? AS uuid[]), CAST(? AS date[]), CAST(? AS bigint[]))
-		ON CONFLICT (organization_id, month) DO UPDATE SET clicks = click_counts.clicks + excluded.clicks`,
-		[keys.map((key) => key.slice(0, 36)), keys.map((key) => key.slice(37)), keys.map((key) => counts.get(key) ?? 0)],
-	);
+	await runPrepared(trx, statements.count, [
+		keys.map((key) => key.slice(0, 36)),
+		keys.map((key) => key.slice(37)),
+		keys.map((key) => counts.get(key) ?? 0),
+	]);
 };
 
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
@@ -150,7 +163,7 @@ const withoutGone = (sections: readonly Section[], {organizations, links}: Prese
 const writeAll = async (
 	trx: Db,
 	sections: readonly Section[],
-	step: ReturnType<typeof advance> | null,
+	step: Step | null,
 	careful: OnRefused | null,
 ): Promise<boolean> => {
 	const present = await begin(trx, sections, step);
@@ -187,10 +200,7 @@ export type Batch = {journal: string; from: Position; to: Position; sections: Se
  * @returns false where the journal stood elsewhere, because another process has drained it.
  */
 export const storeBatch = (db: Db, {journal, from, to, sections}: Batch, onRefused: OnRefused): Promise<boolean> =>
-	goingAround(
-		(careful) => db.transaction((trx) => writeAll(trx, sections, advance(journal, from, to), careful)),
-		onRefused,
-	);
+	goingAround((careful) => db.transaction((trx) => writeAll(trx, sections, {journal, from, to}, careful)), onRefused);
 
 /** Brings clicks into the tables that no journal could take. */
 export const storeSections = (db: Db, sections: readonly Section[], onRefused: OnRefused): Promise<boolean> =>
