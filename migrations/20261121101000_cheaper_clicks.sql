@@ -13,7 +13,7 @@ BEGIN
 	FOR partition IN SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 		WHERE inhparent = 'clicks'::regclass
 	LOOP
-		EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I PRIMARY KEY (id)', partition, partition || '_pkey');
+		EXECUTE format('CREATE UNIQUE INDEX %I ON %I (id)', partition || '_pkey', partition);
 	END LOOP;
 END $$;
 CREATE INDEX clicks_organization_id_step_idx
@@ -53,7 +53,7 @@ BEGIN
 	FOR partition IN SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
 		WHERE inhparent = 'clicks'::regclass
 	LOOP
-		EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', partition, partition || '_pkey');
+		EXECUTE format('DROP INDEX %I', partition || '_pkey');
 	END LOOP;
 END $$;
 ALTER TABLE clicks ADD CONSTRAINT clicks_pkey PRIMARY KEY (id, occurred_at);
