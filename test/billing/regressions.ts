@@ -78,3 +78,23 @@ test.serial('a renewal that is told after ops have ended it and another was boug
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 ]);
+
+test.serial('an upgrade that is told after the renewal has failed is on record with what it gives', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'change', plan: 'SCALE'},
+	{do: 'card', does: 'hesitates'},
+	{do: 'wait', minutes: 40_320},
+	{do: 'deliver', how: 'newest'},
+]);
+
+test.serial('a renewal that is told after the next one has failed is on record with what it gives', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'wait', minutes: 44_640},
+	{do: 'card', does: 'hesitates'},
+	{do: 'wait', minutes: 44_640},
+	{do: 'deliver', how: 'newest'},
+]);

@@ -3,11 +3,11 @@ import {applySubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Verdict} from '../gateway-event-store.ts';
 import type {Subscription} from '../subscription.ts';
-import {paidInvoices, type RemoteSubscription} from './read-subscription.ts';
+import type {RemoteSubscription} from './read-subscription.ts';
 import {recordStripeInvoices} from './record-invoice.ts';
 import {byGateway, type Place, stateFrom} from './subscription-state.ts';
 
-type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; invoice: Stripe.Invoice | null};
+type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; paid: Stripe.Invoice[]};
 
 /** Whether what was paid is not what was asked for. A price that the plans file has given up since still counts. */
 const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttempt): boolean =>
@@ -17,12 +17,11 @@ const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttem
  * A subscription that was never activated and has ended: nothing is given for it any more. What it took is on record for
  * somebody to look at, whichever of its invoices we are told of first. One whose payment was given back names none.
  */
-export const settleEnded = async (place: Place, {remote, attempt, invoice}: Payment): Promise<Verdict> => {
+export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promise<Verdict> => {
 	const {services, trx, organizationId, now} = place;
 	const {id, status, transactionId, plan} = attempt;
 	const about = {organizationId, attemptId: id};
 	const attempts = createAttemptStore(trx);
-	const paid = paidInvoices(invoice, remote);
 	const [first] = paid;
 	if (first === undefined && status !== 'FAILED' && status !== 'REVIEW') {
 		await attempts.update(organizationId, id, {status: 'FAILED', lastError: 'The payment failed'}, now);
@@ -53,9 +52,8 @@ export const settleEnded = async (place: Place, {remote, attempt, invoice}: Paym
  */
 export const activate = async (place: Place, row: Subscription | null, payment: Payment): Promise<Verdict> => {
 	const {services, trx, organizationId, now, superseded} = place;
-	const {remote, attempt, invoice} = payment;
+	const {remote, attempt, paid} = payment;
 	const about = {organizationId, attemptId: attempt.id};
-	const paid = paidInvoices(invoice, remote);
 	if (remote.status === 'CANCELED' || remote.isExpired) {
 		return settleEnded(place, payment);
 	}

@@ -6,7 +6,7 @@ import {type Subscription, saysTheSame} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {activate, settleEnded} from './activate-subscription.ts';
 import {isSecond, wasOurs} from './end-stray.ts';
-import {paidInvoices, type RemoteSubscription} from './read-subscription.ts';
+import type {RemoteSubscription} from './read-subscription.ts';
 import {recordStripeInvoices} from './record-invoice.ts';
 import {settleUpgrades} from './settle-upgrades.ts';
 import {byGateway, type Place, stateFrom} from './subscription-state.ts';
@@ -16,12 +16,12 @@ const project = async (
 	place: Place,
 	row: Subscription,
 	remote: RemoteSubscription,
-	invoice: Stripe.Invoice | null,
+	paid: Stripe.Invoice[],
 ): Promise<Verdict> => {
 	const {services, trx, organizationId, now} = place;
 	const plan = remote.plan ?? row.plan;
-	const about = {organizationId, attemptId: await settleUpgrades(place, remote, invoice)};
-	await recordStripeInvoices(place, paidInvoices(invoice, remote), plan);
+	const about = {organizationId, attemptId: await settleUpgrades(place, remote, paid)};
+	await recordStripeInvoices(place, paid, plan);
 	if (row.status === 'CANCELED') {
 		return {outcome: 'IGNORED', reason: 'The subscription has ended, and nothing brings it back.', ...about};
 	}
@@ -46,18 +46,18 @@ const project = async (
 /**
  * Writes what the gateway says of a subscription, in the caller's transaction with organization and row locked
  * (`facts/providers.md` 3.5): duplicates and disorder end in the same row.
- * @param invoice the invoice that the event tells of, or for a subscription that is new here the one that was paid.
+ * @param paid invoices that show what was paid for it, the one that the event tells of first.
  * @throws where nothing here is what it could belong to: the gateway sends it again, and somebody sees it in the log.
  */
 export const projectSubscription = async (
 	place: Place,
 	remote: RemoteSubscription,
-	invoice: Stripe.Invoice | null,
+	paid: Stripe.Invoice[],
 ): Promise<Verdict> => {
 	const {trx, organizationId} = place;
 	const row = await createSubscriptionStore(trx).lockOf(organizationId);
 	if (row?.gatewaySubscriptionId === remote.id) {
-		return project(place, row, remote, invoice);
+		return project(place, row, remote, paid);
 	}
 
 	const attempt =
@@ -73,12 +73,12 @@ export const projectSubscription = async (
 	const about = {organizationId, attemptId: attempt.id};
 	if (attempt.status === 'PAID') {
 		// What it took before it was replaced stays on record, however late we are told of it.
-		await recordStripeInvoices(place, paidInvoices(invoice, remote), remote.plan ?? attempt.plan);
+		await recordStripeInvoices(place, paid, remote.plan ?? attempt.plan);
 		return {outcome: 'IGNORED', reason: 'The subscription has been replaced since.', ...about};
 	}
 
 	if (remote.status === 'CANCELED' && (attempt.status === 'REVIEW' || attempt.status === 'FAILED')) {
-		return settleEnded(place, {remote, attempt, invoice});
+		return settleEnded(place, {remote, attempt, paid});
 	}
 
 	// It was not when it was looked at, before this transaction: the next delivery ends it.
@@ -86,5 +86,5 @@ export const projectSubscription = async (
 		throw new Error(`the organization has had another subscription meanwhile: ${remote.id}`);
 	}
 
-	return activate(place, row, {remote, attempt, invoice});
+	return activate(place, row, {remote, attempt, paid});
 };

@@ -90,6 +90,8 @@ export const readSubscription = (plans: Plans, remote: Stripe.Subscription): Rem
 /** Whether money of an invoice has come; one over nothing counts, as a full discount makes. */
 export const isPaid = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice => invoice?.status === 'paid';
 
-/** The paid ones of an event's invoice and the subscription's latest, each once. */
-export const paidInvoices = (invoice: Stripe.Invoice | null, {latestInvoice}: RemoteSubscription): Stripe.Invoice[] =>
-	[invoice?.id === latestInvoice?.id ? null : invoice, latestInvoice].filter(isPaid);
+/** The paid ones of invoices, each once, as it was read last. */
+export const paidOnes = (invoices: ReadonlyArray<Stripe.Invoice | null>): Stripe.Invoice[] =>
+	invoices
+		.filter((one, index) => !invoices.slice(index + 1).some((later) => later?.id === one?.id))
+		.filter((one) => isPaid(one));

@@ -8,11 +8,12 @@ import {billingLease} from '../billing-lease.ts';
 import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
 import {type Apply, countRepetition, receiveEvent} from '../ledger.ts';
 import {closeSuperseded} from '../new-attempt.ts';
+import {isLive, type Subscription, saysTheSame} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {endStray, settleStray} from './end-stray.ts';
 import {type Meaning, meaningOf} from './event-meaning.ts';
 import {projectSubscription} from './project-subscription.ts';
-import {paidInvoices, type RemoteSubscription, readSubscription} from './read-subscription.ts';
+import {isPaid, paidOnes, type RemoteSubscription, readSubscription} from './read-subscription.ts';
 import {ask, askFor, idOf, isName} from './stripe-client.ts';
 
 type Deps = {services: Services; stripe: Stripe};
@@ -58,23 +59,27 @@ const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Sub
 	return {...found, schedule: (await askFor(stripe.subscriptionSchedules.retrieve(schedule))) ?? schedule};
 };
 
+/** Whether a row gives what the gateway says already, so that nothing has to show that it was paid. */
+const givesTheSame = (row: Subscription, {plan, status, currentPeriodStart}: RemoteSubscription): boolean =>
+	saysTheSame(row, {plan: plan ?? row.plan, status, currentPeriodStart});
+
 /**
- * What shows that a subscription was paid for: the event's invoice or its latest one, and where neither is paid, the
- * newest that is. So the renewal that is owed by now does not hide the first payment, and nothing that was never paid
- * looks as if it had been. @throws 502.
+ * What shows that a subscription was paid for: the event's invoice and its latest one, and where that is not paid, the
+ * newest that is. So what is owed by now, a renewal or an upgrade, does not hide what was paid before it, and nothing
+ * that was never paid looks as if it had been. @throws 502.
  */
 const findPaid = async (
 	stripe: Stripe,
 	remote: RemoteSubscription,
-	invoice: Stripe.Invoice | null,
-): Promise<Stripe.Invoice | null> => {
-	const isRunning = remote.status === 'ACTIVE' || remote.status === 'PAST_DUE';
-	if (!isRunning || paidInvoices(invoice, remote).length > 0) {
-		return invoice;
+	{row, invoice}: {row: Subscription | null; invoice: Stripe.Invoice | null},
+): Promise<Stripe.Invoice[]> => {
+	const told = [invoice, remote.latestInvoice];
+	if (!isLive(remote) || isPaid(remote.latestInvoice) || (row !== null && givesTheSame(row, remote))) {
+		return paidOnes(told);
 	}
 
 	const {data} = await ask(stripe.invoices.list({subscription: remote.id, status: 'paid', limit: 1}));
-	return data[0] ?? null;
+	return paidOnes([...told, ...data]);
 };
 
 /**
@@ -106,7 +111,7 @@ const lookAt = async (
 			return run((trx) => settleStray(trx, stray, clock.now()));
 		}
 
-		const paid = row === null ? await findPaid(stripe, remote, invoice) : invoice;
+		const paid = await findPaid(stripe, remote, {row, invoice});
 		return run((trx) =>
 			projectSubscription({services, trx, organizationId, now: clock.now(), superseded}, remote, paid),
 		);

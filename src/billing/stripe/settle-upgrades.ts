@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import {createAttemptStore} from '../attempt-store.ts';
-import {paidInvoices, type RemoteSubscription} from './read-subscription.ts';
+import type {RemoteSubscription} from './read-subscription.ts';
 import type {Place} from './subscription-state.ts';
 
 const UPGRADE = 'subscription_update';
@@ -13,11 +13,11 @@ const UPGRADE = 'subscription_update';
 export const settleUpgrades = async (
 	{trx, organizationId, now}: Place,
 	remote: RemoteSubscription,
-	invoice: Stripe.Invoice | null,
+	paid: Stripe.Invoice[],
 ): Promise<string | null> => {
 	const attempts = createAttemptStore(trx);
 	let settled: string | null = null;
-	for (const {id, billing_reason: reason} of paidInvoices(invoice, remote)) {
+	for (const {id, billing_reason: reason} of paid) {
 		const isNew = reason === UPGRADE && id && (await attempts.findByTransaction('GATEWAY_A', id)) === null;
 		const attempt = isNew ? await attempts.lockUpgrade(organizationId, {invoiceId: id, plan: remote.plan}) : null;
 		if (isNew && attempt !== null) {
