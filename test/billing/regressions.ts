@@ -98,3 +98,14 @@ test.serial('a renewal that is told after the next one has failed is on record w
 	{do: 'wait', minutes: 44_640},
 	{do: 'deliver', how: 'newest'},
 ]);
+
+test.serial('a subscription whose renewal is owed is not made good by the difference to a dearer plan', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+	{do: 'pay'},
+	{do: 'deliver'},
+	{do: 'card', does: 'declines'},
+	{do: 'wait', minutes: 40_320},
+	{do: 'deliver'},
+	{do: 'card', does: 'works'},
+	{do: 'change', plan: 'SCALE'},
+]);

@@ -71,6 +71,28 @@ test.serial('renewal fails: PAST_DUE, and a later success makes it ACTIVE again'
 	t.is((await owner.caller.get('/portal/billing/invoices')).body.total, 2);
 });
 
+test.serial(
+	'an upgrade while the renewal is owed is 409 and takes nothing; once that is paid, it is made',
+	async (t) => {
+		const owner = await subscribed(stage, 'SOLO');
+		const {subscription, customer} = await idsOf(stage, owner);
+		const remote = stage.stripe.account.subscriptions.get(subscription);
+		stage.stripe.setCard(customer, 'declines');
+		pass(stage, 32);
+		await deliverAll(stage);
+		stage.stripe.setCard(customer, 'works');
+		const {status, body} = await changePlan(owner, 'GROWTH');
+		t.is(status, 409);
+		t.like(body, {message: 'The renewal of the subscription has not been paid. Pay it on the billing portal first.'});
+		t.is(chargesOf(owner).length, 1);
+		t.like(await subscriptionOf(owner), {status: 'PAST_DUE', plan: 'SOLO'});
+		stage.stripe.pay(remote?.latest_invoice ?? '');
+		t.is((await changePlan(owner, 'GROWTH')).body.action, 'UPGRADED');
+		await deliverAll(stage);
+		t.like(await subscriptionOf(owner), {status: 'ACTIVE', plan: 'GROWTH'});
+	},
+);
+
 test.serial('a subscription that owes its first payment gives nothing, though it is past due', async (t) => {
 	const owner = await newOwner(stage);
 	stage.stripe.pay((await checkout(owner)).body.sessionId, 'delayed');

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import {gatewayFailed, noSubscription, workUnderWay} from '../../errors.ts';
+import {gatewayFailed, noSubscription, renewalOwed, workUnderWay} from '../../errors.ts';
 import {type Plans, planNamed} from '../../plans/plans.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
 import type {Payer, Upgrade} from '../gateway.ts';
@@ -20,7 +20,7 @@ const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Prom
 		throw gatewayFailed(new Error('a subscription of gateway A has no id there'));
 	}
 
-	const remote = await ask(stripe.subscriptions.retrieve(id));
+	const remote = await ask(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
 	if (remote.status === 'canceled') {
 		throw noSubscription();
 	}
@@ -41,9 +41,16 @@ const release = async (stripe: Stripe, remote: Stripe.Subscription): Promise<voi
 	}
 };
 
+/** Whether the period that has begun is not paid: its invoice is still to be charged, or was refused. */
+const owesRenewal = ({status, latest_invoice: invoice}: Stripe.Subscription): boolean => {
+	const isUnpaid = typeof invoice === 'object' && (invoice?.status === 'draft' || invoice?.status === 'open');
+	return status === 'past_due' || status === 'unpaid' || (isUnpaid && invoice.billing_reason === 'subscription_cycle');
+};
+
 /**
  * Takes the difference to a dearer price now; where the card is refused, the price waits for its invoice.
- * @throws 409 while the row is on another plan than the gateway, because we have not been told of a change yet: what is
+ * @throws 409 while the renewal is owed: the difference alone would make its invoice the latest one, by which the
+ * gateway tells whether a subscription is paid; and while the row is on another plan than the gateway, because we have not been told of a change yet: what is
  * dearer than the row may be cheaper than what was paid for meanwhile.
  */
 export const upgradeNow = async (
@@ -59,9 +66,14 @@ export const upgradeNow = async (
 		throw workUnderWay();
 	}
 
+	const isDone = item.price.id === price && remote.pending_update === null;
+	if (!isDone && owesRenewal(remote)) {
+		throw renewalOwed();
+	}
+
 	await release(stripe, remote);
 	// An earlier attempt whose answer was lost, or whose event is on its way, did it already.
-	if (item.price.id === price && remote.pending_update === null) {
+	if (isDone) {
 		return {paid: true, ref: null, ref2: null};
 	}
 

@@ -135,6 +135,15 @@ const secondSubscription: Rule = (play, _, seen) => {
 		: null;
 };
 
+/** What is ACTIVE is paid for the current period (`facts/providers.md` 5.2), however its plan was changed meanwhile. */
+const unpaidPeriod: Rule = (_, __, {row}, payments) => {
+	const isTold = row?.gateway === 'GATEWAY_A' && row.status === 'ACTIVE';
+	const end = row?.current_period_end?.getTime();
+	const pays = ({gateway, kind, kept, until}: Payment): boolean =>
+		gateway === 'GATEWAY_A' && kind === 'month' && kept > 0 && until?.getTime() === end;
+	return isTold && !payments.some(pays) ? 'the row is ACTIVE, and its period was not paid' : null;
+};
+
 /** What is paid can be used. */
 const unusedMoney: Rule = (play, memory, seen, payments) => {
 	const now = play.world.clock.now().getTime();
@@ -171,7 +180,7 @@ const refusedEvents: Rule = ({mail: {lost, refusal}}) =>
 	lost.length === 0 ? null : `${lost.length} events are refused for ever: ${refusal}`;
 
 const always: Rule[] = [unpaidUse, inventedMoney, givenBackTwice];
-const whenQuiet: Rule[] = [refusedEvents, forgottenMoney, paidTwice, secondSubscription, unusedMoney];
+const whenQuiet: Rule[] = [refusedEvents, forgottenMoney, paidTwice, secondSubscription, unpaidPeriod, unusedMoney];
 
 /** What is wrong, or null. @param quiet whether everything was delivered, and nothing is under way. */
 export const check = async (play: Play, memory: Memory, quiet: boolean): Promise<string | null> => {

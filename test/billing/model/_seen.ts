@@ -21,6 +21,7 @@ export type Seen = {
 		gateway: string;
 		gateway_subscription_id: string | null;
 		plan: string;
+		current_period_end: Date | null;
 	} | null;
 	invoices: InvoiceRow[];
 	/** Whether time would still bring something of gateway B within hours: a checkout, a charge, a payment to give back. */

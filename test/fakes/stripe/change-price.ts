@@ -5,8 +5,9 @@ import {amountOf} from './new-price.ts';
 import {changeSubscription, itemOf, repriced, withItem} from './new-subscription.ts';
 import {collect, finalizeInvoice, voidInvoice} from './payments.ts';
 import {cardDeclined} from './stripe-errors.ts';
+import {recover} from './subscription-status.ts';
 
-/** How long a pending update waits for its payment: about 23 hours (facts/providers.md 3.2). */
+/** How long a pending update waits for its payment at most: about 23 hours (facts/providers.md 3.2). */
 const PENDING_SECONDS = 23 * 3600;
 
 export type PriceChange = {
@@ -57,7 +58,7 @@ const hold = (account: Account, subscription: Subscription, items: Stripe.Subscr
 			cancel_at_period_end: null,
 			discount: null,
 			discounts: null,
-			expires_at: account.now() + PENDING_SECONDS,
+			expires_at: Math.min(account.now() + PENDING_SECONDS, itemOf(subscription).current_period_end),
 			metadata: null,
 			subscription_items: items,
 			trial_end: null,
@@ -128,6 +129,8 @@ export const changePrice = (account: Account, subscription: Subscription, change
 	finalizeInvoice(account, invoice);
 	if (collect(account, invoice)) {
 		changeSubscription(account, subscription, {items: withItem(subscription, next)});
+		// The latest invoice alone decides whether it is past due, whatever is owed besides.
+		recover(account, subscription, invoice);
 	} else {
 		whenRefused(account, subscription, next, change.payment);
 	}
