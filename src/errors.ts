@@ -118,8 +118,7 @@ export const noSubscription = () =>
 	new HttpError(409, 'The organization has no active subscription.', null, {billingEndpoint: CHECKOUT});
 export const planUnchanged = (plan: string) => conflict(`The organization is on the plan ${plan} already`);
 export const nothingToResume = () => conflict('The subscription is not about to end');
-export const renewalOwed = () =>
-	conflict('The renewal of the subscription has not been paid. Pay it on the billing portal first.');
+export const renewalOwed = () => conflict('The renewal of the subscription has not been paid yet.');
 export const nothingToRenew = () => conflict('The subscription has no renewal that is to be paid');
 export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');
 export const invoiceNotFound = () => notFound('Invoice not found');

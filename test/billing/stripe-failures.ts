@@ -177,6 +177,25 @@ for (const [what, {prepare, act, calls, ends, charges}] of Object.entries(storie
 	}
 }
 
+test.serial(
+	'an upgrade whose answer is lost on the way is repeated under the same key, and takes the money once',
+	async (t) => {
+		const owner = await subscribed(stage, 'SOLO');
+		stage.stripe.fail({method: 'POST', path: '/subscriptions/:id', drop: true, afterwards: true});
+		const made = stage.stripe.calls.length;
+		setLibrary(stage, {maxNetworkRetries: 2});
+		t.is((await changePlan(owner, 'GROWTH')).body.action, 'UPGRADED');
+		setLibrary(stage, {maxNetworkRetries: 0});
+		const keys = stage.stripe.calls.slice(made).flatMap(({headers}) => headers['idempotency-key'] ?? []);
+		t.is(keys.length, 2);
+		t.regex(String(keys[0]), /^up:/);
+		t.is(keys[0], keys[1]);
+		await deliverAll(stage);
+		t.like(await subscriptionOf(owner), {plan: 'GROWTH', status: 'ACTIVE'});
+		t.is(stage.stripe.charges.filter(({organizationId}) => organizationId === owner.organization.id).length, 2);
+	},
+);
+
 test.serial('what was canceled stays canceled at the gateway where an upgrade of it fails', async (t) => {
 	const owner = await subscribed(stage, 'SOLO');
 	await cancel(owner);

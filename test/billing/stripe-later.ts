@@ -83,7 +83,7 @@ test.serial(
 		stage.stripe.setCard(customer, 'works');
 		const {status, body} = await changePlan(owner, 'GROWTH');
 		t.is(status, 409);
-		t.like(body, {message: 'The renewal of the subscription has not been paid. Pay it on the billing portal first.'});
+		t.like(body, {message: 'The renewal of the subscription has not been paid yet.'});
 		t.is(chargesOf(owner).length, 1);
 		t.like(await subscriptionOf(owner), {status: 'PAST_DUE', plan: 'SOLO'});
 		stage.stripe.pay(remote?.latest_invoice ?? '');
@@ -161,6 +161,18 @@ test.serial(
 		t.like(await subscriptionOf(owner), {status: 'ACTIVE', cancelAtPeriodEnd: false});
 	},
 );
+
+test.serial('organization deleted at the identity provider: what it pays for ends with its period', async (t) => {
+	const owner = await subscribed(stage);
+	const {provider} = stage.portal;
+	provider.deleteOrganization({id: owner.clerkOrgId});
+	await provider.deliver(stage.portal, ...provider.eventsAbout(owner.clerkOrgId));
+	await cancelSuspended({services: stage.portal.services, isStopping: () => false});
+	pass(stage, 32);
+	await deliverAll(stage);
+	t.is((await everythingOf(stage, owner)).subscription[0]?.['status'], 'CANCELED');
+	t.is(chargesOf(owner).length, 1);
+});
 
 for (const how of ['cancel_at', 'cancel_at_period_end'] as const) {
 	test.serial(`a cancellation on the gateway's own page, as ${how}, is shown and can be resumed`, async (t) => {
