@@ -109,3 +109,16 @@ test.serial('a subscription whose renewal is owed is not made good by the differ
 	{do: 'card', does: 'works'},
 	{do: 'change', plan: 'SCALE'},
 ]);
+
+test.serial('a checkout whose payment nobody told of is asked about, though another is opened before that', plays, [
+	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
+	{do: 'pay'},
+	{do: 'deliver', how: 'lose for good'},
+	{
+		do: 'together',
+		steps: [
+			{do: 'wait', minutes: 40_320},
+			{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+		],
+	},
+]);

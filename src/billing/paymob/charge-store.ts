@@ -1,6 +1,9 @@
 import type {Db} from '../../db/db.ts';
 import {type AttemptRow, type BillingAttempt, toAttempt} from '../attempt-store.ts';
 
+/** When something was last heard or asked of an attempt. It leaves out what is null. */
+const LAST_KNOWN = 'GREATEST(created_at, charged_at, asked_at)';
+
 /** The statements on attempts for which a saved card is charged, or of whose payment nobody told. */
 export const createChargeStore = (db: Db) => ({
 	/**
@@ -27,9 +30,15 @@ export const createChargeStore = (db: Db) => ({
 		return rows.map(toAttempt);
 	},
 
+	/** Writes down that the gateway is being asked what became of one. */
+	noteAsked: async ({organizationId, id}: BillingAttempt, now: Date): Promise<void> => {
+		await db('billing_attempts').where({organization_id: organizationId, id}).update({asked_at: now, updated_at: now});
+	},
+
 	/**
-	 * Attempts that may have been paid without our being told, untouched since `before`, the longest first: the open
-	 * ones, and superseded ones until a charge was answered for, or a checkout looked at `lifeMinutes` after it was made.
+	 * Attempts that may have been paid without our being told, neither made nor charged nor asked about since `before`,
+	 * the longest first: the open ones, and superseded ones until a charge was answered for, or a checkout asked about
+	 * `lifeMinutes` after it was made, however late it was superseded.
 	 */
 	listUntold: async (
 		{before, lifeMinutes}: {before: Date; lifeMinutes: number},
@@ -37,13 +46,13 @@ export const createChargeStore = (db: Db) => ({
 	): Promise<BillingAttempt[]> => {
 		const rows: AttemptRow[] = await db('billing_attempts')
 			.where({gateway: 'GATEWAY_B'})
-			.where('updated_at', '<=', before)
+			.whereRaw(`${LAST_KNOWN} <= ?`, [before])
 			.whereRaw(
-				`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL
-					AND (charged_at IS NOT NULL OR updated_at < created_at + make_interval(mins => ?))))`,
+				`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+					OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
 				[lifeMinutes],
 			)
-			.orderBy('updated_at')
+			.orderByRaw(LAST_KNOWN)
 			.limit(limit);
 		return rows.map(toAttempt);
 	},

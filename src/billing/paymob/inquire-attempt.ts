@@ -62,7 +62,7 @@ export const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): P
 	const attempts = createAttemptStore(db);
 	const transaction = gatewayRef === null ? null : await client.latestOfOrder(gatewayRef);
 	// It was looked at: the next time comes after as long again.
-	await attempts.update(organizationId, id, {}, clock.now());
+	await createChargeStore(db).noteAsked(attempt, clock.now());
 	if (transaction !== null && gatewayRef !== null) {
 		await receiveAnswer(paymob, 'TRANSACTION', transaction);
 		await receiveCards(paymob, gatewayRef);
