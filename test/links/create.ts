@@ -274,6 +274,15 @@ test('a custom domain is usable once it is verified, and then no fallback may le
 	});
 	t.is(loop.status, 400);
 	t.deepEqual(fieldsOf(loop.body), ['fallbackUrl']);
+
+	t.is((await operator.post(`${domains}/${domain.id}/default`)).status, 200);
+	const chosen = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://acme.com/', shortCode: 'z'});
+	t.is(chosen.status, 201);
+	t.is(chosen.body.url, `https://go.acme-create.com/${acme.orgKey}/z`);
+	t.is(chosen.body.domainId, domain.id);
+	const looping = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://go.acme-create.com/y'});
+	t.is(looping.status, 400);
+	t.deepEqual(fieldsOf(looping.body), ['fallbackUrl']);
 });
 
 test('the same short code or external id twice in parallel makes one link', async (t) => {
@@ -286,6 +295,8 @@ test('the same short code or external id twice in parallel makes one link', asyn
 	t.deepEqual(await same({externalId: 'crm'}), [201, 409, 409, 409, 409, 409]);
 	const {body} = await acme.server.post('/links', {path: '/a', shortCode: 'once'});
 	t.is(body.message, "Short code 'once' is already in use");
+	// What was refused was not counted.
+	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [2]);
 	const list = await acme.server.get('/links');
 	t.is(list.body.total, 2);
 });
