@@ -93,8 +93,14 @@ test('without Redis requests go on, limits hold per process, and readiness stays
 	});
 	const acme = await organization(service);
 	t.is((await acme.server.get('/links')).status, 200);
-	const ready = await anonymous(service).get('/health/ready');
-	t.deepEqual([ready.status, ready.body.checks.redis], [200, 'ok']);
+	// The first answer may come before the connection, and on a busy machine Redis may take longer than it is waited for.
+	let ready = await anonymous(service).get('/health/ready');
+	while (ready.body.checks.redis !== 'ok') {
+		t.is(ready.status, 200);
+		ready = await anonymous(service).get('/health/ready');
+	}
+
+	t.is(ready.status, 200);
 	await line.cut();
 	t.is((await acme.server.get('/links')).status, 200);
 	const without = await anonymous(service).get('/health/ready');
