@@ -163,14 +163,14 @@ test('a burst over the limit waits as the server says, and every link is made on
 	const own = await startService();
 	t.teardown(() => own.stop());
 	const org = await organization(own, {plan: 'SCALE'});
-	const {oplink, waits} = oplinkOf(own, org);
+	// A burst takes its time on a busy machine, and whoever gives up waiting has another reason to try again.
+	const {oplink, waits} = oplinkOf(own, org, {timeoutSeconds: 120});
 	const paths = Array.from({length: 130}, (_, index) => `/sale/${index}`);
 	const created = await Promise.all(paths.map((path) => oplink.links.create({path})));
 	t.deepEqual(
 		created.map(({path}) => path),
 		paths,
 	);
-	t.true(waits.length >= 1);
-	t.true(waits.every((seconds) => seconds === 1));
+	t.deepEqual([...new Set(waits)], [1]);
 	t.is((await oplink.links.list()).total, 130);
 });

@@ -52,7 +52,7 @@ const testFiles = async (): Promise<string[]> =>
 /** A file or folder below `test/`; everything else is an option of ava. */
 const isPath = (arg: string): boolean => path.normalize(arg).startsWith('test/');
 
-/** The test files that are asked for, each alone, or all of them in groups where none is. */
+/** The test files that are asked for, by name each alone, by folder in groups; all of them where none is. */
 const groupsOf = async (args: string[]): Promise<Groups> => {
 	const files = await testFiles();
 	const paths = args.filter(isPath).map((arg) => path.join(arg, '.'));
@@ -62,7 +62,9 @@ const groupsOf = async (args: string[]): Promise<Groups> => {
 		throw new Error(`${missing} is no file or folder of tests.`);
 	}
 
-	return paths.length === 0 ? groupTests(files) : eachAlone(paths.flatMap(below));
+	const named = new Set(files.filter((file) => paths.includes(file)));
+	const inFolders = new Set(paths.length === 0 ? files : paths.flatMap(below));
+	return new Map([...eachAlone([...named]), ...groupTests([...inFolders].filter((file) => !named.has(file)))]);
 };
 
 /** Where the compiled tests are, the compiled `bin/oplink.js`, and the compiled check-answers.ts. */
