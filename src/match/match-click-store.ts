@@ -1,4 +1,5 @@
 import type {Confidence} from '../app-config/app-config.ts';
+import {signalColumns} from '../clicks/journal/entry.ts';
 import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
 import {type MatchSignals, normalise, type Platform} from './match-signals.ts';
@@ -91,14 +92,7 @@ export const matchClickColumns = (source: string): string =>
 		'link_id',
 		'created_at',
 		'expires_at',
-		'platform',
-		'os_major',
-		'os_minor',
-		'os_patch',
-		'os_precision',
-		'device_model',
-		'language',
-		'timezone',
+		...signalColumns,
 		'consumed_at',
 		'consumed_by',
 		'consumed_method',
