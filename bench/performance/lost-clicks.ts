@@ -63,7 +63,7 @@ const compare = async (installation: Installation, {answered, sent}: Visits) => 
 	};
 };
 
-type Scene = {stage: Stage; installation: Installation; dataDir: string; visits: Visits; awaySeconds: number};
+type Scene = {stage: Stage; installation: Installation; dataDir: string; visits: Visits};
 
 const ended =
 	(signal: NodeJS.Signals) =>
@@ -79,8 +79,9 @@ const ended =
 	};
 
 /** Cuts a line of the server's for a while, in the middle of a load. */
-const outage = async (scene: Scene, line: Line, env: Record<string, string>): Promise<void> => {
-	const {installation, dataDir, visits, awaySeconds} = scene;
+const outage = async (scene: Scene, line: Line, seconds: number, env: Record<string, string>): Promise<void> => {
+	const {stage, installation, dataDir, visits} = scene;
+	const awaySeconds = stage.quick ? 3 : seconds;
 	const server = await installation.start({DATA_DIR: dataDir, ...env});
 	// What is not in memory cannot be read without the database.
 	await visitAll(installation, server, 3, visits);
@@ -99,12 +100,12 @@ const scenes: Record<string, (scene: Scene) => Promise<void>> = {
 	SIGTERM: ended('SIGTERM'),
 	'PostgreSQL away': async (scene) => {
 		const {line, url} = await openDatabaseLine(scene.installation.databaseUrl);
-		await outage(scene, line, {DATABASE_URL: url});
+		await outage(scene, line, 30, {DATABASE_URL: url});
 	},
 	'Redis away': async (scene) => {
 		const {hostname, port} = new URL(await scene.stage.redis());
 		const line = await openLine({host: hostname, port: Number(port)});
-		await outage(scene, line, {REDIS_URL: `redis://127.0.0.1:${line.port}`});
+		await outage(scene, line, 10, {REDIS_URL: `redis://127.0.0.1:${line.port}`});
 	},
 };
 
@@ -112,7 +113,7 @@ const play = async (stage: Stage, name: string, run: (scene: Scene) => Promise<v
 	const installation = await stage.installation({links: HOT_LINKS});
 	const visits: Visits = {sent: 0, answered: new Set(), bad: 0};
 	const dataDir = await mkdtemp(path.join(stage.folder, 'lost-'));
-	await run({stage, installation, dataDir, visits, awaySeconds: stage.quick ? 3 : 10});
+	await run({stage, installation, dataDir, visits});
 	const {missing, doubled, unknown, unanswered} = await compare(installation, visits);
 	await installation.close();
 	const wrong = missing + doubled + unknown;

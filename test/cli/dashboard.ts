@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {setTimeout as wait} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import type {Io} from '../../src/cli/io.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
@@ -40,9 +40,16 @@ const createKeyboard = () => {
 type Setup = {env?: Record<string, string>; columns?: number; rows?: number; url?: string; io?: Partial<Io>};
 
 /** `oplink dashboard` on a terminal; frames are drawn as the command asks for them. */
-const onTerminal = (argv: string[], {env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {}) => {
+const onTerminal = (
+	t: ExecutionContext,
+	argv: string[],
+	{env = {}, columns = 80, rows = 24, url, io = {}}: Setup = {},
+) => {
 	const screen = createScreen({columns, rows});
 	const keyboard = createKeyboard();
+	// What a test that failed left on would draw for ever.
+	const timers = new Set<NodeJS.Timeout>();
+	t.teardown(() => timers.forEach(clearInterval));
 	const ended = runCli(['dashboard', ...argv], {
 		env: {OPLINK_URL: url ?? service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env},
 		stdin: keyboard.stream,
@@ -50,7 +57,8 @@ const onTerminal = (argv: string[], {env = {}, columns = 80, rows = 24, url, io 
 			stdout: screen.stdout,
 			sleep: () => wait(10),
 			every: (_seconds, work) => {
-				const timer = setInterval(work, 100);
+				const timer = setInterval(work, 250);
+				timers.add(timer);
 				return () => clearInterval(timer);
 			},
 			...io,
@@ -76,8 +84,8 @@ const onTerminal = (argv: string[], {env = {}, columns = 80, rows = 24, url, io 
 	};
 };
 
-const live = async (acme: TestOrganization, setup: Setup = {}) => {
-	const dashboard = onTerminal([acme.orgKey], setup);
+const live = async (t: ExecutionContext, acme: TestOrganization, setup: Setup = {}) => {
+	const dashboard = onTerminal(t, [acme.orgKey], setup);
 	await dashboard.untilShown('live');
 	return dashboard;
 };
@@ -85,7 +93,7 @@ const live = async (acme: TestOrganization, setup: Setup = {}) => {
 test('clicks show as they happen, and q gives the terminal back as it was', async (t) => {
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Spring 春'});
-	const {screen, keyboard, ended, untilShown, type} = await live(acme);
+	const {screen, keyboard, ended, untilShown, type} = await live(t, acme);
 	await untilShown('none yet');
 	t.true(screen.modes().has('1049'));
 	await clickOn(service, spring.url);
@@ -95,7 +103,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 		row,
 		new RegExp(`^ \\d\\d:00:00 {2}click {4}Spring 春 \\(${acme.orgKey}/${spring.shortCode}\\) +ios · Safari$`),
 	);
-	t.regex(lines[0] ?? '', /● live \d\d:00:\d\d$/);
+	t.regex(lines[0] ?? '', /● live \d\d:\d\d:\d\d$/);
 	t.true((lines[0] ?? '').startsWith(` ${acme.name.slice(0, 20)}`));
 	t.regex(lines[1] ?? '', /^ ok: database, migrations +Oplink /);
 	t.is(lines[23], ' q quits');
@@ -109,7 +117,7 @@ test('clicks show as they happen, and q gives the terminal back as it was', asyn
 });
 
 test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
-	const {screen, ended, type} = await live(await organization(service));
+	const {screen, ended, type} = await live(t, await organization(service));
 	type('\u0003');
 	const {exitCode, stderr} = await ended;
 	t.is(exitCode, 130);
@@ -120,7 +128,7 @@ test('Ctrl-C gives the terminal back and ends with 130', async (t) => {
 test('a signal does as Ctrl-C', async (t) => {
 	const interruption = new AbortController();
 	const acme = await organization(service);
-	const {screen, ended} = await live(acme, {io: {interruption: interruption.signal}});
+	const {screen, ended} = await live(t, acme, {io: {interruption: interruption.signal}});
 	interruption.abort();
 	t.is((await ended).exitCode, 130);
 	t.false(screen.modes().has('1049'));
@@ -128,7 +136,7 @@ test('a signal does as Ctrl-C', async (t) => {
 
 test('another size is another picture, with nothing left of the one before', async (t) => {
 	const acme = await organization(service);
-	const {screen, ended, type, until} = await live(acme, {columns: 120, rows: 40});
+	const {screen, ended, type, until} = await live(t, acme, {columns: 120, rows: 40});
 	await until((lines) => lines[39] === ' q quits');
 	screen.resize({columns: 80, rows: 24});
 	await until((lines) => lines[23] === ' q quits' && lines.length === 24);
@@ -141,7 +149,7 @@ test('another size is another picture, with nothing left of the one before', asy
 
 test('with NO_COLOR it is live without a colour', async (t) => {
 	const acme = await organization(service);
-	const {screen, ended, type} = await live(acme, {env: {NO_COLOR: '1'}});
+	const {screen, ended, type} = await live(t, acme, {env: {NO_COLOR: '1'}});
 	type('q');
 	await ended;
 	t.deepEqual(screen.colours(), []);
@@ -153,7 +161,7 @@ test('a server that goes away is said, and what happened meanwhile is there when
 	const {hostname, port} = new URL(service.url);
 	const line = await openLine({host: hostname, port: Number(port)});
 	t.teardown(() => line.close());
-	const dashboard = await live(acme, {url: `http://127.0.0.1:${line.port}`});
+	const dashboard = await live(t, acme, {url: `http://127.0.0.1:${line.port}`});
 	await line.cut();
 	await dashboard.untilShown('away, again in');
 	await clickOn(service, spring.url);
@@ -169,7 +177,7 @@ test('a refusal while it runs ends it with the terminal given back', async (t) =
 	const {hostname, port} = new URL(service.url);
 	const line = await openLine({host: hostname, port: Number(port)});
 	t.teardown(() => line.close());
-	const {screen, ended} = await live(acme, {url: `http://127.0.0.1:${line.port}`});
+	const {screen, ended} = await live(t, acme, {url: `http://127.0.0.1:${line.port}`});
 	await line.cut();
 	await service.services.db('organizations').where({id: acme.id}).delete();
 	await line.mend();
@@ -194,7 +202,7 @@ test('off a terminal the figures of the moment are printed once, and --json prin
 	t.is(status.status, 'ok');
 	t.is(recent.perMinute.at(-1), 1);
 	t.is(recent.links[0].link.id, spring.id);
-	const dumb = onTerminal([acme.orgKey], {env: {TERM: 'dumb'}});
+	const dumb = onTerminal(t, [acme.orgKey], {env: {TERM: 'dumb'}});
 	t.is((await dumb.ended).exitCode, 0);
 	t.regex(dumb.screen.first(), /CLICKS PER MINUTE/);
 });
@@ -204,14 +212,14 @@ for (const [what, argv, env, exitCode] of [
 	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
 ] as const) {
 	test(`${what} is told before the screen is taken`, async (t) => {
-		const {screen, ended} = onTerminal([...argv], {env});
+		const {screen, ended} = onTerminal(t, [...argv], {env});
 		t.is((await ended).exitCode, exitCode);
 		t.is(screen.raw(), '');
 	});
 }
 
 test('a server that is not there is told before the screen is taken', async (t) => {
-	const {screen, ended} = onTerminal([], {url: closedAddress});
+	const {screen, ended} = onTerminal(t, [], {url: closedAddress});
 	t.is((await ended).exitCode, 7);
 	t.is(screen.raw(), '');
 });

@@ -13,11 +13,9 @@ import type {HolderMessage} from './_holder.ts';
 
 export const silent = pino({level: 'silent'});
 
-const base = isRoot() ? '/tmp' : os.tmpdir();
-
 /** A folder that goes with the test. Under root another user may pass through it, unless `mode` says otherwise. */
 export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o711 : 0o700): Promise<string> => {
-	const folder = await mkdtemp(path.join(base, 'oplink-test-'));
+	const folder = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
 	await chmod(folder, mode);
 	t.teardown(() => rm(folder, {recursive: true, force: true, maxRetries: 5}));
 	return folder;
@@ -31,7 +29,7 @@ export const createDataDirs = () => {
 	let original: string;
 	return {
 		make: async () => {
-			original = await mkdtemp(path.join(base, 'oplink-test-'));
+			original = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
 			await chmod(original, isRoot() ? 0o711 : 0o700);
 			const database = await startEmbeddedPostgres({dataDir: original, log: silent});
 			await database.stop();

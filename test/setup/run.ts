@@ -42,6 +42,7 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 		await mkdir(answers, {recursive: true});
 		const env = {
 			...process.env,
+			TMPDIR: folder,
 			TEST_DATABASE_URL: url,
 			TEST_TEMPLATE: template,
 			TEST_REDIS_URL: redisUrl,

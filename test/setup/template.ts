@@ -8,7 +8,15 @@ import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
 import type {Teardown} from './teardown.ts';
 
 /** Nothing of a test outlives the run, so nothing has to reach the disk. */
-const SETTINGS = {fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300'};
+const SETTINGS = {
+	fsync: 'off',
+	synchronous_commit: 'off',
+	full_page_writes: 'off',
+	// A test's database is gone before a statistic of it could serve anybody.
+	autovacuum: 'off',
+	max_wal_size: '128MB',
+	max_connections: '300',
+};
 
 /** The address of a PostgreSQL for this run: TEST_DATABASE_URL where it is set, else one of its own. */
 const findServer = async (folder: string, teardown: Teardown): Promise<string> => {
