@@ -1,7 +1,10 @@
+import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
-import {readdir} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm, utimes, writeFile} from 'node:fs/promises';
+import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
+import {claimFolder, findAbandoned, releaseFolder} from '../../src/clicks/journal/journal-folder.ts';
 import {withLeaseIfFree} from '../../src/db/lease.ts';
 import {startJobs} from '../../src/jobs/start-jobs.ts';
 import {link, organization} from '../helpers/builders.ts';
@@ -94,6 +97,25 @@ test.serial('a lease of a time that never came blocks nobody, and one of now doe
 	t.false(await isFree(180));
 	// Of one that died, and whose clock was an hour ahead.
 	t.true(await isFree(HOUR));
+});
+
+test.serial('a journal of a living process is left to it, however old a clock set forward makes it look', async (t) => {
+	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journals-'));
+	t.teardown(() => rm(root, {recursive: true, force: true}));
+	const mine = path.join(root, 'mine');
+	await claimFolder(mine);
+	t.teardown(() => releaseFolder(mine));
+	const anHourAgo = new Date(Date.now() - HOUR * 1000);
+	const left = async (name: string, pid: number): Promise<string> => {
+		const folder = path.join(root, name);
+		await mkdir(folder);
+		await writeFile(path.join(folder, 'owner'), JSON.stringify({host: hostname(), pid}));
+		await utimes(path.join(folder, 'owner'), anHourAgo, anHourAgo);
+		return folder;
+	};
+	await left('of-a-living-process', process.ppid);
+	const dead = await left('of-a-dead-process', spawnSync('true').pid);
+	t.deepEqual(await findAbandoned(mine), [dead]);
 });
 
 test.serial('the jobs of every time end well', async (t) => {
