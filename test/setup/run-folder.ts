@@ -34,11 +34,12 @@ const hasMemory = async (): Promise<boolean> => {
 };
 
 /**
- * A folder for what the run's servers and tests write, in memory where there is room: nothing of it outlives the run. Others may pass through it where we are root, as PostgreSQL runs as
- * another user then. What a killed run left is removed first.
+ * A folder for what the servers of a run write; nothing of it outlives the run. Others may pass through it where we are
+ * root, as PostgreSQL runs as another user then. What a killed run left is removed first.
+ * @param inMemory whether it is in memory where there is room: for tests, not for measurements.
  */
-export const makeRunFolder = async (teardown: Teardown): Promise<string> => {
-	const base = (await hasMemory()) ? MEMORY : isRoot() ? '/tmp' : os.tmpdir();
+export const makeRunFolder = async (teardown: Teardown, {inMemory = false} = {}): Promise<string> => {
+	const base = inMemory && (await hasMemory()) ? MEMORY : isRoot() ? '/tmp' : os.tmpdir();
 	for (const name of await readdir(base)) {
 		const pid = Number(NAME.exec(name)?.[1]);
 		if (pid > 0 && isGone(pid)) {

@@ -27,7 +27,7 @@ const withAnswers = async (outcome: Outcome, answers: string, check: string): Pr
 const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
-		const folder = await makeRunFolder(teardown);
+		const folder = await makeRunFolder(teardown, {inMemory: true});
 		const preparing = [
 			prepareRedis(folder, teardown),
 			prepareTemplate(folder, teardown),
