@@ -1,6 +1,11 @@
+import {createRequire} from 'node:module';
 import {type Logger, pino} from 'pino';
-import pretty from 'pino-pretty';
 import type {Config} from './config.ts';
+
+const require = createRequire(import.meta.url);
+
+/** What writes lines for people. The package is loaded where they are asked for alone. */
+const prettyStream = () => (require('pino-pretty') as typeof import('pino-pretty'))({destination: 2, sync: true});
 
 /** Logs go to standard error: standard output is for what a command was asked for. Secrets are cut by name. */
 export const createLog = ({logLevel, logFormat}: Pick<Config, 'logLevel' | 'logFormat'>): Logger =>
@@ -22,5 +27,5 @@ export const createLog = ({logLevel, logFormat}: Pick<Config, 'logLevel' | 'logF
 				remove: true,
 			},
 		},
-		logFormat === 'pretty' ? pretty({destination: 2, sync: true}) : pino.destination({fd: 2, sync: true}),
+		logFormat === 'pretty' ? prettyStream() : pino.destination({fd: 2, sync: true}),
 	);

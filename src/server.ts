@@ -2,13 +2,12 @@ import {createServer, type RequestListener, type Server, type ServerResponse} fr
 import {type AddressInfo, Server as NetServer} from 'node:net';
 import {setTimeout as pause} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {createApp} from './app.ts';
 import type {Clock} from './clock.ts';
 import type {Config} from './config.ts';
 import type {Db} from './db/db.ts';
 import {notReady} from './errors.ts';
 import {errorBody, rawPath, requestIdOf} from './http/envelope.ts';
-import {startJobs} from './jobs/start-jobs.ts';
+import {createLateParts} from './late-parts.ts';
 import {inFrontOf} from './resolution/hot-path.ts';
 import {createServices, type Services} from './services.ts';
 
@@ -118,19 +117,20 @@ export const startService = async ({config, clock, log, adminToken, openDb}: Par
 		const db = await openDb();
 		const services = createServices({config, port, db, clock, log, adminToken});
 		await services.clickJournal.start();
-		const answer = inFrontOf(services, createApp(services).callback());
-		const stopJobs = startJobs(services);
+		const late = createLateParts(services);
+		const answer = inFrontOf(services, late.answer, () => !late.isLoaded());
 		const drain = createDrain(server);
 		server.removeListener('request', wait);
 		server.on('request', (request, response) => {
 			drain.watch(response);
 			answer(request, response);
 		});
+		late.loadSoon();
 		return {
 			services,
 			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
 			stop: async () => {
-				stopJobs();
+				late.stop();
 				services.clickStream.close();
 				await drain.finish(config.shutdownTimeoutSeconds);
 				await services.close();

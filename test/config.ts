@@ -5,6 +5,7 @@ import test from 'ava';
 import {addressesOf, ConfigError, loadConfig} from '../src/config.ts';
 import {configTable, describeConfig} from '../src/config-table.ts';
 import {packageRoot} from '../src/package-root.ts';
+import {readPlans} from '../src/plans/plans.ts';
 
 test('with nothing set the defaults are those of the specification', (t) => {
 	const config = loadConfig({});
@@ -100,4 +101,41 @@ test('the environment is read in config.ts and in the CLI only', (t) => {
 		.map((file) => path.relative(path.join(packageRoot, 'src'), file))
 		.filter((file) => !file.startsWith('cli/'));
 	t.deepEqual(found, []);
+});
+
+test('a plans file is refused with every fault of it', (t) => {
+	const plan = {
+		quotas: {links: 10, clicks: null, members: 1, domains: 0},
+		features: {api_access: true, custom_domains: false},
+		prices: {USD: 900, EGP: 0},
+	};
+	t.deepEqual(readPlans(JSON.stringify({SOLO: plan})), {SOLO: {...plan, stripePrice: null}});
+	const faulty = {
+		...plan,
+		quotas: {...plan.quotas, links: -1, clicks: 1.5, seats: 3},
+		features: {api_access: 'yes'},
+		prices: null,
+		stripePrice: 7,
+	};
+	for (const [text, message] of [
+		['{', /JSON/],
+		['[]', /a plan at least/],
+		[JSON.stringify({solo: plan}), /^solo is not allowed$/],
+		[
+			JSON.stringify({SOLO: faulty}),
+			new RegExp(
+				[
+					'SOLO.quotas.links must be a whole number, or null',
+					'SOLO.quotas.clicks must be a whole number, or null',
+					'SOLO.quotas.seats is not allowed',
+					'SOLO.features.api_access must be a boolean',
+					'SOLO.features.custom_domains is required',
+					'SOLO.prices must be an object',
+					'SOLO.stripePrice must be a text, or null',
+				].join('\\. '),
+			),
+		],
+	] as const) {
+		t.throws(() => readPlans(text), {message});
+	}
 });

@@ -1,9 +1,22 @@
 import {setMaxListeners} from 'node:events';
-import {isBrokenPipe, processIo} from './io.ts';
-import {run} from './program.ts';
+import {type Io, isBrokenPipe, processIo} from './io.ts';
+import {reported} from './reported.ts';
 
 /** What listens for Ctrl-C: each request, its connection and each pause, 16 at once, and a few beside them. */
 const LISTENERS = 64;
+
+/** Runs a command line. The word that starts a server needs neither the other commands nor what reads their options. */
+const run = async (argv: string[], io: Io): Promise<number> => {
+	if (argv.length === 1 && argv[0] === 'serve') {
+		return reported(io, async () => {
+			const {serve} = await import('../serve.ts');
+			return serve(process.env);
+		});
+	}
+
+	const program = await import('./program.ts');
+	return program.run(argv, io);
+};
 
 /** Runs `oplink` in this process. The first Ctrl-C ends a command in order, a second one ends the process. */
 export const main = async (argv: string[]): Promise<number> => {

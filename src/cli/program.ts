@@ -1,6 +1,5 @@
 import {Command, CommanderError} from 'commander';
 import {packageVersion} from '../package-root.ts';
-import {InterruptedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
@@ -29,8 +28,8 @@ import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
-import {type Io, isBrokenPipe, write} from './io.ts';
-import {reportError} from './report-error.ts';
+import type {Io} from './io.ts';
+import {reported} from './reported.ts';
 
 /** Every command, in the order of help. */
 export const commands: Array<AnyCommand | CommandGroup> = [
@@ -142,34 +141,27 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 };
 
 /** Runs one command line, without the words before the first argument. Never throws. @returns the exit code. */
-export const run = async (argv: string[], io: Io): Promise<number> => {
-	let exitCode: number = exitCodes.ok;
-	const program = createProgram(io, (code) => {
-		exitCode = code;
-	});
-	try {
-		if (argv[0] === '__complete') {
-			await complete(program, argv.slice(1), io);
-		} else if (argv.length === 0) {
-			program.outputHelp();
-		} else {
-			await program.parseAsync(argv, {from: 'user'});
+export const run = (argv: string[], io: Io): Promise<number> =>
+	reported(io, async () => {
+		let exitCode: number = exitCodes.ok;
+		const program = createProgram(io, (code) => {
+			exitCode = code;
+		});
+		try {
+			if (argv[0] === '__complete') {
+				await complete(program, argv.slice(1), io);
+			} else if (argv.length === 0) {
+				program.outputHelp();
+			} else {
+				await program.parseAsync(argv, {from: 'user'});
+			}
+		} catch (error) {
+			if (error instanceof CommanderError) {
+				return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+			}
+
+			throw error;
 		}
 
 		return exitCode;
-	} catch (error) {
-		if (error instanceof CommanderError) {
-			return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-		}
-
-		// The reader of our output left: it has what it wanted.
-		if (isBrokenPipe(error)) {
-			return exitCodes.ok;
-		}
-
-		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
-		const report = reportError(interrupted ? new InterruptedError() : error);
-		await write(io.stderr, `${report.lines.join('\n')}\n`).catch(() => {});
-		return report.exitCode;
-	}
-};
+	});

@@ -1,5 +1,4 @@
 import type {Services} from '../services.ts';
-import {ensureDemo} from './demo-organization.ts';
 
 /**
  * Says on standard output where the service is and, with the embedded database, shows the demo organization: a short
@@ -9,7 +8,13 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 	const {publicUrl, linkDomain, linkScheme} = services.addresses;
 	const print = (text: string) => process.stdout.write(`${text}\n`);
 	print(`\nOplink is ready at ${publicUrl}`);
-	const demo = withDemo ? await ensureDemo(services) : null;
+	if (!withDemo) {
+		return;
+	}
+
+	// Makes links and keys, which a server on a database of its own has no need of to start.
+	const {ensureDemo} = await import('./demo-organization.ts');
+	const demo = await ensureDemo(services);
 	if (demo === null) {
 		return;
 	}

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import {type FieldFault, validationFailed} from '../errors.ts';
+import {MAX_DEPTH} from './too-deep.ts';
 
 /** Wording of interface 7.2: `<field> must be longer than or equal to N characters`, field names without quotes. */
 const wording: Record<string, string> = {
@@ -30,15 +31,6 @@ const bodyOptions: Joi.ValidationOptions = {...options, convert: false};
 
 /** A `params` or `query` part keeps unknown keys out of the way: callers may add what they like to a URL. */
 const urlOptions: Joi.ValidationOptions = {...options, convert: true, stripUnknown: true};
-
-/** No body of ours is deeper by far; without a bound a small one could be deep enough to exhaust the stack. */
-const MAX_DEPTH = 64;
-
-/** Whether a JSON value has more levels than any that we take, so that what walks it, or writes it, could run out of stack. */
-export const isTooDeep = (value: unknown, levels = MAX_DEPTH): boolean =>
-	typeof value === 'object' &&
-	value !== null &&
-	(levels === 0 || Object.values(value).some((item) => isTooDeep(item, levels - 1)));
 
 const stringFault = (text: string, name: string): string | null => {
 	if (text.includes('\0')) {

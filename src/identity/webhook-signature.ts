@@ -3,7 +3,7 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config-providers.ts';
 import {invalidWebhookSignature} from '../errors.ts';
-import {isTooDeep} from '../http/validate.ts';
+import {isTooDeep} from '../http/too-deep.ts';
 import type {Delivery} from './provider-events.ts';
 
 const require = createRequire(import.meta.url);

@@ -2,8 +2,9 @@ import type {Addresses} from '../config.ts';
 import type {HttpError} from '../errors.ts';
 import type {RowResult} from './import-chunk.ts';
 import type {ImportTarget} from './import-target.ts';
-import {type LinkOwner, shortUrl} from './link.ts';
+import type {LinkOwner} from './link.ts';
 import type {LinkReferences} from './link-references.ts';
+import {shortUrl} from './short-url.ts';
 
 /** A row's line of the answer (decisions 10). */
 export type ImportAnswer = {

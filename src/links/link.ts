@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Addresses} from '../config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
 import {type SharedFieldsInput, type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from './link-fields.ts';
+import {shortUrl} from './short-url.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
 export type LinkRow = SharedFieldsRow & {
@@ -42,15 +43,6 @@ export type LinkView = {link: LinkRow; domain: Domain; template: LinkTemplate | 
 
 /** The organization as links see it. */
 export type LinkOwner = {id: string; orgKey: string; defaultDomainId: string | null};
-
-/** The short URL; on a custom domain it has the orgKey too (decisions 4), and https. */
-export const shortUrl = (
-	{linkScheme, linkDomain}: Addresses,
-	{hostname, orgKey, shortCode}: {hostname: string | null; orgKey: string; shortCode: string},
-): string =>
-	hostname === null
-		? `${linkScheme}://${linkDomain}/${orgKey}/${shortCode}`
-		: `https://${hostname}/${orgKey}/${shortCode}`;
 
 /** The two fields that a response shows as they take effect: own, else the template's, else the default. */
 export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) => ({

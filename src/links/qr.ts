@@ -5,21 +5,9 @@ import {validationFailed} from '../errors.ts';
 import {type Reply, reply} from '../http/route.ts';
 import {integerQuery} from '../http/validate.ts';
 import {bitmapPng, type Rgba} from './bitmap-png.ts';
-
-/** How a QR code is drawn: `margin` in modules, colours as RRGGBB. `size` in pixels; the SVG of a page has none. */
-export type QrOptions = {
-	size?: number;
-	margin: number;
-	color: string;
-	bgColor: string;
-	ecc: 'L' | 'M' | 'Q' | 'H';
-};
-
-/** Loaded with the first code that is drawn. */
-const loadQrCode = async () => (await import('qrcode')).default;
+import {hexOf, loadQrCode, plain, type QrOptions, qrSvg, TRANSPARENT} from './qr-svg.ts';
 
 const DEFAULT_SIZE = 512;
-const TRANSPARENT = 'transparent';
 
 const color = Joi.string()
 	.pattern(/^#?[0-9a-fA-F]{6}$/)
@@ -33,21 +21,6 @@ export const qrQuery = Joi.object<QrOptions>({
 	bgColor: color.allow(TRANSPARENT).default('ffffff'),
 	ecc: Joi.valid('L', 'M', 'Q', 'H').default('M'),
 });
-
-const plain: QrOptions = {margin: 4, color: '000000', bgColor: 'ffffff', ecc: 'M'};
-
-const hexOf = (text: string): string =>
-	(text === TRANSPARENT ? 'ffffff00' : `${text.replace('#', '')}ff`).toLowerCase();
-
-/** The QR code of `url` as an SVG element. */
-export const qrSvg = async (url: string, {size, margin, color, bgColor, ecc}: QrOptions = plain): Promise<string> =>
-	(await loadQrCode()).toString(url, {
-		type: 'svg',
-		errorCorrectionLevel: ecc,
-		margin,
-		color: {dark: `#${hexOf(color)}`, light: `#${hexOf(bgColor)}`},
-		...(size === undefined ? {} : {width: size}),
-	});
 
 const rgba = (text: string): Rgba => {
 	const [red = 0, green = 0, blue = 0, alpha = 255] = Buffer.from(hexOf(text), 'hex');

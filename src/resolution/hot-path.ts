@@ -1,17 +1,17 @@
 import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
-import {hostnameOf} from '../http/request-host.ts';
 import {limits} from '../limits/limits.ts';
 import {limitSubjectOf} from '../limits/sliding-window.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
+import {createLinkHosts} from './link-hosts.ts';
 import {pageLanguage} from './page-strings.ts';
 import {bytesAsText} from './page-templates.ts';
 import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
 import {contentSecurityPolicy} from './redirect-page.ts';
-import {goneReason, type LinkRow} from './resolve-link.ts';
-import {showsQrCode} from './visit-link.ts';
+import {type Address, goneReason, type LinkRow, readLink} from './resolve-link.ts';
+import {showsQrCode} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 import {visitorOf} from './visitor-of-request.ts';
 
@@ -22,28 +22,11 @@ const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
 const PAGE_ROUTE = '/:orgKey/:shortCode';
 const DATA_ROUTE = '/:orgKey/:shortCode/data';
 
+/** A link, or its data. */
+type Asked = {address: Address; isData: boolean};
+
 /** What makes a request another one than that of a page's reader. */
 const UNUSUAL = ['x-forwarded-host', 'sec-purpose', 'purpose', 'x-moz'] as const;
-
-/** Host headers of late, and whether they name the shared link domain. */
-const createLinkHosts = ({hostRoles}: Pick<Services, 'hostRoles'>) => {
-	const known = new Map<string, boolean>();
-	return (host: string | undefined): boolean => {
-		const found = known.get(host ?? '');
-		if (found !== undefined) {
-			return found;
-		}
-
-		const role = hostRoles.roleOf(hostnameOf(host));
-		const isLinkHost = role === 'link' || role === 'both';
-		if (known.size >= 1000) {
-			known.clear();
-		}
-
-		known.set(host ?? '', isLinkHost);
-		return isLinkHost;
-	};
-};
 
 /** What `/data` answers for a link, written once, as the bytes of its UTF-8. */
 const createDataBodies = () => {
@@ -72,8 +55,9 @@ const createDataBodies = () => {
  * It is the contract of `resolutionRoutes`, which answer whatever is handed on, and the same functions. What it skips is
  * what such a request cannot need: the search for the route, joi (the path has been matched, and nothing else is read),
  * the envelope of errors, and the log line, so that with LOG_LEVEL=debug nothing is answered here.
+ * @param readsLinks whether links that are not in memory are read here: until the routes are there (`LateParts`).
  */
-export const inFrontOf = (services: Services, next: RequestListener): RequestListener => {
+export const inFrontOf = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
 		return next;
 	}
@@ -195,29 +179,26 @@ export const inFrontOf = (services: Services, next: RequestListener): RequestLis
 		};
 	};
 
-	/** What answers the request, or null where it is not one of those that are answered here. */
-	const answerOf = (request: IncomingMessage, response: ServerResponse) => {
-		const {headers, url = ''} = request;
+	/** What is asked for, or null where it is nothing that is answered here. */
+	const askedFor = ({method, headers, url = ''}: IncomingMessage): Asked | null => {
 		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
-		if (
+		return method !== 'GET' ||
 			orgKey === '' ||
 			reservedSegments.has(orgKey) ||
 			UNUSUAL.some((name) => headers[name] !== undefined) ||
 			!isLinkHost(headers.host)
-		) {
-			return null;
-		}
-
-		const row = services.linkCache.peek(orgKey, shortCode);
-		if (row == null || goneReason(row, services.clock.now()) !== null) {
-			return null;
-		}
-
-		return isData === undefined ? page(request, response, row) : data(request, response, row);
+			? null
+			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};
 
-	return (request, response) => {
-		const answer = request.method === 'GET' ? answerOf(request, response) : null;
+	const answerWith = (
+		request: IncomingMessage,
+		response: ServerResponse,
+		{isData}: Asked,
+		row: LinkRow | null | undefined,
+	): void => {
+		const isLive = row != null && goneReason(row, services.clock.now()) === null;
+		const answer = !isLive ? null : isData ? data(request, response, row) : page(request, response, row);
 		if (answer === null) {
 			next(request, response);
 			return;
@@ -237,5 +218,24 @@ export const inFrontOf = (services: Services, next: RequestListener): RequestLis
 				next(request, response);
 			}
 		});
+	};
+
+	return (request, response) => {
+		const asked = askedFor(request);
+		if (asked === null) {
+			next(request, response);
+			return;
+		}
+
+		const row = services.linkCache.peek(asked.address.orgKey, asked.address.shortCode);
+		if (row === undefined && readsLinks()) {
+			readLink(services, asked.address).then(
+				(read) => answerWith(request, response, asked, read),
+				() => next(request, response),
+			);
+			return;
+		}
+
+		answerWith(request, response, asked, row);
 	};
 };

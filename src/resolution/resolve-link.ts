@@ -1,7 +1,7 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {findVerifiedDomain, type VerifiedDomain} from '../domains/domain-store.ts';
 import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
-import {shortUrl} from '../links/link.ts';
+import {shortUrl} from '../links/short-url.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 
@@ -98,7 +98,7 @@ const byOrgKey: Prepared = {
 const byIds: Prepared = {name: 'links by id', text: query('links.id = ANY($1)')};
 
 /** What a path names: a code of an organization, which on a custom domain the domain says. */
-type Address = {orgKey: string; shortCode: string};
+export type Address = {orgKey: string; shortCode: string};
 
 /** A resolution path as the router split it. A path of one segment has no `orgKey`. */
 export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
@@ -210,6 +210,13 @@ export const findLiveLinks = async (services: Services, ids: readonly string[]):
 	);
 };
 
+/** The row of an address, from memory or from the database; null where nothing is there. */
+export const readLink = ({db, linkCache}: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
+	linkCache.get(orgKey, shortCode, async () => {
+		const [found] = await runPrepared<LinkRow>(db, byOrgKey, [orgKey, shortCode]);
+		return found ?? null;
+	});
+
 /**
  * The live link that a host and a path name.
  * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is
@@ -226,11 +233,7 @@ export const resolveLink = async (
 		throw linkNotFound();
 	}
 
-	const {orgKey, shortCode} = address;
-	const row = await services.linkCache.get(orgKey, shortCode, async () => {
-		const [found] = await runPrepared<LinkRow>(services.db, byOrgKey, [orgKey, shortCode]);
-		return found ?? null;
-	});
+	const row = await readLink(services, address);
 	if (row === null) {
 		throw linkNotFound();
 	}

@@ -1,6 +1,5 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import Joi from 'joi';
 import {packageRoot} from '../package-root.ts';
 
 /**
@@ -8,7 +7,7 @@ import {packageRoot} from '../package-root.ts';
  * at its `start`, as a `word` of its own, or as the `whole` header, because humans' User-Agents hold some of the same
  * words; `digit` asks for a digit right after it.
  */
-type ListedToken = {name: string; token: string; at: 'anywhere' | 'start' | 'word' | 'whole'; digit: boolean};
+type ListedToken = {name: string; token: string; at?: 'anywhere' | 'start' | 'word' | 'whole'; digit?: boolean};
 
 /** One list, ready to be asked. */
 export type UserAgentList = {
@@ -18,20 +17,7 @@ export type UserAgentList = {
 
 export type UserAgentLists = {preview: UserAgentList; search: UserAgentList; inApp: UserAgentList};
 
-const list = Joi.array()
-	.items(
-		Joi.object<ListedToken>({
-			name: Joi.string().required(),
-			token: Joi.string().required(),
-			at: Joi.valid('anywhere', 'start', 'word', 'whole').default('anywhere'),
-			digit: Joi.boolean().default(false),
-		}),
-	)
-	.min(1)
-	.required();
-const listsSchema = Joi.object<Record<keyof UserAgentLists, ListedToken[]>>({preview: list, search: list, inApp: list});
-
-const sourceOf = ({token, at, digit}: ListedToken): string => {
+const sourceOf = ({token, at = 'anywhere', digit = false}: ListedToken): string => {
 	const literal = token.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') + (digit ? '\\d' : '');
 	if (at === 'start' || at === 'whole') {
 		return at === 'whole' ? `^${literal}$` : `^${literal}`;
@@ -52,19 +38,15 @@ const compile = (tokens: ListedToken[]): UserAgentList => {
 	};
 };
 
-/** The lists of a crawlers file. @throws with every fault of the text. */
-export const readUserAgentLists = (text: string): UserAgentLists => {
-	const lists = Joi.attempt(JSON.parse(text), listsSchema, {abortEarly: false}) as Record<
-		keyof UserAgentLists,
-		ListedToken[]
-	>;
-	return {preview: compile(lists.preview), search: compile(lists.search), inApp: compile(lists.inApp)};
-};
-
 let shipped: UserAgentLists | undefined;
 
-/** The lists of `config/crawlers.json`, read and compiled at the first use. */
+/** The lists of `config/crawlers.json`, read and compiled at the first use. The tests check that every line has its form. */
 export const userAgentLists = (): UserAgentLists => {
-	shipped ??= readUserAgentLists(readFileSync(path.join(packageRoot, 'config', 'crawlers.json'), 'utf8'));
+	if (shipped === undefined) {
+		const text = readFileSync(path.join(packageRoot, 'config', 'crawlers.json'), 'utf8');
+		const lists = JSON.parse(text) as Record<keyof UserAgentLists, ListedToken[]>;
+		shipped = {preview: compile(lists.preview), search: compile(lists.search), inApp: compile(lists.inApp)};
+	}
+
 	return shipped;
 };

@@ -4,7 +4,7 @@ import {registerDevice} from '../devices/device-store.ts';
 import {HttpError} from '../errors.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
-import {qrSvg} from '../links/qr.ts';
+import {qrSvg} from '../links/qr-svg.ts';
 import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from './crawler-page.ts';
@@ -12,13 +12,9 @@ import {linkViewOf} from './link-view.ts';
 import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
 import {redirectPageHeaders, renderRedirectPage} from './redirect-page.ts';
 import {type ResolutionPath, type ResolvedLink, resolveLink} from './resolve-link.ts';
-import {isPrefetch, type Visitor} from './visitor.ts';
+import {isPrefetch, showsQrCode} from './visitor.ts';
 import {setVisitorCookie, visitorCookie} from './visitor-cookie.ts';
 import {visitorOf} from './visitor-of-request.ts';
-
-/** Classes whose page may show the short URL as a QR code, to go on with a phone. */
-export const showsQrCode = (visitor: Visitor): boolean =>
-	visitor.class === 'desktop' || visitor.class === 'mac-or-ipad';
 
 const page = async (services: Services, request: RequestFacts, link: ResolvedLink): Promise<Reply> => {
 	const visitor = visitorOf(request);

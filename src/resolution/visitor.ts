@@ -148,6 +148,10 @@ export const readVisitor = (headers: VisitorHeaders): Visitor => ({
 	timezone: readTimezone(headers.timezone),
 });
 
+/** Classes whose page may show the short URL as a QR code, to go on with a phone. */
+export const showsQrCode = (visitor: Pick<Visitor, 'class'>): boolean =>
+	visitor.class === 'desktop' || visitor.class === 'mac-or-ipad';
+
 /** True for a fetch ahead of the reader's decision, which is no click and gets no token (facts 1.10). */
 export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 	['sec-purpose', 'purpose', 'x-moz'].some((name) =>

@@ -103,3 +103,30 @@ test('HEAD, a page that is fetched ahead and a request for another host are for 
 	t.is((await caller.get(pathname, {'X-Request-Id': 'mine'})).headers['x-request-id'], 'mine');
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 2);
 });
+
+test('what comes before the routes are there is what the routes answer, and is counted', async (t) => {
+	const {id, url} = await link(await organization(service), {title: 'Early', params: {sku: '7'}});
+	const {pathname} = new URL(url);
+	const early = await startService({LINK_DOMAIN: new URL(url).host}, service.clock, {
+		url: service.databaseUrl,
+		drop: async () => {},
+	});
+	t.teardown(() => early.stop());
+	const headers = {'User-Agent': agents.android, Host: new URL(url).host};
+	const ask = (path: string) => anonymous(early).get(path, headers);
+	const first = await Promise.all([
+		ask(pathname),
+		ask(`${pathname}/data`),
+		ask(`${pathname}-unknown`),
+		ask('/health/ready'),
+	]);
+	const byRoutes = await ask(`${pathname}?%61=`);
+	t.deepEqual(
+		first.map(({status}) => status),
+		[200, 200, 404, 200],
+	);
+	const [page, data] = first;
+	t.deepEqual(lasting(page), lasting(byRoutes));
+	t.deepEqual(data.body, {linkId: id, path: '/sale', params: {sku: '7'}});
+	t.is((await storedRows(early, 'clicks', {link_id: id})).length, 3);
+});

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import Joi from 'joi';
 import {packageRoot} from '../../src/package-root.ts';
 import {isPrefetch, readVisitor, type VisitorClass, type VisitorHeaders} from '../../src/resolution/visitor.ts';
 
@@ -14,6 +15,25 @@ test('every User-Agent of the corpus is told for what it is', (t) => {
 	for (const [expected, , userAgent] of corpus) {
 		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
 	}
+});
+
+test('every line of config/crawlers.json has the form that is read', (t) => {
+	const list = Joi.array()
+		.items(
+			Joi.object({
+				name: Joi.string().required(),
+				token: Joi.string().required(),
+				at: Joi.valid('start', 'word', 'whole'),
+				digit: Joi.boolean(),
+			}),
+		)
+		.min(1)
+		.required();
+	const text = readFileSync(path.join(packageRoot, 'config/crawlers.json'), 'utf8');
+	const {error} = Joi.object({preview: list, search: list, inApp: list}).validate(JSON.parse(text), {
+		abortEarly: false,
+	});
+	t.is(error, undefined);
 });
 
 test('a missing or empty User-Agent is unknown', (t) => {

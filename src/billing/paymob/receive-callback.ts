@@ -1,6 +1,6 @@
 import type {Db} from '../../db/db.ts';
 import {gatewayOff, invalidWebhookSignature} from '../../errors.ts';
-import {isTooDeep} from '../../http/validate.ts';
+import {isTooDeep} from '../../http/too-deep.ts';
 import type {Services} from '../../services.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
