@@ -1,4 +1,6 @@
-import {rm} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
@@ -17,9 +19,36 @@ const options = {
 	chunkNames: 'chunks/[name]-[hash]',
 	outdir: 'dist',
 };
+const server = path.join(root, 'dist', 'server.cjs');
+
+/** The server once more, as one script that V8 compiles now and not at each start (`src/cli/load-server.ts`). */
+const buildServer = async (): Promise<void> => {
+	const {splitting: _, ...one} = bundleOptions;
+	const {outputFiles} = await build({
+		...one,
+		absWorkingDir: root,
+		entryPoints: ['src/server-script.ts'],
+		format: 'cjs',
+		charset: 'ascii',
+		sourcemap: false,
+		define: {...bundleOptions.define, 'import.meta.url': 'scriptUrl'},
+		banner: {
+			js: "(function (exports, require, module, __filename, __dirname) {const scriptUrl = require('node:url').pathToFileURL(__filename).href;",
+		},
+		footer: {js: '})'},
+		write: false,
+	});
+	const text = outputFiles.map((file) => file.text).join('');
+	await writeFile(server, `/*${createHash('sha256').update(text).digest('hex')}*/${text}`);
+	execFileSync(process.execPath, [path.join(import.meta.dirname, 'compile-server.js'), server], {stdio: 'inherit'});
+};
+
 if (values.watch) {
+	// Modules alone, which `oplink serve` then takes instead of a script that is of before the change.
+	await rm(server, {force: true});
 	await (await context({...options, logLevel: 'info'})).watch();
 } else {
 	await rm(path.join(root, 'dist'), {recursive: true, force: true});
 	await build(options);
+	await buildServer();
 }

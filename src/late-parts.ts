@@ -15,6 +15,12 @@ export type LateParts = {
 	stop(): void;
 };
 
+/** The modules of the late parts; the build has V8 compile them ahead, too. */
+export const loadLate = async () => {
+	const [{createApp}, {startJobs}] = await Promise.all([import('./app.ts'), import('./jobs/start-jobs.ts')]);
+	return {createApp, startJobs};
+};
+
 /**
  * Loads all surfaces but the pages after these answer. Koa, joi with some hundred schemas, and the features behind them are
  * half of what a start has to load (docs/performance.md).
@@ -27,7 +33,7 @@ export const createLateParts = (services: Services): LateParts => {
 	let stopJobs = (): void => {};
 
 	const load = async (): Promise<RequestListener> => {
-		const [{createApp}, {startJobs}] = await Promise.all([import('./app.ts'), import('./jobs/start-jobs.ts')]);
+		const {createApp, startJobs} = await loadLate();
 		loaded = createApp(services).callback();
 		if (!isStopped) {
 			stopJobs = startJobs(services);

@@ -1,5 +1,6 @@
 import {setMaxListeners} from 'node:events';
 import {type Io, isBrokenPipe, processIo} from './io.ts';
+import {loadServer} from './load-server.ts';
 import {reported} from './reported.ts';
 
 /** What listens for Ctrl-C: each request, its connection and each pause, 16 at once, and a few beside them. */
@@ -9,7 +10,7 @@ const LISTENERS = 64;
 const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
 		return reported(io, async () => {
-			const {serve} = await import('../serve.ts');
+			const {serve} = await loadServer();
 			return serve(process.env);
 		});
 	}

@@ -6,9 +6,9 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 
-/** The binary as a user starts it, with an environment of its own. */
-export const oplink = (t: ExecutionContext, args: string[], env: Record<string, string>) => {
-	const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'oplink.js'), ...args], {
+/** The binary as a user starts it, with an environment of its own. @param root a copy of the package. */
+export const oplink = (t: ExecutionContext, args: string[], env: Record<string, string>, root = packageRoot) => {
+	const child = spawn(process.execPath, [path.join(root, 'bin', 'oplink.js'), ...args], {
 		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});

@@ -1,12 +1,12 @@
 import {command} from '../command.ts';
+import {loadServer} from '../load-server.ts';
 
 export const serveCommand = command({
 	usage: 'serve',
 	summary: 'Run the server until Ctrl-C or SIGTERM',
 	examples: ['serve', 'serve --help'],
 	run: async ({io}) => {
-		// The server's modules are large, and no other command needs them.
-		const {serve} = await import('../../serve.ts');
+		const {serve} = await loadServer();
 		return serve(io.env as NodeJS.ProcessEnv);
 	},
 });

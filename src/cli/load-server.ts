@@ -1,0 +1,55 @@
+import {createHash} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {Script} from 'node:vm';
+import type {serve} from '../serve.ts';
+
+type Server = {serve: typeof serve};
+
+/** `dist/server.cjs`, which the build makes: the server as one script, in front of it its digest as a comment. */
+const file = fileURLToPath(new URL('../server.cjs', import.meta.url));
+
+/** SHA-256 in hexadecimal. */
+const DIGEST_LENGTH = 64;
+
+const textOf = (name: string): string | null => {
+	try {
+		// Nothing but ASCII is in it; read as UTF-8 it would take twice the memory while it is looked through.
+		return readFileSync(name, 'latin1');
+	} catch {
+		return null;
+	}
+};
+
+/**
+ * What V8 made of this very script when it was built, behind the digests of the script and of itself. V8 looks by itself
+ * whether that was the same V8 under the same flags, but would run, or die of, whatever else is not as it was written.
+ */
+const compiledOf = (digest: string): Buffer | undefined => {
+	try {
+		const bytes = readFileSync(`${file}.compiled`);
+		const compiled = bytes.subarray(2 * DIGEST_LENGTH);
+		const written = bytes.toString('latin1', 0, 2 * DIGEST_LENGTH);
+		return written === digest + createHash('sha256').update(compiled).digest('hex') ? compiled : undefined;
+	} catch {
+		return undefined;
+	}
+};
+
+/** Runs the script; what V8 made of it before spares parsing and compiling it, a third of a start (docs/performance.md). */
+const run = (source: string): Server => {
+	const digest = source.slice(2, 2 + DIGEST_LENGTH);
+	const script = new Script(source, {filename: file, cachedData: compiledOf(digest)});
+	const module = {exports: {}};
+	script.runInThisContext()(module.exports, createRequire(file), module, file, path.dirname(file));
+	return module.exports as Server;
+};
+
+/** The server. Its modules are large, and no other command needs them. */
+export const loadServer = async (): Promise<Server> => {
+	// Traces that name the sources need the modules as they are, and so does whoever has not built.
+	const source = process.sourceMapsEnabled ? null : textOf(file);
+	return source === null ? import('../serve.ts') : run(source);
+};
