@@ -25,8 +25,6 @@ export const bundleOptions = {
 	target: 'node20',
 	sourcemap: true,
 	external: [...OUTSIDE, ...OTHER_DRIVERS],
-	// Node 20 has none, and pg then asks for `Response`, which loads all of Node's fetch: 30 ms and 7 MB of a start.
-	define: {navigator: '{"userAgent":"Node.js"}'},
 	// Packages in CommonJS ask for Node's own modules by `require`, which a module has not.
 	banner: {
 		js: "import {createRequire as createBundleRequire} from 'node:module';\nconst require = createBundleRequire(import.meta.url);",

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import {setFlagsFromString} from 'node:v8';
 import type {Logger} from 'pino';
 import {readAdminToken} from './admin-token.ts';
 import {createClock} from './clock.ts';
@@ -12,6 +13,13 @@ import {type SupervisorMessage, supervise, type WorkerMessage} from './superviso
 
 /** Seconds that workers get beyond those for requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
+
+/**
+ * V8 lets old objects come to several times of those that are alive before it collects them: under load that was 50 MB more,
+ * at the same CPU a page. At half as much again the process stays small. Not before the script is loaded, because what
+ * was compiled is for V8's own flags.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=50';
 
 const nextSignal = (): Promise<NodeJS.Signals> =>
 	new Promise((resolve) => {
@@ -130,6 +138,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
  * @returns the exit code. @throws ConfigError; what keeps it from starting.
  */
 export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
+	setFlagsFromString(HEAP_GROWTH);
 	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
 	const log = createLog(config);
 	if (cluster.isWorker) {

@@ -2,6 +2,8 @@ import {qrSvg} from '../links/qr-svg.ts';
 import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {linkViewOf} from './link-view.ts';
+import {pageScript} from './page-script.ts';
+import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
 import {type LinkRow, toResolvedLink} from './resolve-link.ts';
 import type {VisitorClass} from './visitor.ts';
@@ -40,20 +42,36 @@ export const bytesAsText = (text: string): string => Buffer.from(text).toString(
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 const NONCE = `${randomAlphanumeric(22)}==`;
 
-/** Joined as text: to copy bytes into a buffer for each answer costs more than to write a text that is at hand. */
-const templateOf = (page: string): PageTemplate => {
-	const parts = bytesAsText(page).split(new RegExp(`(${TOKEN}|${NONCE})`));
-	return {
-		fill: ({nonce, token}) => {
-			let filled = '';
-			for (const part of parts) {
-				filled += part === NONCE ? nonce : part === TOKEN ? token : part;
-			}
+/** What all pages have in common, four fifths of one: kept once, and not with every page. */
+const SHARED = [pageStyle, pageScript].map(bytesAsText);
+const MARKERS = [TOKEN, NONCE, ...SHARED];
 
-			return filled;
-		},
-	};
+/** A copy that does not keep the whole page in memory, as a part of a longer text does in V8. */
+const ownCopy = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+
+/** The parts of a page, each marker among them as the one text that it is everywhere. */
+const partsOf = (page: string): string[] => {
+	let parts = [bytesAsText(page)];
+	for (const marker of MARKERS) {
+		parts = parts.flatMap((part) =>
+			part.split(marker).flatMap((piece, index) => (index === 0 ? [piece] : [marker, piece])),
+		);
+	}
+
+	return parts.map((part) => MARKERS.find((marker) => marker === part) ?? ownCopy(part));
 };
+
+/** Joined as text: to copy bytes into a buffer for each answer costs more than to write a text that is at hand. */
+const templateOf = (parts: readonly string[]): PageTemplate => ({
+	fill: ({nonce, token}) => {
+		let filled = '';
+		for (const part of parts) {
+			filled += part === NONCE ? nonce : part === TOKEN ? token : part;
+		}
+
+		return filled;
+	},
+});
 
 /** The pages of a link, by their kind; null: it is being made. */
 type Kept = {templates: Map<string, PageTemplate | null>; length: number};
@@ -77,11 +95,13 @@ export const createPageTemplates = (services: Pick<Services, 'addresses' | 'back
 	};
 
 	const keep = (key: string, row: LinkRow, page: string): PageTemplate => {
-		const template = templateOf(page);
+		const parts = partsOf(page);
+		const template = templateOf(parts);
+		const length = parts.reduce((sum, part) => sum + (SHARED.includes(part) ? 0 : part.length), 0);
 		const pages = use(row);
 		pages.templates.set(key, template);
-		pages.length += page.length;
-		characters += page.length;
+		pages.length += length;
+		characters += length;
 		while (characters > MOST_CHARACTERS) {
 			const [oldest = row] = kept.keys();
 			drop(oldest);
