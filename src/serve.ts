@@ -15,7 +15,7 @@ import {type SupervisorMessage, supervise, type WorkerMessage} from './superviso
 const WORKER_GRACE_SECONDS = 5;
 
 /**
- * V8 lets old objects come to several times of those that are alive before it collects them: under load that was 50 MB more,
+ * V8 lets old objects come to several times of those that are alive before it collects them: under load that was some 50 MB more,
  * at the same CPU a page. At half as much again the process stays small. Not before the script is loaded, because what
  * was compiled is for V8's own flags.
  */
