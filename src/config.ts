@@ -10,9 +10,8 @@ import {
 	type StripeConfig,
 } from './config-providers.ts';
 import {type Environment, readEnvironment} from './environment.ts';
-import {packageRoot} from './package-root.ts';
 import {placeholderWarning} from './plans/placeholder-prices.ts';
-import {type Plans, readPlans} from './plans/plans.ts';
+import {type Plans, readPlans, shippedPlans} from './plans/plans.ts';
 
 /** Exit code of a start that configuration ended (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78;
@@ -124,7 +123,8 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 
 	let plans: Plans = {};
 	try {
-		plans = readPlans(readFileSync(text('PLANS_FILE') ?? path.join(packageRoot, 'config', 'plans.json'), 'utf8'));
+		const file = text('PLANS_FILE');
+		plans = file === null ? shippedPlans() : readPlans(readFileSync(file, 'utf8'));
 	} catch (error) {
 		fault('PLANS_FILE', `could not be used: ${(error as Error).message}`);
 	}

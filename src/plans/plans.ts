@@ -1,4 +1,8 @@
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
 import type {Logger} from 'pino';
+import {packageRoot} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
@@ -19,71 +23,35 @@ export type Plan = {
 /** Plans by their uppercase name, in the order of the file. */
 export type Plans = Readonly<Record<string, Plan>>;
 
-/** What is wrong with a value, or null. Written out, because joi alone would be a tenth of a start (docs/performance.md). */
-type Check = (value: unknown) => string | null;
+const require = createRequire(import.meta.url);
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const quota: Check = (value) => (value === null || isCount(value) ? null : 'must be a whole number, or null');
-const price: Check = (value) => (isCount(value) ? null : 'must be a whole number');
-const flag: Check = (value) => (typeof value === 'boolean' ? null : 'must be a boolean');
+/** joi alone would be a tenth of a start (docs/performance.md), so it is loaded where there is a file to check. */
+const loadJoi = () => require('joi') as typeof import('joi');
 
-const recordOf = (value: unknown): Record<string, unknown> | null =>
-	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
-
-/** The faults of an object with these fields and no other, each with its path. */
-const faultsIn = (at: string, value: unknown, fields: Record<string, (value: unknown, at: string) => string[]>) => {
-	const record = recordOf(value);
-	if (record === null) {
-		return [`${at} ${value === undefined ? 'is required' : 'must be an object'}`];
-	}
-
-	const unknown = Object.keys(record).filter((name) => !Object.hasOwn(fields, name));
-	return [
-		...Object.entries(fields).flatMap(([name, check]) => check(record[name], `${at}.${name}`)),
-		...unknown.map((name) => `${at}.${name} is not allowed`),
-	];
-};
-
-const field =
-	(check: Check) =>
-	(value: unknown, at: string): string[] => {
-		const fault = value === undefined ? 'is required' : check(value);
-		return fault === null ? [] : [`${at} ${fault}`];
-	};
-const group =
-	<Name extends string>(check: Check, ...names: Name[]) =>
-	(value: unknown, at: string): string[] =>
-		faultsIn(at, value, Object.fromEntries(names.map((name) => [name, field(check)])));
-
-const planFields = {
-	quotas: group<QuotaName>(quota, 'links', 'clicks', 'members', 'domains'),
-	features: group<FeatureName>(flag, 'api_access', 'custom_domains'),
-	prices: group<Currency>(price, 'USD', 'EGP'),
-	stripePrice: (value: unknown, at: string) =>
-		value === undefined || value === null || (typeof value === 'string' && value !== '')
-			? []
-			: [`${at} must be a text, or null`],
+const plansSchema = (Joi: typeof import('joi')) => {
+	const quota = Joi.number().integer().min(0).allow(null).required();
+	const price = Joi.number().integer().min(0).required();
+	const planSchema = Joi.object<Plan>({
+		quotas: Joi.object({links: quota, clicks: quota, members: quota, domains: quota}).required(),
+		features: Joi.object({api_access: Joi.boolean().required(), custom_domains: Joi.boolean().required()}).required(),
+		prices: Joi.object({USD: price, EGP: price}).required(),
+		stripePrice: Joi.string().allow(null).default(null),
+	});
+	return Joi.object<Record<string, Plan>>()
+		.pattern(/^[A-Z][A-Z0-9_]*$/, planSchema)
+		.min(1);
 };
 
 /** The plans of a plans file (decisions 1, `PLANS_FILE`). @throws with every fault of the text. */
 export const readPlans = (text: string): Plans => {
-	const plans = recordOf(JSON.parse(text));
-	const entries = Object.entries(plans ?? {});
-	const faults = entries.flatMap(([name, plan]) =>
-		/^[A-Z][A-Z0-9_]*$/.test(name) ? faultsIn(name, plan, planFields) : [`${name} is not allowed`],
-	);
-	if (entries.length === 0) {
-		faults.push('there must be an object with a plan at least');
-	}
-
-	if (faults.length > 0) {
-		throw new Error(faults.join('. '));
-	}
-
-	return Object.freeze(
-		Object.fromEntries(entries.map(([name, plan]) => [name, {stripePrice: null, ...(plan as Partial<Plan>)} as Plan])),
-	);
+	const Joi = loadJoi();
+	const options = {abortEarly: false, convert: false};
+	return Object.freeze(Joi.attempt(JSON.parse(text), plansSchema(Joi), options) as Record<string, Plan>);
 };
+
+/** The plans of `config/plans.json`, which a test holds to what `readPlans` asks of a file. */
+export const shippedPlans = (): Plans =>
+	Object.freeze(JSON.parse(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')) as Plans);
 
 /** The plan's name as it is written, uppercase, or null where there is no such plan (decisions 3). */
 export const planNamed = (plans: Plans, name: string): string | null => {
