@@ -1,5 +1,5 @@
 import {createClickStore, type StoredClick} from './click-store.ts';
-import {type Open, tokenKey} from './events.ts';
+import type {Open} from './events.ts';
 import type {Answer, Matcher, Mode} from './matcher.ts';
 
 const LIMIT = 10_000;
@@ -10,8 +10,8 @@ type Rule = {near: 'ip' | 'net'; seconds: number; choose: (open: Open, clicks: S
 const createBaseline = ({near, seconds, choose}: Rule, {tokens, key}: Mode): Matcher => {
 	const store = createClickStore();
 	const match = (open: Open): Answer => {
-		for (const {method, hash} of tokens ? open.tokens : []) {
-			const proven = store.findByToken(tokenKey(hash));
+		for (const {method, clickId} of tokens ? open.tokens : []) {
+			const proven = store.findByToken(clickId);
 			if (proven !== null && store.claim(proven, open.at)) {
 				return {click: proven.click, method, confidence: 'exact', score: null};
 			}

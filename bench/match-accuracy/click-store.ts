@@ -60,7 +60,7 @@ export const createClickStore = () => {
 				expiresAt: new Date(click.at.getTime() + WINDOW_MS),
 				isOpen: true,
 			};
-			byToken.set(click.tokenHash, stored);
+			byToken.set(click.tokenId, stored);
 			add(byPlace.ip, click.keys.ip, stored);
 			add(byPlace.net, click.keys.net, stored);
 			const visit = visitOf(click);
@@ -68,7 +68,7 @@ export const createClickStore = () => {
 				add(byVisit, visit, stored);
 			}
 		},
-		findByToken: (hash: string): StoredClick | null => byToken.get(hash) ?? null,
+		findByToken: (id: string): StoredClick | null => byToken.get(id) ?? null,
 		findOpenNear: ({key, value, organizationId, since, limit}: Wanted, now: Date): StoredClick[] => {
 			const found: StoredClick[] = [];
 			const there = byPlace[key].get(value) ?? [];

@@ -1,4 +1,4 @@
-import {hashMatchToken} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken} from '../../src/clicks/open-match.ts';
 import {type MatchFields, type SentToken, tokensOf} from '../../src/match/match-request.ts';
 import {type MatchSignals, normalise, signalsOfApp} from '../../src/match/match-signals.ts';
 import {networkKeysOf} from '../../src/match/network-keys.ts';
@@ -26,7 +26,7 @@ export type Click = At & {
 	signals: MatchSignals;
 	/** What other products compare. */
 	raw: Pick<Visit, 'userAgent' | 'screen'> & {language: string | null; timezone: string | null};
-	tokenHash: string;
+	tokenId: string;
 	/** The browser whose cookie it has. */
 	visitor: string | null;
 };
@@ -50,8 +50,6 @@ export const keysOf = (ip: string): Keys => {
 	return {ip: ipKey.toString('base64'), net: netKey.toString('base64')};
 };
 
-export const tokenKey = (hash: Buffer): string => hash.toString('base64');
-
 export const makeClick = (
 	base: Omit<At, 'keys'> & {ip: string},
 	{id, linkId, token, visit}: {id: string; linkId: string; token: string; visit: Visit},
@@ -66,7 +64,7 @@ export const makeClick = (
 		keys: keysOf(ip),
 		signals: normalise(told),
 		raw: {userAgent, screen, language: told.language, timezone: told.timezone},
-		tokenHash: tokenKey(hashMatchToken(token)),
+		tokenId: clickIdOfToken(token),
 		visitor: takesCookie ? `${base.person} ${browser}` : null,
 	};
 };

@@ -3,7 +3,7 @@ import {guessClick} from '../../src/match/guess.ts';
 import type {MatchPolicy} from '../../src/match/match-policy.ts';
 import type {Nearness} from '../../src/match/match-score.ts';
 import {createClickStore, type StoredClick} from './click-store.ts';
-import {type Open, tokenKey} from './events.ts';
+import type {Open} from './events.ts';
 import type {Answer, Matcher, Mode} from './matcher.ts';
 
 const RULES = {probabilisticMatching: true, minimumConfidence: 'low'} as const;
@@ -27,8 +27,8 @@ export const createOplink = (policy: MatchPolicy, {tokens, key}: Mode): Matcher 
 	const before = (now: Date, seconds: number) => new Date(now.getTime() - seconds * 1000);
 
 	const byToken = (open: Open): Answer | null => {
-		for (const {method, hash} of open.tokens) {
-			const stored = store.findByToken(tokenKey(hash));
+		for (const {method, clickId} of open.tokens) {
+			const stored = store.findByToken(clickId);
 			if (stored !== null && store.claim(stored, open.at)) {
 				return {click: stored.click, method, confidence: 'exact', score: null};
 			}

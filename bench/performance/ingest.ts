@@ -58,12 +58,8 @@ const drain = async (installation: Installation, server: Server, {clicks, tail, 
 
 /** Rows like those that are stored, with ids and tokens of their own, as COPY reads them. */
 const rowsLike = async (client: Client, count: number, isPage: boolean) => {
-	const own: Record<string, string> = {
-		click_id: 'gen_random_uuid()',
-		token_hash: 'uuid_send(gen_random_uuid())',
-	};
 	const read = async (table: string, columns: readonly string[]): Promise<string[]> => {
-		const fields = columns.map((column) => `replace(CAST(${own[column] ?? column} AS text), '\\', '\\\\')`);
+		const fields = columns.map((column) => `replace(CAST(${column} AS text), '\\', '\\\\')`);
 		const {rows} = await client.query(
 			`SELECT array_to_string(ARRAY[${fields.join(', ')}], E'\\t', '\\N') AS line FROM ${table} LIMIT $1`,
 			[count],

@@ -25,12 +25,12 @@ const fill = async ({client, organization}: Installation, count: number): Promis
 	await client.query('BEGIN');
 	await client.query('SET LOCAL session_replication_role = replica');
 	await client.query(
-		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, token_hash, ip_key, net_key, platform,
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, platform,
 			os_major, os_minor, os_patch, os_precision, device_model, language, created_at, expires_at)
-		SELECT gen_random_uuid(), gen_random_uuid(), CAST($1 AS uuid), links.id, sha256(CAST('t' || n AS bytea)),
-			sha256(CAST('i' || n % 250000 AS bytea)), sha256(CAST('n' || n % 50000 AS bytea)), 'ios', 17, 5, 1, 'patch',
+		SELECT click.id, click.id, CAST($1 AS uuid), links.id,
+			decode(md5('i' || n % 250000), 'hex'), decode(md5('n' || n % 50000), 'hex'), 'ios', 17, 5, 1, 'patch',
 			'iPhone', 'en-US', now() - random() * interval '1 day', now() + interval '6 days'
-		FROM generate_series(1, CAST($2 AS int)) AS n
+		FROM generate_series(1, CAST($2 AS int)) AS n CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id WHERE n > 0) AS click
 		JOIN links ON links.organization_id = CAST($1 AS uuid) AND links.short_code = 'c' || (1 + n % ${LINKS})`,
 		[organization.id, count],
 	);

@@ -13,6 +13,7 @@ import {redirect} from './redirect.ts';
 import {type Measure, openStage} from './stage.ts';
 import {stale} from './stale.ts';
 import {twoProcesses} from './two-processes.ts';
+import {visible} from './visible.ts';
 import {createLink, events} from './writes.ts';
 
 // Beside bare servers and bare SQL on the same machine, in one run: docs/performance.md.
@@ -30,6 +31,7 @@ const measures: Measure[] = [
 	memory,
 	firstPage,
 	stale,
+	visible,
 ];
 
 const {values} = parseArgs({

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import type {ToldSignals} from '../match/match-signals.ts';
 import type {NetworkKeyTexts} from '../match/network-keys.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
+import {ALPHANUMERIC, randomAlphanumeric} from '../organizations/org-key.ts';
 
 /** What lets an app's first open claim a click. */
 export type OpenMatch = {
@@ -17,17 +17,49 @@ export type OpenMatch = {
 	visitor: {hash: string; isReturning: boolean} | null;
 };
 
-/** A new match token: `opl_` and 32 of `[A-Za-z0-9]`, 190 bits (decisions 6). */
-export const mintMatchToken = (): string => `opl_${randomAlphanumeric(32)}`;
+/** Characters of a token that tell its time: milliseconds since 1970 in base 62, until the year 2081. */
+const TIME_DIGITS = 7;
+const PREFIX = 'opl_';
+const VARIANT = '89ab';
+
+const written = {at: Number.NaN, time: ''};
+
+const timeDigits = (at: number): string => {
+	if (written.at !== at) {
+		let time = '';
+		for (let rest = at; time.length < TIME_DIGITS; rest = Math.floor(rest / ALPHANUMERIC.length)) {
+			time = ALPHANUMERIC.charAt(rest % ALPHANUMERIC.length) + time;
+		}
+
+		Object.assign(written, {at, time});
+	}
+
+	return written.time;
+};
+
+/** A new match token: `opl_` and 32 of `[A-Za-z0-9]` (decisions 6), 7 of them its time, 148 bits of the rest random. */
+export const mintMatchToken = (at: Date): string =>
+	`${PREFIX}${timeDigits(at.getTime())}${randomAlphanumeric(32 - TIME_DIGITS)}`;
 
 /**
- * What a token is found by, in hexadecimal: the first 16 bytes of its SHA-256. 190 random bits need no salt, and nobody
- * finds another text with the same 128 bits.
+ * The id of the click whose page carries the token, a UUID of version 7: the token's time, and 74 bits of its SHA-256. So
+ * the click is found by its own id, without an index of tokens, and who knows the id does not know the token.
  */
-export const matchTokenHash = (token: string): string => hash('sha256', token, 'hex').slice(0, 32);
+export const clickIdOfToken = (token: string): string => {
+	let at = 0;
+	for (const digit of token.slice(PREFIX.length, PREFIX.length + TIME_DIGITS)) {
+		at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
+	}
 
-/** The same as the table has it. */
-export const hashMatchToken = (token: string): Buffer => Buffer.from(matchTokenHash(token), 'hex');
+	const time = at.toString(16).padStart(12, '0');
+	const random = hash('sha256', token, 'hex');
+	const variant = VARIANT.charAt(Number.parseInt(random.charAt(0), 16) & 3);
+	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
+};
+
+/** What a token of an earlier version is found by, for as long as one may be open: 16 bytes of its SHA-256. */
+export const earlierHashOfToken = (token: string): Buffer =>
+	Buffer.from(hash('sha256', token, 'hex').slice(0, 32), 'hex');
 
 /** A second visit of the same link within this time is the same visit (facts 4.6). */
 export const SAME_VISIT_MS = 10 * 60 * 1000;

@@ -1,5 +1,4 @@
 import type {Services} from '../services.ts';
-import {timeOrderedId} from '../time-ordered-id.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
@@ -39,8 +38,7 @@ export const directly = ({
 	});
 	return {
 		record: async (click) => {
-			const at = clock.now();
-			await write(encodeEntry(click, {id: timeOrderedId(at), at}));
+			await write(encodeEntry(click, clock.now()));
 			return true;
 		},
 		settled: async () => {},

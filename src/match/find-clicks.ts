@@ -4,6 +4,7 @@ import {isLiveSql} from '../resolution/resolve-link.ts';
 import type {Asker} from './asker.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
+import type {SentToken} from './match-request.ts';
 
 /** Most consumed clicks that a miss is explained by. */
 const CONSUMED_SHOWN = 10;
@@ -16,18 +17,24 @@ const {candidates, crowd, graceSeconds, windowSeconds} = matchPolicy;
 const NOW = '$1';
 const IP_KEYS = 'ARRAY[$2::bytea, $3::bytea]';
 const NET_KEYS = 'ARRAY[$4::bytea, $5::bytea]';
-const TOKENS = 'ARRAY[$6::bytea, $7::bytea]';
-const DEVICES = 'ARRAY[$8::bytea, $9::bytea]';
-const ORGANIZATION = '$10::uuid';
+const TOKENS = 'ARRAY[$6::uuid, $7::uuid]';
+const EARLIER_TOKENS = 'ARRAY[$8::bytea, $9::bytea]';
+const DEVICES = 'ARRAY[$10::bytea, $11::bytea]';
+const ORGANIZATION = '$12::uuid';
 const GIVEN = `WITH given AS (
-	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${DEVICES}, ${ORGANIZATION}
+	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${EARLIER_TOKENS}, ${DEVICES}, ${ORGANIZATION}
 )`;
 /** Hidden from the planner, which else would take the time's value for worth a plan of its own. */
 const ago = (seconds: number): string => `(SELECT ${NOW}::timestamptz - interval '${seconds} seconds')`;
 
-/** At most so many of the clicks under each key of a place that meet a condition, in an order: one index scan per key. */
-const nearest = (keys: string, condition: string, order: string, limit: number): string => `
-	SELECT click.* FROM unnest(${keys}) AS place (key) CROSS JOIN LATERAL (
+/** Where the app is, under either secret. */
+const PLACES = `unnest(${IP_KEYS}, ${NET_KEYS}) AS place (ip_key, net_key)`;
+/** Open clicks have one index by network and address: whoever looks for an address names its network, too. */
+const OPEN_IN_NETWORK = 'net_key = place.net_key AND consumed_at IS NULL';
+
+/** At most so many of the clicks of each place that meet a condition, in an order: one index scan per place. */
+const nearest = (condition: string, order: string, limit: number, from = PLACES): string => `
+	SELECT click.* FROM ${from} CROSS JOIN LATERAL (
 		SELECT * FROM match_clicks WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
 	) AS click ORDER BY click.${order} LIMIT ${limit}`;
 
@@ -35,30 +42,42 @@ const nearest = (keys: string, condition: string, order: string, limit: number):
 const confined = (isConfined: boolean): string => (isConfined ? ` AND organization_id = ${ORGANIZATION}` : '');
 
 const openAtAddress = (isConfined: boolean): string =>
-	nearest(IP_KEYS, `ip_key = place.key AND consumed_at IS NULL${confined(isConfined)}`, 'created_at DESC', candidates);
+	nearest(`${OPEN_IN_NETWORK} AND ip_key = place.ip_key${confined(isConfined)}`, 'created_at DESC', candidates);
 
+/** The first address of the network, in the order of keys, that has an open click and meets a condition. */
+const firstAddress = (where: string): string => `(
+	SELECT ip_key FROM match_clicks WHERE ${OPEN_IN_NETWORK} AND ${where} ORDER BY ip_key LIMIT 1
+)`;
+
+/** Address by address, of which a network has 256 at most: however many clicks it has, few of them are read. */
 const openInNetwork = (isConfined: boolean, where = ''): string =>
 	nearest(
-		NET_KEYS,
-		`net_key = place.key AND consumed_at IS NULL AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}
-			${confined(isConfined)}${where}`,
+		`${OPEN_IN_NETWORK} AND ip_key = host.ip_key
+			AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${confined(isConfined)}`,
 		'created_at DESC',
 		candidates,
+		`${PLACES} CROSS JOIN LATERAL (
+			WITH RECURSIVE hosts AS (
+				SELECT ${firstAddress(`true${where}`)} AS ip_key
+				UNION ALL
+				SELECT ${firstAddress('ip_key > hosts.ip_key')} FROM hosts WHERE hosts.ip_key IS NOT NULL
+			)
+			SELECT ip_key FROM hosts WHERE ip_key IS NOT NULL
+		) AS host`,
 	);
 
 const consumedAtAddress = (isConfined: boolean, where = ''): string =>
 	nearest(
-		IP_KEYS,
-		`ip_key = place.key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}${where}`,
+		`ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}${where}`,
 		'consumed_at DESC',
 		CONSUMED_SHOWN,
 	);
 
 /** Open clicks of the address within the time of `crowd`, of all organizations, counted as far as it matters. */
 const openNearby = `
-	SELECT CAST(count(*) AS integer) FROM unnest(${IP_KEYS}) AS place (key) CROSS JOIN LATERAL (
+	SELECT CAST(count(*) AS integer) FROM ${PLACES} CROSS JOIN LATERAL (
 		SELECT FROM match_clicks
-		WHERE ip_key = place.key AND consumed_at IS NULL AND created_at >= ${ago(crowd.withinSeconds)}
+		WHERE ${OPEN_IN_NETWORK} AND ip_key = place.ip_key AND created_at >= ${ago(crowd.withinSeconds)}
 		ORDER BY created_at DESC LIMIT ${candidates}
 	) AS click`;
 
@@ -85,7 +104,9 @@ type FoundBy = 'token' | 'device' | 'address' | 'network' | 'consumed';
 
 const lookAround = (isConfined: boolean): string => `
 	${GIVEN}, token AS MATERIALIZED (
-		SELECT * FROM match_clicks WHERE token_hash = ANY(${TOKENS})
+		SELECT * FROM match_clicks WHERE id = ANY(${TOKENS})
+		UNION ALL
+		SELECT * FROM match_clicks WHERE token_hash = ANY(${EARLIER_TOKENS})
 	), device AS MATERIALIZED (
 		SELECT * FROM match_clicks
 		WHERE consumed_by = ANY(${DEVICES}) AND consumed_at > ${ago(graceSeconds)}
@@ -117,30 +138,37 @@ export const clickStatements = {
 	consumed: pair('consumed clicks', (isConfined) => `${GIVEN}${described(`(${consumedAtAddress(isConfined)})`)}`),
 };
 
-type Row = MatchClickRow & {found_by: FoundBy; token_hash: Buffer; open_nearby: number | null};
+type Row = MatchClickRow & {found_by: FoundBy; token_hash: Buffer | null; open_nearby: number | null};
 
 const select = <R>(
 	db: Db,
 	statement: Record<'any' | 'one', Prepared>,
 	asker: Asker,
-	tokens: Buffer[],
+	tokens: readonly Token[],
 ): Promise<R[]> => {
 	const {now, places, organizationId, devices} = asker;
-	const two = (keys: Buffer[]): Array<Buffer | null> => [keys[0] ?? null, keys[1] ?? null];
+	const two = <T>(keys: T[]): Array<T | null> => [keys[0] ?? null, keys[1] ?? null];
 	return runPrepared<R>(db, organizationId === null ? statement.any : statement.one, [
 		now,
 		...two(places.map(({ipKey}) => ipKey)),
 		...two(places.map(({netKey}) => netKey)),
-		...two(tokens),
+		...two(tokens.map(({clickId}) => clickId)),
+		...two(tokens.map(({earlierHash}) => earlierHash)),
 		...two(devices),
 		organizationId,
 	]);
 };
 
+type Token = Omit<SentToken, 'method'>;
+
+/** Whether a click that was found is that of a token. */
+export const isOfToken = ({earlierHash, click}: Surroundings['tokens'][number], token: Token): boolean =>
+	click.id === token.clickId || (earlierHash?.equals(token.earlierHash) ?? false);
+
 /** The clicks that an app may have come from. */
 export type Surroundings = {
-	/** The clicks of tokens that it sent, by the tokens' hashes, whatever has become of them. */
-	tokens: Array<{hash: Buffer; click: MatchClick}>;
+	/** The clicks of tokens that it sent, whatever has become of them. `earlierHash` is that of an earlier version's token. */
+	tokens: Array<{earlierHash: Buffer | null; click: MatchClick}>;
 	/** The click that the device was matched to within the grace. */
 	lastOfDevice: MatchClick | null;
 	/** The newest open ones from its address (facts 4.3). */
@@ -153,7 +181,7 @@ export type Surroundings = {
 };
 
 /** Looks for clicks by what the app sent and by where it is, with one statement. */
-export const findAround = async (db: Db, asker: Asker, tokens: Buffer[]): Promise<Surroundings> => {
+export const findAround = async (db: Db, asker: Asker, tokens: readonly Token[]): Promise<Surroundings> => {
 	const rows = await select<Row>(db, clickStatements.around, asker, tokens);
 	const by = (wanted: FoundBy): MatchClick[] =>
 		rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick);
@@ -162,7 +190,7 @@ export const findAround = async (db: Db, asker: Asker, tokens: Buffer[]): Promis
 	return {
 		tokens: rows
 			.filter(({found_by: foundBy}) => foundBy === 'token')
-			.map((row) => ({hash: row.token_hash, click: toMatchClick(row)})),
+			.map((row) => ({earlierHash: row.token_hash, click: toMatchClick(row)})),
 		lastOfDevice: by('device')[0] ?? null,
 		atAddress,
 		openNearby: rows[0]?.open_nearby ?? atAddress.filter(({clickedAt}) => clickedAt.getTime() >= recent).length,

@@ -3,7 +3,7 @@ import {findLiveLinks} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 import {type Asker, askerOf, type MatchRequest} from './asker.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
-import {findAround, type Surroundings} from './find-clicks.ts';
+import {findAround, isOfToken, type Surroundings} from './find-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type TokenMethod, tokensOf} from './match-request.ts';
@@ -86,7 +86,7 @@ const claim = async (
 
 /** What a click that was made a moment ago would be found by. */
 const keysOf = ({places}: Asker, {fields}: MatchRequest): string[] => [
-	...tokensOf(fields).map(({hash}) => hash.toString('hex')),
+	...tokensOf(fields).map(({clickId}) => clickId),
 	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
 ];
 
@@ -100,18 +100,13 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 	const asker = await askerOf(services, request);
 	await services.clickJournal.settled(...keysOf(asker, request));
 	const tokens = tokensOf(request.fields);
-	const look = (): Promise<Surroundings> =>
-		findAround(
-			services.db,
-			asker,
-			tokens.map(({hash}) => hash),
-		);
+	const look = (): Promise<Surroundings> => findAround(services.db, asker, tokens);
 
 	let around = await look();
 	const sightings = tokens.map(
-		({method, hash}): TokenSighting => ({
+		({method, ...token}): TokenSighting => ({
 			method,
-			click: around.tokens.find((token) => token.hash.equals(hash))?.click ?? null,
+			click: around.tokens.find((found) => isOfToken(found, token))?.click ?? null,
 		}),
 	);
 	for (const {method, click} of sightings) {

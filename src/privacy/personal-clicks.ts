@@ -9,7 +9,7 @@ export const matchClicksOfSubject = `WITH claimed AS (
 		UNION
 		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts JOIN match_clicks
 			ON match_clicks.link_id = match_attempts.link_id AND match_clicks.consumed_at = match_attempts.at
-			AND match_clicks.consumed_method = match_attempts.method
+			AND match_clicks.forgotten IN (false, true) AND match_clicks.consumed_method = match_attempts.method
 		WHERE match_attempts.organization_id = :organizationId AND match_attempts.device_id = ANY(:deviceIds)
 			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
 	)

@@ -77,9 +77,10 @@ export const openMatchOf = async (
 	visitor: Visitor,
 	cookie: VisitorCookie | null,
 ): Promise<OpenMatch> => {
-	const [pepper] = await matchPeppers.at(clock.now());
+	const now = clock.now();
+	const [pepper] = await matchPeppers.at(now);
 	return {
-		token: mintMatchToken(),
+		token: mintMatchToken(now),
 		windowHours: link.matchWindowHours,
 		network: networkKeyTextsOf(pepper, ip),
 		signals: visitor,

@@ -1,4 +1,4 @@
-import {hashMatchToken} from '../clicks/open-match.ts';
+import {clickIdOfToken} from '../clicks/open-match.ts';
 import {readJsonBody} from '../http/body.ts';
 import {type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
@@ -61,13 +61,13 @@ const store = async ({db, clock}: Services, token: string, signals: PageSignals)
 				os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
 				os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
 				os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
-			WHERE token_hash = :hash AND signals_at IS NULL AND created_at >= :since
+			WHERE id = :id AND signals_at IS NULL AND created_at >= :since
 			RETURNING click_id, created_at, platform
 		)
 		UPDATE clicks SET timezone = coalesce(:timezone, clicks.timezone), platform = coalesce(clicks.platform, told.platform)
 		FROM told WHERE clicks.id = told.click_id AND clicks.occurred_at = told.created_at`,
 		{
-			hash: hashMatchToken(token),
+			id: clickIdOfToken(token),
 			now,
 			since: new Date(now.getTime() - ACCEPTED_MS),
 			timezone,
@@ -97,7 +97,7 @@ export const takeSignals = async (
 	const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 	const token = textOf(fields['token']);
 	if (token !== null) {
-		await services.clickJournal.settled(hashMatchToken(token).toString('hex'));
+		await services.clickJournal.settled(clickIdOfToken(token));
 		await store(services, token, readSignals(fields, request));
 	}
 

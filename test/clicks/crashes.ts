@@ -2,7 +2,7 @@ import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {matchTokenHash} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken} from '../../src/clicks/open-match.ts';
 import {createDb} from '../../src/db/db.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
@@ -26,10 +26,10 @@ type Stage = Awaited<ReturnType<typeof stage>>;
 
 /** Everything that was shown is there once, and nothing that was not asked for. */
 const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
-	const hashes = loads.flatMap(({tokens}) => tokens.map(matchTokenHash));
-	const rows = await db('match_clicks').select('token_hash', 'click_id');
-	const stored = new Set(rows.map((row) => row.token_hash.toString('hex')));
-	t.is(hashes.filter((hash) => !stored.has(hash)).length, 0, 'shown, and lost');
+	const shown = loads.flatMap(({tokens}) => tokens.map(clickIdOfToken));
+	const rows = await db('match_clicks').select('id');
+	const stored = new Set(rows.map(({id}) => id));
+	t.is(shown.filter((id) => !stored.has(id)).length, 0, 'shown, and lost');
 	const clicks = await db('clicks').select('id');
 	t.is(new Set(clicks.map(({id}) => id)).size, clicks.length, 'doubled');
 	t.is(rows.length, clicks.length);

@@ -11,7 +11,6 @@ import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../src/clicks/open-match.ts';
 import type {Click} from '../../src/clicks/record-click.ts';
-import {timeOrderedId} from '../../src/time-ordered-id.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
@@ -30,7 +29,7 @@ const later = (seconds: number): Date => new Date(at.getTime() + seconds * 1000)
 const hash = (): string => randomBytes(16).toString('hex');
 
 const matchOf = (visitor: OpenMatch['visitor'] = null, deviceModel: string | null = 'iPhone15,2'): OpenMatch => ({
-	token: mintMatchToken(),
+	token: mintMatchToken(at),
 	windowHours: 1,
 	network: {ipKey: hash(), netKey: hash()},
 	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null},
@@ -76,7 +75,7 @@ const leftBehind = async (t: ExecutionContext, frames: Buffer[]) => {
 	return {folder, journal, drain, drainOf, refused: () => refused};
 };
 
-const entry = (click: Click, time = at): Entry => encodeEntry(click, {id: timeOrderedId(time), at: time});
+const entry = (click: Click, time = at): Entry => encodeEntry(click, time);
 
 const countOf = async (owner: {id: string}): Promise<number> => {
 	const [row] = await service.services.db('click_counts').where({organization_id: owner.id});

@@ -1,7 +1,8 @@
-import {randomBytes} from 'node:crypto';
+import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Prepared} from '../../src/db/prepared.ts';
-import {clickStatements, findAround} from '../../src/match/find-clicks.ts';
+import type {Asker} from '../../src/match/asker.ts';
+import {clickStatements, findAround, findInNetwork} from '../../src/match/find-clicks.ts';
 import {normalise} from '../../src/match/match-signals.ts';
 import {organization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
@@ -15,9 +16,9 @@ test.before(async () => {
 	await service.services.clickJournal.settled();
 	// 10,000 clicks of 2,000 addresses in 500 networks, every fifth matched.
 	await db.raw(
-		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, token_hash, ip_key, net_key, created_at, expires_at,
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, created_at, expires_at,
 			consumed_at, consumed_by)
-		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, decode(md5('token' || n), 'hex'),
+		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id,
 			decode(md5('ip' || n % 2000), 'hex'), decode(md5('net' || n % 500), 'hex'),
 			created_at - n * interval '1 second', expires_at,
 			CASE WHEN n % 5 = 0 THEN created_at END, CASE WHEN n % 5 = 0 THEN decode(md5('device' || n), 'hex') END
@@ -26,6 +27,15 @@ test.before(async () => {
 	await db.raw('ANALYZE match_clicks');
 });
 test.after.always(() => service?.stop());
+
+/** An app that says nothing, somewhere. */
+const asker = (now: Date): Asker => ({
+	now,
+	signals: normalise({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null}),
+	places: [{ipKey: randomBytes(16), netKey: randomBytes(16)}],
+	devices: [randomBytes(16)],
+	organizationId: null,
+});
 
 type Plan = {'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: Plan[]};
 
@@ -45,13 +55,13 @@ for (const [name, statements, indexes] of [
 		clickStatements.around,
 		[
 			'match_clicks_consumer_idx',
+			'match_clicks_earlier_token_idx',
 			'match_clicks_ip_consumed_idx',
-			'match_clicks_ip_open_idx',
-			'match_clicks_net_open_idx',
-			'match_clicks_token_hash_key',
+			'match_clicks_pkey',
+			'match_clicks_place_open_idx',
 		],
 	],
-	['open clicks of a network', clickStatements.network, ['match_clicks_net_open_idx']],
+	['open clicks of a network', clickStatements.network, ['match_clicks_place_open_idx']],
 	['matched clicks of an address', clickStatements.consumed, ['match_clicks_ip_consumed_idx']],
 ] as const) {
 	test.serial(`among 10,000 clicks, ${name} are found by indexes alone`, async (t) => {
@@ -63,22 +73,50 @@ for (const [name, statements, indexes] of [
 	});
 }
 
+test.serial('a connection keeps one plan of the look-up, and plans no more after five times', async (t) => {
+	await service.services.db.transaction(async (trx) => {
+		for (const organizationId of [null, randomUUID()]) {
+			for (let asked = 0; asked < 8; asked += 1) {
+				const token = {clickId: randomUUID(), earlierHash: randomBytes(16)};
+				const places: Asker['places'] = [{ipKey: randomBytes(16), netKey: randomBytes(16)}];
+				await findAround(trx, {...asker(service.clock.now()), places, organizationId}, [token]);
+			}
+		}
+
+		const {rows} = await trx.raw(
+			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY(?)',
+			[Object.values(clickStatements.around).map(({name}) => name)],
+		);
+		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
+	});
+});
+
+test.serial('of all addresses of a network the newest clicks of the last 6 hours are found', async (t) => {
+	const {db} = service.services;
+	const near = network();
+	const acme = await organization(service);
+	for (const host of [9, 3, 9, 7, 1]) {
+		await clicked(service, acme, near(host));
+		service.clock.advance(60);
+	}
+
+	await service.services.clickJournal.settled();
+	const rows = await db('match_clicks').where({organization_id: acme.id}).orderBy('created_at', 'desc');
+	const now = new Date(rows[0].created_at.getTime() + 6 * 3600 * 1000 - 180_000);
+	const [place] = [{ipKey: randomBytes(16), netKey: rows[0].net_key}];
+	const found = await findInNetwork(db, {...asker(now), places: [place]});
+	t.deepEqual(
+		found.map(({id}) => id),
+		rows.slice(0, 4).map(({id}) => id),
+	);
+});
+
 test.serial('the newest 50 of an address are found, of one organization where it is named', async (t) => {
 	const {db, clock} = service.services;
 	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
 	const {ip_key: ipKey, net_key: netKey, organization_id: organizationId} = row;
 	const around = (confinedTo: string | null) =>
-		findAround(
-			db,
-			{
-				now: clock.now(),
-				signals: normalise({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null}),
-				places: [{ipKey, netKey}],
-				devices: [randomBytes(16)],
-				organizationId: confinedTo,
-			},
-			[],
-		);
+		findAround(db, {...asker(clock.now()), places: [{ipKey, netKey}], organizationId: confinedTo}, []);
 	const {atAddress} = await around(organizationId);
 	t.true(atAddress.length > 0);
 	t.true(atAddress.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));

@@ -96,8 +96,8 @@ test('more rows than a batch are cleared in one run', async (t) => {
 	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});
 	await service.services.clickJournal.settled();
 	await service.services.db.raw(
-		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, token_hash, ip_key, created_at, expires_at)
-		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, CAST(CAST(n AS text) AS bytea), ip_key, created_at, expires_at
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, created_at, expires_at)
+		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, ip_key, created_at, expires_at
 		FROM match_clicks, generate_series(1, 2500) AS n`,
 	);
 	service.clock.advance(HOUR);

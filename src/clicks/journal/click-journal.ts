@@ -2,7 +2,6 @@ import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
 import type {Db} from '../../db/db.ts';
-import {timeOrderedId} from '../../time-ordered-id.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {Click} from '../record-click.ts';
 import {createDirectWriter} from './direct-writer.ts';
@@ -122,8 +121,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 	return {
 		record: async (click) => {
-			const at = clock.now();
-			const entry = encodeEntry(click, {id: timeOrderedId(at), at});
+			const entry = encodeEntry(click, clock.now());
 			const journal = writable();
 			if (journal !== null) {
 				try {

@@ -1,5 +1,6 @@
 import {copyText} from '../../db/copy-in.ts';
-import {matchTokenHash} from '../open-match.ts';
+import {timeOrderedId} from '../../time-ordered-id.ts';
+import {clickIdOfToken} from '../open-match.ts';
 import type {Click} from '../record-click.ts';
 
 /** A click as it goes into the journal. */
@@ -65,13 +66,11 @@ export const matchColumns = [
 
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
 
-/**
- * The rows of a click. A match that is opened has the id of the click that opens it: one random number less, and both
- * grow at the end of their index.
- */
-export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): Entry => {
+/** The rows of a click. A match that is opened has the click's id, which its token tells. */
+export const encodeEntry = (click: Click, at: Date): Entry => {
 	const time = at.toISOString();
 	const {organizationId, linkId, match} = click;
+	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
 	const entry = {
 		id,
 		organizationId,
@@ -86,12 +85,12 @@ export const encodeEntry = (click: Click, {id, at}: {id: string; at: Date}): Ent
 		return entry;
 	}
 
-	const {token, windowHours, network, signals, visitor} = match;
+	const {windowHours, network, signals, visitor} = match;
 	const {osVersion} = signals;
 	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	entry.isReturning = visitor?.isReturning ?? false;
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\\\x${matchTokenHash(token)}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\N\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
 	return entry;
 };
 

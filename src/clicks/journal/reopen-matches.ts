@@ -19,7 +19,7 @@ const cast = (column: string): string =>
 	byteColumns.has(column) ? `decode(substr(told.${column}, 3), 'hex')` : `told.${column}`;
 
 const changes = matchColumns
-	.filter((column) => !['id', 'organization_id', 'link_id', 'visitor'].includes(column))
+	.filter((column) => !['organization_id', 'link_id', 'visitor'].includes(column))
 	.map((column) =>
 		(signalColumns as readonly string[]).includes(column)
 			? `${column} = coalesce(told.${column}, match_clicks.${column})`
