@@ -134,6 +134,39 @@ test('two processes that drain one journal at once bring each click once', async
 	t.is(await countOf(acme), 4000);
 });
 
+test('what a crash of PostgreSQL takes back is brought again, and nothing else', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const {db} = service.services;
+	const left = await leftBehind(t, [frameOf([entry(clickOn(acme, id))])]);
+	const drain = left.drainOf();
+	const bring = async () => {
+		await appendFile(segmentPath(left.folder, 0), frameOf([entry(clickOn(acme, id)), entry(clickOn(acme, id))]));
+		await left.drain(drain);
+	};
+	await left.drain(drain);
+	t.true(await drain.secure());
+	const [held] = await db('click_journals').where({id: left.journal});
+	await bring();
+	t.false(drain.isSecure());
+
+	await db('match_clicks')
+		.where({link_id: id})
+		.whereNot({id: (await db('clicks').where({link_id: id}).first()).id})
+		.delete();
+	await db('clicks').where({link_id: id}).whereNotIn('id', db('match_clicks').select('id')).delete();
+	await db('click_counts').where({organization_id: acme.id}).update({clicks: 1});
+	await db('click_journals').where({id: left.journal}).update({segment: held.segment, position: held.position});
+	t.false(await drain.secure());
+	t.deepEqual(drain.position(), {segment: held.segment, position: Number(held.position)});
+	await left.drain(drain);
+	t.true(await drain.secure());
+	await bring();
+	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 5);
+	t.is((await storedRows(service, 'match_clicks', {link_id: id})).length, 5);
+	t.is(await countOf(acme), 5);
+});
+
 test('a click that PostgreSQL refuses is left out, and holds up no other', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);

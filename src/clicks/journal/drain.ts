@@ -1,7 +1,7 @@
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {decodeEarlier, isEarlier} from './earlier-payload.ts';
-import {monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {holdsPosition, monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
 import {decodeSection} from './section.ts';
 import {readChunk, removeBefore} from './segments.ts';
 
@@ -9,6 +9,14 @@ import {readChunk, removeBefore} from './segments.ts';
 export type Drain = {
 	/** Brings the next clicks. @returns whether there were any. @throws what the database or the disk fails with. */
 	step(): Promise<boolean>;
+	/**
+	 * Waits until what was brought is on PostgreSQL's disk. A step does not: what a crash of PostgreSQL takes is brought
+	 * again from the files, which stay until this was true.
+	 * @returns false where some of it is gone. The position then is an earlier one, as it is where this fails.
+	 */
+	secure(): Promise<boolean>;
+	/** Whether nothing was brought since. */
+	isSecure(): boolean;
 	/** Up to where the journal is in the tables, as far as is known. */
 	position(): Position;
 };
@@ -25,6 +33,28 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 	let position: Position = {segment: 0, position: 0};
 	/** False where a transaction may or may not have moved it. */
 	let isKnown = false;
+	let secured = position;
+
+	const secure = async (): Promise<boolean> => {
+		const brought = position;
+		if (brought === secured) {
+			return true;
+		}
+
+		let isHeld = false;
+		try {
+			isHeld = await holdsPosition(db, journal, brought);
+		} finally {
+			if (isHeld) {
+				secured = brought;
+			} else {
+				position = secured;
+				isKnown = false;
+			}
+		}
+
+		return isHeld;
+	};
 
 	return {
 		step: async () => {
@@ -51,13 +81,15 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 				const isInNextFile = to.segment > position.segment;
 				position = to;
 				isKnown = true;
-				if (isInNextFile) {
+				if (isInNextFile && (await secure())) {
 					removeBefore(folder, to);
 				}
 			}
 
 			return true;
 		},
+		secure,
+		isSecure: () => secured === position,
 		position: () => position,
 	};
 };

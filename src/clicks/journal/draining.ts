@@ -5,8 +5,13 @@ import {isBefore} from './waiting-clicks.ts';
 import {within} from './within.ts';
 
 /** How long clicks wait for others to be drained with: well below what other processes may have to wait to see them. */
-const DRAIN_MS = 40;
+const DRAIN_MS = 60;
+/** The same where hardly any others come: the last time no more than so many did. */
+const SINGLE_DRAIN_MS = 20;
+const FEW = 2;
 const RETRY_MS = 500;
+/** How long what was brought may wait for PostgreSQL's disk. */
+const SECURE_MS = 1000;
 /** How long a stop waits for what this process leaves. */
 const WAIT_MS = 5000;
 
@@ -24,14 +29,20 @@ export type Draining = {
 	finish(journal: Current): Promise<void>;
 };
 
-export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
+const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
+
+/** Whether the tables have all of a journal, for good. */
+export const isDone = (journal: Current): boolean => isDrained(journal) && journal.drain.isSecure();
 
 export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): Draining => {
 	let draining: Promise<void> | null = null;
 	let drainTimer: NodeJS.Timeout | null = null;
+	let secureTimer: NodeJS.Timeout | null = null;
+	let securedAt = 0;
 	let isClosed = false;
 	let isDatabaseAway = false;
 	let drained = 0;
+	let drainedLast = 0;
 
 	/** Brings what was written until now into the tables. */
 	const drainOnce = async (journal: Current): Promise<void> => {
@@ -43,7 +54,13 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 					return;
 				}
 
-				drained += journal.waiting.drainedTo(journal.drain.position());
+				drainedLast = journal.waiting.drainedTo(journal.drain.position());
+				drained += drainedLast;
+			}
+
+			if (performance.now() - securedAt >= SECURE_MS) {
+				securedAt = performance.now();
+				await journal.drain.secure();
 			}
 
 			if (isDatabaseAway) {
@@ -75,6 +92,8 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			draining = null;
 			if (!isDrained(journal)) {
 				schedule(isDatabaseAway ? RETRY_MS : DRAIN_MS);
+			} else if (!journal.drain.isSecure()) {
+				secureSoon();
 			}
 		});
 		return draining;
@@ -91,8 +110,19 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		}
 	}
 
+	/** Where no more clicks come. */
+	function secureSoon(): void {
+		if (secureTimer === null && !isClosed) {
+			secureTimer = setTimeout(() => {
+				secureTimer = null;
+				drain().catch(() => {});
+			}, SECURE_MS);
+			secureTimer.unref();
+		}
+	}
+
 	return {
-		soon: () => schedule(DRAIN_MS),
+		soon: () => schedule(drainedLast > FEW ? DRAIN_MS : SINGLE_DRAIN_MS),
 		isDatabaseAway: () => {
 			const journal = life.current();
 			// Where nothing waits nobody would find out that it is back.
@@ -120,8 +150,9 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		drained: () => drained,
 		finish: async (journal) => {
 			const rest = async (): Promise<void> => {
-				while (!isDrained(journal) && !isClosed && life.current() === journal) {
+				while (!isDone(journal) && !isClosed && life.current() === journal) {
 					await drain();
+					await (isDrained(journal) ? journal.drain.secure() : null);
 				}
 			};
 			await within(
@@ -130,8 +161,8 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			);
 			isClosed = true;
 			life.stopAdopting();
-			if (drainTimer !== null) {
-				clearTimeout(drainTimer);
+			for (const timer of [drainTimer, secureTimer]) {
+				clearTimeout(timer ?? undefined);
 			}
 
 			// The transaction that is under way, before its connection is taken away.

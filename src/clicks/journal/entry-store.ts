@@ -24,25 +24,46 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 /** The organizations and links of clicks that are there. */
 type Present = {organizations: Set<string>; links: Set<string>};
 
-/** @param step moves a journal's position, and gives a row where it stood as was thought. */
-const looking = (step: string): string => `WITH owners AS (
+/**
+ * Whether a journal stands where it is thought to. When this is answered, all that was committed before it is on the disk.
+ */
+export const holdsPosition = async (db: Db, journal: string, {segment, position}: Position): Promise<boolean> =>
+	(await runPrepared(db, statements.hold, [journal, segment, position])).length > 0;
+
+/**
+ * @param step moves a journal's position, and gives a row where it stood as was thought.
+ * @param more of what is selected.
+ */
+const looking = (step: string, more = ''): string => `WITH owners AS (
 		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
 	), moved AS (${step})
 	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
-		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links`;
+		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links${more}`;
+
+/** The files still have what a crash of PostgreSQL takes: its disk is waited for once a second, by `hold`. */
+const UNHURRIED = ", set_config('synchronous_commit', 'off', true)";
 
 // One of few statements in each batch, of which there may be 25 a second.
 const statements = {
 	look: {name: 'look before clicks are stored', text: looking('SELECT 1')},
 	first: {
 		name: 'begin a journal of clicks',
-		text: looking(`INSERT INTO click_journals (id, segment, position) VALUES ($3, $4, $5)
-			ON CONFLICT (id) DO NOTHING RETURNING 1`),
+		text: looking(
+			`INSERT INTO click_journals (id, segment, position) VALUES ($3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING 1`,
+			UNHURRIED,
+		),
 	},
 	next: {
 		name: 'go on with a journal of clicks',
-		text: looking(`UPDATE click_journals SET segment = $4, position = $5, moved_at = now()
-			WHERE id = $3 AND segment = $6 AND position = $7 RETURNING 1`),
+		text: looking(
+			`UPDATE click_journals SET segment = $4, position = $5, moved_at = now()
+			WHERE id = $3 AND segment = $6 AND position = $7 RETURNING 1`,
+			UNHURRIED,
+		),
+	},
+	hold: {
+		name: 'hold a journal of clicks',
+		text: 'UPDATE click_journals SET moved_at = now() WHERE id = $1 AND segment = $2 AND position = $3 RETURNING 1',
 	},
 	count: {
 		name: "count months' clicks",

@@ -68,6 +68,7 @@ export const createWriter = (folder: string): Writer => {
 	let isSynced = true;
 	let restsUntil = 0;
 	let waiting: Batch[] = [];
+	let end: Position = {segment: 0, position: 0};
 	const length = (): number => lengths.at(-1) ?? 0;
 
 	const openNext = (): number => {
@@ -111,7 +112,8 @@ export const createWriter = (folder: string): Writer => {
 			writeAll(fd === null || length() >= SEGMENT_BYTES ? openNext() : fd, frame);
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
-			keep({segment: lengths.length - 1, position: length()});
+			end = {segment: lengths.length - 1, position: length()};
+			keep(end);
 		} catch (error) {
 			abandon();
 			fail(error);
@@ -145,7 +147,7 @@ export const createWriter = (folder: string): Writer => {
 			batch.length += length;
 			return batch.done;
 		},
-		end: () => ({segment: Math.max(lengths.length - 1, 0), position: length()}),
+		end: () => end,
 		bytesAfter: ({segment, position}) =>
 			lengths.slice(segment).reduce((sum, bytes) => sum + bytes, 0) - (segment < lengths.length ? position : 0),
 		sync: () => {
