@@ -1,4 +1,6 @@
+import type {RequestListener} from 'node:http';
 import Router from '@koa/router';
+import Joi from 'joi';
 import Koa from 'koa';
 import {apiKeyRoutes} from './api-keys/admin-routes.ts';
 import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
@@ -24,6 +26,7 @@ import {unknownPath} from './errors.ts';
 import {statusRoutes} from './health/admin-routes.ts';
 import {healthRoutes} from './health/routes.ts';
 import {envelope} from './http/envelope.ts';
+import {createExchange, type Exchange} from './http/exchange.ts';
 import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
 import {identityEventRoutes} from './identity/admin-routes.ts';
@@ -103,13 +106,15 @@ const surfaces: Route[] = [
 export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
 
 /** Which surface a request's host serves (decisions 2): API routes are unknown on a link domain. */
-const serves = async (services: Services, route: Route, hostname: string | null): Promise<boolean> => {
+const serves = (services: Services, route: Route, hostname: string | null): boolean | Promise<boolean> => {
 	if (route.host !== 'api') {
 		return true;
 	}
 
 	const role = services.hostRoles.roleOf(hostname);
-	return role === 'other' ? hostname === null || (await knownDomain(services, hostname)) === null : role !== 'link';
+	return role === 'other' && hostname !== null
+		? knownDomain(services, hostname).then((domain) => domain === null)
+		: role !== 'link';
 };
 
 const preflight: Record<string, string> = {
@@ -119,21 +124,23 @@ const preflight: Record<string, string> = {
 	'Access-Control-Max-Age': '86400',
 };
 
-type Handler = (ctx: Koa.Context) => Promise<void>;
+type Handler = (ctx: Exchange) => Promise<void>;
 
 /** @returns what answers the route. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
-	const allowAnyOrigin = (ctx: Koa.Context) => {
+	const allowAnyOrigin = (ctx: Exchange) => {
 		if (route.cors) {
-			ctx.set('Access-Control-Allow-Origin', '*');
-			ctx.set('Access-Control-Expose-Headers', 'X-Request-Id');
+			ctx.set({'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Request-Id'});
 		}
 	};
 	const answer: Handler = async (ctx) => {
 		ctx.state.route = route.path;
-		const forwarded = services.clientIp.forwarded(ctx.req);
-		ctx.state.hostname = hostnameOf(forwarded.host ?? ctx.req.headers.host);
-		if (!(await serves(services, route, ctx.state.hostname))) {
+		const {headers} = ctx.req;
+		const isForwarded = headers['x-forwarded-host'] !== undefined;
+		const forwarded = isForwarded ? services.clientIp.forwarded(ctx.req).host : null;
+		ctx.state.hostname = hostnameOf(forwarded ?? headers.host);
+		const served = serves(services, route, ctx.state.hostname);
+		if (!(typeof served === 'boolean' ? served : await served)) {
 			throw unknownPath();
 		}
 
@@ -153,23 +160,33 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 };
 
 /**
- * The Koa application. Middleware in order: the envelope around everything, then the surfaces, then 404 for what is
- * left under a reserved first segment, and resolution last, because `/:orgKey/:shortCode` matches nearly any path.
+ * Whether a route needs nothing of Koa, which takes a fifth of what such a request costs: what an app or a server sends
+ * goes to a path without parameters, and is answered with plain JSON. With a query it is one for the router.
  */
-export const createApp = (services: Services): Koa => {
+const isPlain = ({method, path, declared, schemas}: Route): boolean =>
+	method === 'POST' &&
+	!path.includes(':') &&
+	schemas.body !== 'stream' &&
+	Joi.isSchema(declared.answer) &&
+	declared.otherAnswers === undefined;
+
+/**
+ * What answers a request that is no visit of the hot route. Plain routes are in front of Koa, in the same envelope.
+ * Koa's middleware in order: the envelope around everything, then the surfaces, then 404 for what is left under a
+ * reserved first segment, and resolution last, because `/:orgKey/:shortCode` matches nearly any path.
+ */
+export const createApp = (services: Services): RequestListener => {
 	const app = new Koa();
 	// The envelope answers every error itself; what Koa still reports is a caller that hung up.
 	app.silent = true;
 	app.on('error', (error: unknown) => services.log.debug({err: error}, 'connection'));
 
 	const api = new Router({sensitive: true});
-	/** What an app or a server sends most goes to paths without parameters, which need no search through all routes. */
-	const direct = new Map<string, Handler>();
+	const plain = new Map<string, Handler>();
 	for (const route of surfaces) {
 		const answer = mount(api, services, route);
-		const isPlain = route.method === 'POST' && !route.path.includes(':');
-		if (isPlain && api.match(route.path, 'POST').pathAndMethod[0]?.path === route.path) {
-			direct.set(route.path, answer);
+		if (isPlain(route) && api.match(route.path, 'POST').pathAndMethod[0]?.path === route.path) {
+			plain.set(route.path, answer);
 		}
 	}
 
@@ -178,8 +195,15 @@ export const createApp = (services: Services): Koa => {
 		mount(resolution, services, route);
 	}
 
-	app.use(envelope(services));
-	app.use((ctx, next) => (ctx.method === 'POST' ? direct.get(ctx.path)?.(ctx) : undefined) ?? next());
+	const enveloped = envelope(services);
+	app.use((ctx, next) =>
+		enveloped(ctx, async () => {
+			await next();
+			if (ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false) {
+				throw unknownPath();
+			}
+		}),
+	);
 	app.use(api.routes());
 	app.use((ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');
@@ -190,5 +214,20 @@ export const createApp = (services: Services): Koa => {
 		return next();
 	});
 	app.use(resolution.routes());
-	return app;
+	const behind = app.callback();
+	return (request, response) => {
+		const answer = request.method === 'POST' ? plain.get(request.url ?? '') : undefined;
+		if (answer === undefined) {
+			behind(request, response);
+			return;
+		}
+
+		const {exchange, send} = createExchange(request, response, request.url ?? '');
+		enveloped(exchange, () => answer(exchange))
+			.then(send)
+			.catch((error: unknown) => {
+				services.log.error({err: error}, 'an answer could not be sent');
+				response.destroy();
+			});
+	};
 };

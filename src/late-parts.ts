@@ -34,7 +34,7 @@ export const createLateParts = (services: Services): LateParts => {
 
 	const load = async (): Promise<RequestListener> => {
 		const {createApp, startJobs} = await loadLate();
-		loaded = createApp(services).callback();
+		loaded = createApp(services);
 		if (!isStopped) {
 			stopJobs = startJobs(services);
 		}

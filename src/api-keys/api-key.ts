@@ -1,4 +1,4 @@
-import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
+import {hash, randomBytes, timingSafeEqual} from 'node:crypto';
 
 export type Tier = 'CLIENT' | 'SERVER';
 
@@ -15,10 +15,10 @@ export const mintRawKey = (tier: Tier): string => tierPrefix[tier] + randomBytes
 
 export const prefixOf = (rawKey: string): string => rawKey.slice(0, PREFIX_LENGTH);
 
-export const hashRawKey = (rawKey: string): Buffer => createHash('sha256').update(rawKey).digest();
+export const hashRawKey = (rawKey: string): Buffer => hash('sha256', rawKey, 'buffer');
 
 /** Compares in constant time, so that the answer's time tells nothing of the stored hash. */
-export const isRawKeyOf = (hash: Buffer, rawKey: string): boolean => timingSafeEqual(hash, hashRawKey(rawKey));
+export const isRawKeyOf = (keyHash: Buffer, rawKey: string): boolean => timingSafeEqual(keyHash, hashRawKey(rawKey));
 
 /** The validity rule of interface 3: not revoked, and not expired at `now`. */
 export const isValidAt = (key: {isRevoked: boolean; expiresAt: Date | null}, now: Date): boolean =>

@@ -24,10 +24,18 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 		throw unsupportedEncoding();
 	}
 
+	const length = request.headers['content-length'];
+	// Nearly always it came together with the headers.
+	if (length !== undefined && request.readableLength === Number(length) && request.readableLength <= limit) {
+		const whole: Buffer | null = request.read();
+		request.resume();
+		return whole ?? Buffer.alloc(0);
+	}
+
 	// The server has no limit for whole requests, because an import may take long; a body that is read at once has one.
 	const late = setTimeout(() => request.destroy(), BODY_SECONDS * 1000);
 	try {
-		return await getRawBody(request, {limit, length: request.headers['content-length'] ?? null});
+		return await getRawBody(request, {limit, length: length ?? null});
 	} catch (error) {
 		const type = (error as {type?: string}).type;
 		if (type === 'entity.too.large') {

@@ -1,10 +1,11 @@
 import {randomUUID} from 'node:crypto';
-import type {Middleware} from 'koa';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
 import {isConnectionFault} from '../db/db.ts';
-import {databaseUnavailable, HttpError, serverFailure, unknownPath} from '../errors.ts';
+import {databaseUnavailable, HttpError, serverFailure} from '../errors.ts';
 import type {Metrics} from '../metrics/metrics.ts';
+import type {Exchange} from './exchange.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
@@ -37,14 +38,14 @@ const toHttpError = (error: unknown): HttpError => {
 };
 
 /**
- * The outermost layer: gives the request its id, turns every error into the one envelope, an unmatched path into 404,
- * and logs the request when it has ended. Koa's own error answers are text, so nothing may pass this layer.
+ * The outermost layer: gives the request its id, turns every error into the one envelope, and logs the request when it
+ * has ended. Koa's own error answers are text, so nothing may pass this layer.
  */
 export const envelope =
-	({clock, log, metrics}: {clock: Clock; log: Logger; metrics: Pick<Metrics, 'request'>}): Middleware =>
-	async (ctx, next) => {
-		const started = process.hrtime.bigint();
-		const requestId = requestIdOf(ctx.headers['x-request-id']);
+	({clock, log, metrics}: {clock: Clock; log: Logger; metrics: Pick<Metrics, 'request'>}) =>
+	async (ctx: Exchange, answer: () => Promise<void>): Promise<void> => {
+		const started = performance.now();
+		const requestId = requestIdOf(ctx.req.headers['x-request-id']);
 		// Most requests log nothing.
 		let ownLog: Logger | null = null;
 		const requestLog = (): Logger => {
@@ -53,13 +54,9 @@ export const envelope =
 		};
 		ctx.state.requestId = requestId;
 		ctx.state.log = requestLog;
-		ctx.set('X-Request-Id', requestId);
-		ctx.set('X-Content-Type-Options', 'nosniff');
+		ctx.set({'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff'});
 		try {
-			await next();
-			if (ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false) {
-				throw unknownPath();
-			}
+			await answer();
 		} catch (error) {
 			const refusal = toHttpError(error);
 			if (refusal.status >= 500) {
@@ -67,15 +64,20 @@ export const envelope =
 			}
 
 			ctx.status = refusal.status;
-			ctx.set('Cache-Control', 'no-store');
+			ctx.set({'Cache-Control': 'no-store'});
 			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
-			// A body that was not read to its end would be taken for the next request on the same connection.
+			// A body that came together with the headers ends with this turn.
 			if (!ctx.req.complete) {
-				ctx.set('Connection', 'close');
+				await nextTurn();
+			}
+
+			// One that was not read to its end would be taken for the next request on the same connection.
+			if (!ctx.req.complete) {
+				ctx.set({Connection: 'close'});
 			}
 		}
 
-		const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
+		const milliseconds = performance.now() - started;
 		metrics.request(ctx.method, ctx.state.route ?? null, ctx.status, milliseconds / 1000);
 		if (log.isLevelEnabled('debug')) {
 			const {method, status} = ctx;

@@ -10,12 +10,8 @@ const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 const isPort = (text: string | undefined): boolean =>
 	text === undefined || text === '' || (/^\d{1,5}$/.test(text) && Number(text) <= 65_535);
 
-/**
- * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.
- * Null where there is none or it is malformed.
- */
-export const hostnameOf = (hostHeader: string | undefined): string | null => {
-	const host = (hostHeader ?? '').trim().toLowerCase();
+const parse = (hostHeader: string): string | null => {
+	const host = hostHeader.trim().toLowerCase();
 	const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(host);
 	if (bracketed) {
 		const [, address = '', port] = bracketed;
@@ -26,6 +22,29 @@ export const hostnameOf = (hostHeader: string | undefined): string | null => {
 	const hostname = name.endsWith('.') ? name.slice(0, -1) : name;
 	const isName = hostname.length <= 253 && hostname.split('.').every((label) => LABEL.test(label));
 	return isName && isPort(port) && rest.length === 0 ? hostname : null;
+};
+
+/** Headers of late and their names: nearly all requests say one of a few. */
+const known = new Map<string, string | null>();
+const MOST_KNOWN = 1000;
+
+/**
+ * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.
+ * Null where there is none or it is malformed.
+ */
+export const hostnameOf = (hostHeader = ''): string | null => {
+	const found = known.get(hostHeader);
+	if (found !== undefined) {
+		return found;
+	}
+
+	const hostname = parse(hostHeader);
+	if (known.size >= MOST_KNOWN) {
+		known.clear();
+	}
+
+	known.set(hostHeader, hostname);
+	return hostname;
 };
 
 /** Whether a hostname (of hostnameOf) is the machine itself under one of the names of decisions 2. */

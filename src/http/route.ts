@@ -1,7 +1,6 @@
 import type {IncomingHttpHeaders, IncomingMessage} from 'node:http';
 import type {Readable} from 'node:stream';
 import Joi from 'joi';
-import type {Context} from 'koa';
 import type {Logger} from 'pino';
 import {admit, type Credential, type Granted} from '../auth/admission.ts';
 import type {Role} from '../auth/roles.ts';
@@ -11,6 +10,7 @@ import {limitSubjectOf} from '../limits/sliding-window.ts';
 import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
+import type {Exchange} from './exchange.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
 /** What a handler may know of the request besides its validated parts. */
@@ -26,7 +26,8 @@ export type RequestFacts = {
 	/** The body as it comes in, for routes with `body: 'stream'`. */
 	stream: IncomingMessage;
 	requestId: string;
-	log: Logger;
+	/** The log with the request's id. */
+	log: () => Logger;
 };
 
 /** The bytes of a webhook's body; other routes have it parsed. */
@@ -91,10 +92,10 @@ export type Route = {
 	textBody: boolean;
 	declared: Declared;
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
-	respond: (ctx: Context, services: Services) => Promise<void>;
+	respond: (ctx: Exchange, services: Services) => Promise<void>;
 };
 
-const requestFacts = (ctx: Context, services: Services): RequestFacts => ({
+const requestFacts = (ctx: Exchange, services: Services): RequestFacts => ({
 	ip: services.clientIp.ip(ctx.req),
 	hostname: ctx.state.hostname,
 	headers: ctx.req.headers,
@@ -102,12 +103,10 @@ const requestFacts = (ctx: Context, services: Services): RequestFacts => ({
 	isHead: ctx.method === 'HEAD',
 	stream: ctx.req,
 	requestId: ctx.state.requestId,
-	get log() {
-		return ctx.state.log();
-	},
+	log: ctx.state.log,
 });
 
-const send = (ctx: Context, status: number, answer: unknown): void => {
+const send = (ctx: Exchange, status: number, answer: unknown): void => {
 	if (!(answer instanceof Reply)) {
 		ctx.status = status;
 		ctx.body = answer;
@@ -155,6 +154,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		textBody = false,
 	} = definition;
 	const bodySchema = body === 'stream' ? undefined : body;
+	const isOfSession = credential === 'session';
 
 	return {
 		method,
@@ -172,7 +172,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const facts = requestFacts(ctx, services);
 			const shown = {
 				authorization: ctx.req.headers.authorization,
-				orgId: ctx.query.orgId === undefined ? null : String(ctx.query.orgId),
+				orgId: isOfSession && ctx.query['orgId'] !== undefined ? String(ctx.query['orgId']) : null,
 				requestId: facts.requestId,
 			};
 			const {subject, grant} = await admit(services, credential, shown, {role, onboarding});
@@ -185,27 +185,24 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			}
 
 			const granted = await grant();
-			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : null;
+			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: textBody});
-			const parts = {
-				params: params === undefined ? nothing : checkUrlPart<P>(params, ctx.params),
-				query: query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query}),
-				body: bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses),
-			};
+			const ofPath = params === undefined ? nothing : checkUrlPart<P>(params, ctx.params ?? {});
+			const ofQuery = query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query});
+			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
 			// All of them at once, wherever they stand in the request (decisions 3).
-			const faults = Object.values(parts).flatMap((part) => part.faults);
-			if (faults.length > 0) {
-				throw validationFailed(faults);
+			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {
+				throw validationFailed([...ofPath.faults, ...ofQuery.faults, ...ofBody.faults]);
 			}
 
 			const input = {
 				...granted,
-				...(rawBody === null ? {} : {rawBody}),
+				rawBody,
 				services,
 				request: facts,
-				params: parts.params.value,
-				query: parts.query.value,
-				body: parts.body.value,
+				params: ofPath.value,
+				query: ofQuery.value,
+				body: ofBody.value,
 			};
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
 			// Whoever is told that a write was made finds it everywhere (docs/link-cache.md).

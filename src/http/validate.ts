@@ -76,9 +76,32 @@ const unstorable = (value: unknown, path: string[] = []): FieldFault[] => {
 	return [];
 };
 
-const faultsOf = (error: Joi.ValidationError | undefined): FieldFault[] => {
+/** Whether `unstorable` finds nothing, without the path to what it would find. */
+const isStorable = (value: unknown, levels = MAX_DEPTH): boolean => {
+	if (typeof value === 'string') {
+		return !value.includes('\0') && value.isWellFormed();
+	}
+
+	if (value === null || typeof value !== 'object') {
+		return true;
+	}
+
+	if (levels === 0) {
+		return false;
+	}
+
+	if (Array.isArray(value)) {
+		return value.every((item) => isStorable(item, levels - 1));
+	}
+
+	return Object.keys(value).every(
+		(key) => key !== '__proto__' && isStorable(key) && isStorable((value as Record<string, unknown>)[key], levels - 1),
+	);
+};
+
+const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 	const seen = new Set<string>();
-	return (error?.details ?? []).flatMap((detail) => {
+	return error.details.flatMap((detail) => {
 		const field = detail.path.join('.');
 		// One entry per bad field (decisions 3), where joi may report several faults of one value.
 		if (seen.has(field)) {
@@ -95,14 +118,41 @@ const faultsOf = (error: Joi.ValidationError | undefined): FieldFault[] => {
 
 type Checked<T> = {value: T; faults: FieldFault[]};
 
-const check = <T>(schema: Joi.Schema<T>, value: unknown, joiOptions: Joi.ValidationOptions): Checked<T> => {
-	const storage = unstorable(value);
-	if (storage.length > 0) {
-		return {value: value as T, faults: storage};
+const nothingWrong: FieldFault[] = [];
+
+/**
+ * Schemas with options in them: joi would put those of a call together with a schema's own for each value anew, which
+ * takes as long as validating one. A schema's own are the stronger, as they are in a call.
+ */
+const preparing = (options: Joi.ValidationOptions) => {
+	const prepared = new WeakMap<Joi.Schema, Joi.Schema>();
+	return <T>(schema: Joi.Schema<T>): Joi.Schema<T> => {
+		const known = prepared.get(schema);
+		if (known !== undefined) {
+			return known as Joi.Schema<T>;
+		}
+
+		const {preferences} = schema.describe() as {preferences?: Joi.ValidationOptions};
+		if (preferences?.messages !== undefined) {
+			throw new Error('the messages of a whole part of a request would be lost');
+		}
+
+		const ready = schema.prefs({...options, ...preferences}) as Joi.Schema<T>;
+		prepared.set(schema, ready);
+		return ready;
+	};
+};
+
+const ofBody = preparing(bodyOptions);
+const ofUrl = preparing(urlOptions);
+
+const check = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => {
+	if (!isStorable(value)) {
+		return {value: value as T, faults: unstorable(value)};
 	}
 
-	const result = schema.validate(value, joiOptions);
-	return {value: result.value as T, faults: faultsOf(result.error)};
+	const {value: checked, error} = schema.validate(value);
+	return {value: checked as T, faults: error === undefined ? nothingWrong : faultsOf(error)};
 };
 
 const demand = <T>({value, faults}: Checked<T>): T => {
@@ -113,15 +163,32 @@ const demand = <T>({value, faults}: Checked<T>): T => {
 	return value;
 };
 
-/** What a schema may ask of the configuration, as joi's `context`. */
+/** What a schema may ask of the configuration. */
 export type BodyContext = {linkDomain: string};
 
+let current: BodyContext | null = null;
+
+/** For a rule of a schema that `checkBody` checks a value with. joi's own context is an option, see `preparing`. */
+export const bodyContext = (): BodyContext => {
+	if (current === null) {
+		throw new Error('no body is being checked');
+	}
+
+	return current;
+};
+
 /** The body and its faults, values as they were sent but for the conversions that a schema names itself. */
-export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> =>
-	check(schema, value, {...bodyOptions, context});
+export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> => {
+	current = context;
+	try {
+		return check(ofBody(schema), value);
+	} finally {
+		current = null;
+	}
+};
 
 /** The path or query parameters, converted to what they mean, and their faults. */
-export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(schema, value, urlOptions);
+export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(ofUrl(schema), value);
 
 /** The validated body. @throws 400 'Validation failed' with one detail per bad field. */
 export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): T =>

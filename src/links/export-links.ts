@@ -25,7 +25,7 @@ async function* lines({db, addresses}: Services, organization: LinkOwner, first:
 			batch = await store.after(last, BATCH);
 		}
 	} catch (error) {
-		request.log.error({err: error}, 'an export broke off');
+		request.log().error({err: error}, 'an export broke off');
 		throw error;
 	}
 }

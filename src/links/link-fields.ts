@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {validationFailed} from '../errors.ts';
-import type {BodyContext} from '../http/validate.ts';
+import {bodyContext} from '../http/validate.ts';
 import {safeHttpUrl} from '../resolution/link-targets.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
@@ -43,7 +43,7 @@ export const httpUrl = () =>
 				return helpers.message({custom: '{{#label}} must be an http or https URL of a public host'});
 			}
 
-			const {linkDomain} = helpers.prefs.context as BodyContext;
+			const {linkDomain} = bodyContext();
 			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
 		});
 

@@ -1,0 +1,68 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {Logger} from 'pino';
+
+/** What is known of a request beside what it says itself. */
+export type ExchangeState = {
+	requestId: string;
+	/** The pattern of the route that took it. */
+	route?: string;
+	hostname: string | null;
+	/** The log with the request's id. */
+	log: () => Logger;
+};
+
+/** A request and its answer, as routes and the envelope see them: a context of Koa, or what `createExchange` makes. */
+export type Exchange = {
+	req: IncomingMessage;
+	method: string;
+	path: string;
+	query: Record<string, string | string[] | undefined>;
+	/** What the router found in the path. */
+	params?: Record<string, string>;
+	state: ExchangeState;
+	status: number;
+	body: unknown;
+	/** Adds to the headers of the answer. */
+	set(headers: Record<string, string>): void;
+};
+
+/**
+ * A request to a path without parameters, and its answer, in front of Koa.
+ * @param path the request's URL, which has no query.
+ * @returns `send` writes the answer as Koa writes JSON.
+ */
+export const createExchange = (
+	request: IncomingMessage,
+	response: ServerResponse,
+	path: string,
+): {exchange: Exchange; send: () => void} => {
+	const headers: Record<string, string> = {};
+	const exchange: Exchange = {
+		req: request,
+		method: request.method ?? '',
+		path,
+		query: {},
+		state: {
+			requestId: '',
+			hostname: null,
+			log: () => {
+				throw new Error('the envelope gives a request its log');
+			},
+		},
+		status: 404,
+		body: undefined,
+		set: (more) => {
+			Object.assign(headers, more);
+		},
+	};
+	return {
+		exchange,
+		send: () => {
+			const text = JSON.stringify(exchange.body);
+			headers['Content-Type'] = 'application/json; charset=utf-8';
+			headers['Content-Length'] = String(Buffer.byteLength(text));
+			response.writeHead(exchange.status, headers);
+			response.end(text);
+		},
+	};
+};
