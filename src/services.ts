@@ -2,6 +2,7 @@ import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
+import {createKeyBook, type KeyBook} from './api-keys/key-book.ts';
 import {createKeyCache, type KeyCache} from './auth/key-cache.ts';
 import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
@@ -26,6 +27,7 @@ import {createTurns, type Turns} from './identity/turns.ts';
 import {connectRedis} from './limits/connect-redis.ts';
 import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
+import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
@@ -47,6 +49,7 @@ export type Services = Readonly<{
 	/** What other processes, and this one, have changed. */
 	changes: ChangeFeed;
 	linkCache: LinkCache<LinkRow>;
+	keyBook: KeyBook;
 	keyCache: KeyCache;
 	pageTemplates: PageTemplates;
 	hostCache: HostCache<VerifiedDomain>;
@@ -68,6 +71,7 @@ export type Services = Readonly<{
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
 	eventWriter: EventWriter;
+	linkWriter: LinkWriter;
 	background: Background;
 	metrics: Metrics;
 	eventLoop: ReturnType<typeof watchEventLoop>;
@@ -112,6 +116,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		limiter,
 		changes,
 		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		keyBook: createKeyBook(db),
 		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses, background}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
@@ -133,6 +138,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		eventWriter: createEventWriter(db),
+		linkWriter: createLinkWriter({db, changes}),
 		background,
 		metrics: createMetrics(clock),
 		eventLoop,

@@ -50,20 +50,33 @@ const LAST_USED_MS = 60_000;
 export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
 	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
-const byPrefix: Prepared = {
-	name: 'api keys by prefix',
+const byPrefixes: Prepared = {
+	name: 'api keys by prefixes',
 	text: `SELECT api_keys.id, tier, prefix, key_hash, display_key, is_revoked, expires_at, last_used_at,
 			api_keys.created_at, organization_id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email,
 			default_domain_id, organizations.created_at AS organization_created_at
 		FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
-		WHERE prefix = $1`,
+		WHERE prefix = ANY ($1::text[])`,
 };
+
+/** Keys that somebody notes at this moment have been used anyway. */
+const noteUses: Prepared = {
+	name: 'note uses of api keys',
+	text: `UPDATE api_keys SET last_used_at = used.at
+		FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
+		WHERE api_keys.id = used.id AND api_keys.id IN (
+			SELECT id FROM api_keys WHERE id = ANY ($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
+		)`,
+};
+
+/** A key and its organization. */
+export type OwnedKey = {key: ApiKey; organization: Organization};
 
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
-	/** Keys with that prefix, of any state, each with its organization. */
-	findByPrefix: async (prefix: string): Promise<Array<{key: ApiKey; organization: Organization}>> => {
-		const rows = await runPrepared<JoinedRow>(db, byPrefix, [prefix]);
+	/** Keys with those prefixes, of any state, each with its organization. */
+	findByPrefixes: async (prefixes: readonly string[]): Promise<OwnedKey[]> => {
+		const rows = await runPrepared<JoinedRow>(db, byPrefixes, [prefixes]);
 		return rows.map((row) => ({
 			key: toApiKey(row),
 			organization: toOrganization({...row, id: row.organization_id, created_at: row.organization_created_at}),
@@ -113,5 +126,7 @@ export const createApiKeyStore = (db: Db) => ({
 			.where({organization_id: organizationId, tier, is_revoked: false})
 			.update({is_revoked: true, revoked_at: now}),
 
-	noteUse: (id: string, now: Date) => db('api_keys').where({id}).update({last_used_at: now}),
+	noteUses: async (uses: ReadonlyArray<{id: string; at: Date}>): Promise<void> => {
+		await runPrepared(db, noteUses, [uses.map(({id}) => id), uses.map(({at}) => at)]);
+	},
 });

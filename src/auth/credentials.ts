@@ -1,6 +1,6 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import {isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
-import {type ApiKey, createApiKeyStore, isUseWorthNoting} from '../api-keys/api-key-store.ts';
+import {type ApiKey, isUseWorthNoting} from '../api-keys/api-key-store.ts';
 import {
 	invalidAdminToken,
 	invalidApiKey,
@@ -31,21 +31,24 @@ const bearerToken = (authorization: string | undefined): string => {
  * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
  * of the SHA-256 (interface 5.5).
  */
-export const findKeyHolder = async ({db, clock, keyCache}: Services, rawKey: string): Promise<KeyHolder | null> => {
+export const findKeyHolder = async (
+	{clock, keyBook, keyCache}: Services,
+	rawKey: string,
+): Promise<KeyHolder | null> => {
 	const prefix = prefixOf(rawKey);
-	const candidates = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
+	const candidates = await keyCache.get(prefix, () => keyBook.find(prefix));
 	const now = clock.now();
 	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
 	return found ?? null;
 };
 
 /** Notes that a key was used. No answer waits for it, and most uses are too close to the last to be written. */
-export const noteKeyUse = ({db, clock, background}: Services, key: ApiKey): void => {
+export const noteKeyUse = ({clock, background, keyBook}: Services, key: ApiKey): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
 		// What is kept in memory is not read again for it.
 		key.lastUsedAt = now;
-		background.run('note the use of a key', createApiKeyStore(db).noteUse(key.id, now));
+		background.run('note the use of a key', keyBook.noteUse({id: key.id, at: now}));
 	}
 };
 

@@ -37,7 +37,7 @@ export const emptyLink = (organizationId: string, domainId: string, now: Date): 
 });
 
 /** What the audit log keeps of a new link. */
-export const creationOf = (link: LinkRow): AuditEntry => ({
+export const creationOf = (link: Pick<LinkRow, 'id' | 'organization_id' | 'short_code' | 'path'>): AuditEntry => ({
 	action: 'CREATE',
 	entityType: 'Link',
 	entityId: link.id,

@@ -1,3 +1,4 @@
+import {createKeyBook} from '../api-keys/key-book.ts';
 import {createBackground} from '../background.ts';
 import {directly} from '../clicks/record-click.ts';
 import {createMetrics} from '../metrics/metrics.ts';
@@ -22,6 +23,7 @@ export const rehearse = async <T>(services: Services, work: (rehearsed: Services
 		return await work({
 			...services,
 			db: trx,
+			keyBook: createKeyBook(trx),
 			background,
 			metrics: createMetrics(services.clock),
 			clock: {now: () => now},

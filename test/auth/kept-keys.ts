@@ -1,6 +1,5 @@
 import test from 'ava';
 import {prefixOf} from '../../src/api-keys/api-key.ts';
-import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, withKey} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
@@ -54,8 +53,8 @@ test('a CLIENT key that is replaced on one process ends with its grace on the ot
 	t.is((await admin(one).post(`${path}/api-keys/CLIENT/regenerate`)).status, 200);
 	t.is((await session()).status, 200);
 	const prefix = prefixOf(acme.clientKey);
-	const {db, keyCache} = other.services;
-	const [kept] = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
+	const {keyBook, keyCache} = other.services;
+	const [kept] = await keyCache.get(prefix, () => keyBook.find(prefix));
 	t.deepEqual(kept?.key.expiresAt, new Date(one.clock.now().getTime() + 24 * 3600 * 1000));
 });
 

@@ -1,0 +1,138 @@
+import {auditRow, type Caller} from '../audit/audit-log.ts';
+import {createBatches} from '../db/batches.ts';
+import {CHANGES, type ChangeFeed} from '../db/change-feed.ts';
+import {type Db, isConnectionFault} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
+import type {Plan} from '../plans/plans.ts';
+import {creationOf} from './empty-link.ts';
+import type {LinkRow} from './link.ts';
+
+/** A link without a template, a channel or a domain of its own, and what its organization was when it was asked for. */
+export type PlainCreate = {
+	owner: {id: string; plan: string | null; entitledUntil: Date | null};
+	plan: Plan;
+	by: Caller;
+	now: Date;
+	/** Its domain is not known yet. */
+	link: Omit<LinkRow, 'domain_id'>;
+	/** Whether its code or its external id are the caller's, and may be taken. */
+	isNamed: boolean;
+};
+
+/** The domain that a link was made on; `isKnown` resolves when no process answers any more as if it were not there. */
+export type Made = {domain: {domain_id: string; hostname: string | null}; isKnown: Promise<void>};
+
+/** Creates plain links. Gives null where something may speak against one, and it was not made. */
+export type LinkWriter = (create: PlainCreate) => Promise<Made | null>;
+
+/** Beyond 20 links of one organization the feed tells that all of it has changed (migration change_feed). */
+const MAX_BATCH = 20;
+
+/**
+ * All of many creates: the plan that the limits are of is still the organization's, an app is registered, there is room
+ * in both quotas, and nothing is on the link's own domain. All creates of an organization are made or none; what a
+ * constraint refuses takes the counts along. Organizations are locked first, as everybody does who writes below them.
+ * Where one, or its count, is locked by somebody else, its creates are left out, so that nobody's wait is the others'.
+ */
+const insertPlain: Prepared = {
+	name: 'create links',
+	text: `WITH sent AS MATERIALIZED (
+			SELECT * FROM json_to_recordset($1::json) AS (organization_id uuid, plan text, entitled_until timestamptz,
+				clicks bigint, month date, has_no_url boolean, links bigint, link jsonb, audit json)
+		), owners AS MATERIALIZED (
+			SELECT organizations.id, plan, entitled_until, domains.id AS domain_id, domains.hostname
+			FROM organizations JOIN domains ON domains.id = coalesce(
+				(SELECT id FROM domains WHERE id = organizations.default_domain_id AND status = 'VERIFIED'),
+				(SELECT id FROM domains WHERE organization_id IS NULL)
+			)
+			WHERE organizations.id = ANY ($2::uuid[]) FOR KEY SHARE OF organizations SKIP LOCKED
+		), free AS MATERIALIZED (
+			SELECT organization_id FROM link_counts WHERE organization_id = ANY ($2::uuid[]) FOR UPDATE SKIP LOCKED
+		), passing AS MATERIALIZED (
+			SELECT sent.*, owners.domain_id, owners.hostname FROM sent JOIN owners ON owners.id = sent.organization_id
+			WHERE owners.plan IS NOT DISTINCT FROM sent.plan AND owners.entitled_until IS NOT DISTINCT FROM sent.entitled_until
+				AND EXISTS (SELECT FROM app_configs WHERE app_configs.organization_id = owners.id)
+				AND (sent.clicks IS NULL OR sent.clicks > coalesce(
+					(SELECT clicks FROM click_counts WHERE organization_id = owners.id AND month = sent.month), 0))
+				AND (sent.has_no_url OR owners.hostname IS NULL)
+				AND (owners.id IN (SELECT organization_id FROM free)
+					OR NOT EXISTS (SELECT FROM link_counts WHERE link_counts.organization_id = owners.id))
+		), counted AS (
+			INSERT INTO link_counts (organization_id, links)
+			SELECT organization_id, count(*) FROM passing GROUP BY organization_id
+			HAVING coalesce(count(*) <= min(links), true) ORDER BY organization_id
+			ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links + excluded.links
+			WHERE coalesce(link_counts.links + excluded.links
+				<= (SELECT min(links) FROM passing WHERE passing.organization_id = link_counts.organization_id), true)
+			RETURNING organization_id
+		), made AS MATERIALIZED (
+			SELECT passing.* FROM passing JOIN counted USING (organization_id)
+		), inserted AS (
+			INSERT INTO links SELECT row.* FROM made
+			CROSS JOIN jsonb_populate_record(null::links, link || jsonb_build_object('domain_id', domain_id)) AS row
+		), audited AS (
+			INSERT INTO audit_log SELECT row.* FROM made CROSS JOIN json_populate_record(null::audit_log, audit) AS row
+		)
+		SELECT link ->> 'id' AS id, domain_id, hostname, pg_notify('${CHANGES}', $3) FROM made`,
+};
+
+const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
+	organization_id: owner.id,
+	plan: owner.plan,
+	entitled_until: owner.entitledUntil,
+	clicks: plan.quotas.clicks,
+	month: `${now.toISOString().slice(0, 7)}-01`,
+	has_no_url: link.fallback_url === null && link.og_image_url === null,
+	links: plan.quotas.links,
+	link,
+	audit: auditRow(now, by, creationOf(link)),
+});
+
+/**
+ * Creates that arrive together share a statement, which also asks everybody to forget that the links were not there:
+ * commit, changes and question are one.
+ */
+export const createLinkWriter = ({db, changes}: {db: Db; changes: ChangeFeed}): LinkWriter => {
+	const many = async (creates: readonly PlainCreate[]): Promise<Array<Made | undefined>> => {
+		const question = changes.question();
+		const made = new Map<string, Made['domain']>();
+		try {
+			const rows = await runPrepared<Made['domain'] & {id: string}>(db, insertPlain, [
+				JSON.stringify(creates.map(sentRow)),
+				[...new Set(creates.map(({owner}) => owner.id))],
+				question.message,
+			]);
+			for (const {id, ...domain} of rows) {
+				made.set(id, domain);
+			}
+		} finally {
+			if (made.size === 0) {
+				question.drop();
+			}
+		}
+
+		const isKnown = made.size === 0 ? Promise.resolve() : question.answered();
+		return creates.map(({link}) => {
+			const domain = made.get(link.id);
+			return domain && {domain, isKnown};
+		});
+	};
+
+	/** What PostgreSQL refuses is told by the checks, one after the other. */
+	const one = async (create: PlainCreate): Promise<Made | null> => {
+		try {
+			const [made] = await many([create]);
+			return made ?? null;
+		} catch (error) {
+			if (isConnectionFault(error)) {
+				throw error;
+			}
+
+			return null;
+		}
+	};
+
+	const together = createBatches<PlainCreate, Made | null>({most: MAX_BATCH, many, one});
+	// One that is refused for its names would have those beside it tried again.
+	return (create) => (create.isNamed ? one(create) : together(create));
+};

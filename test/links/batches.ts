@@ -1,0 +1,74 @@
+import test from 'ava';
+import {lockLinkCount} from '../../src/links/link-store.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService();
+	// What the statement of all has to give up for.
+	await service.services.db.raw(`ALTER TABLE links ADD CONSTRAINT links_refused_check CHECK (path <> '/refused')`);
+});
+test.after.always(() => service?.stop());
+
+const stored = async ({id}: TestOrganization) => {
+	const {db} = service.services;
+	const links = await db('links').where({organization_id: id}).orderBy('path');
+	const [count] = await db('link_counts').where({organization_id: id});
+	const records = await db('audit_log').where({organization_id: id, entity_type: 'Link'});
+	return {paths: links.map(({path}) => path), count: count?.links ?? 0, records: records.length};
+};
+
+const paths = (count: number): string[] => Array.from({length: count}, (_, n) => `/${String(n).padStart(3, '0')}`);
+
+test('links that are created at once are each made, counted and recorded once', async (t) => {
+	const [acme, other] = [await organization(service), await organization(service)];
+	const asked = paths(45);
+	const answers = await Promise.all(
+		asked.flatMap((path) => [acme, other].map(({server}) => server.post('/links', {path}))),
+	);
+	t.true(answers.every(({status}) => status === 201));
+	t.is(new Set(answers.map(({body}) => body.id)).size, 90);
+	for (const one of [acme, other]) {
+		t.deepEqual(await stored(one), {paths: asked, count: 45, records: 45});
+	}
+});
+
+test('what speaks against one create concerns none of those that arrive with it', async (t) => {
+	const [acme, full, planless] = [
+		await organization(service),
+		await organization(service, {plan: 'STARTER'}),
+		await organization(service, {plan: null}),
+	];
+	const fill = (path: string) => admin(service).post(`/admin/organizations/${full.id}/links`, {path});
+	await Promise.all(paths(48).map(fill));
+	const asked = paths(10);
+	const [refused, noPlan, ...others] = await Promise.all([
+		acme.server.post('/links', {path: '/refused'}),
+		planless.server.post('/links', {path: '/a'}),
+		...asked.flatMap((path) => [acme.server.post('/links', {path}), fill(path)]),
+	]);
+	t.is(refused.status, 500);
+	t.like(noPlan, {status: 402, body: {code: 'PLAN_NOT_SELECTED'}});
+	t.is(others.filter(({status}) => status === 201).length, 12);
+	t.true(others.every(({status, body}) => status === 201 || body.code === 'QUOTA_EXCEEDED'));
+	t.deepEqual(await stored(acme), {paths: asked, count: 10, records: 10});
+	t.like(await stored(full), {count: 50, records: 50});
+	t.deepEqual(await stored(planless), {paths: [], count: 0, records: 0});
+});
+
+test('an organization whose count is held, as by an import, holds up nobody else', async (t) => {
+	const [held, acme] = [await organization(service), await organization(service)];
+	await link(held, {path: '/first'});
+	const trx = await service.services.db.transaction();
+	await lockLinkCount(trx, held.id);
+	let isHeld = true;
+	const waiting = held.server.post('/links', {path: '/second'}).then((answer) => ({...answer, wasHeld: isHeld}));
+	const others = await Promise.all(paths(5).map((path) => acme.server.post('/links', {path})));
+	t.true(others.every(({status}) => status === 201));
+	isHeld = false;
+	await trx.rollback();
+	t.like(await waiting, {status: 201, wasHeld: false});
+	t.deepEqual((await stored(held)).count, 2);
+});
