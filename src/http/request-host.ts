@@ -1,5 +1,6 @@
 import {isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
+import {remembered} from '../remembered.ts';
 
 /** What a host serves (decisions 2). `other` may be a custom domain, which its own look-up tells. */
 export type HostRole = 'api' | 'link' | 'both' | 'other';
@@ -24,28 +25,13 @@ const parse = (hostHeader: string): string | null => {
 	return isName && isPort(port) && rest.length === 0 ? hostname : null;
 };
 
-/** Headers of late and their names: nearly all requests say one of a few. */
-const known = new Map<string, string | null>();
-const MOST_KNOWN = 1000;
+const hostnames = remembered(parse);
 
 /**
  * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.
  * Null where there is none or it is malformed.
  */
-export const hostnameOf = (hostHeader = ''): string | null => {
-	const found = known.get(hostHeader);
-	if (found !== undefined) {
-		return found;
-	}
-
-	const hostname = parse(hostHeader);
-	if (known.size >= MOST_KNOWN) {
-		known.clear();
-	}
-
-	known.set(hostHeader, hostname);
-	return hostname;
-};
+export const hostnameOf = (hostHeader = ''): string | null => hostnames(hostHeader);
 
 /** Whether a hostname (of hostnameOf) is the machine itself under one of the names of decisions 2. */
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(hostname);

@@ -1,10 +1,12 @@
-export type Language = {language: string; region: string | null};
+import {remembered} from '../remembered.ts';
+
+export type Language = Readonly<{language: string; region: string | null}>;
 
 /** Systems and apps name written Norwegian by any of these (facts 3.5). */
 const NORWEGIAN = new Set(['nb', 'nn']);
 
 /** Language and region of a tag or a POSIX locale (`zh_Hans_CN`, `en_US.UTF-8`, `en_IR@calendar=gregorian`), or null. */
-export const languageOf = (tag: string): Language | null => {
+export const languageOf = remembered((tag): Language | null => {
 	try {
 		const {language, region} = new Intl.Locale(
 			tag
@@ -18,4 +20,4 @@ export const languageOf = (tag: string): Language | null => {
 		// The only way to ask whether a text is a language tag.
 		return null;
 	}
-};
+});
