@@ -1,10 +1,22 @@
 import Joi from 'joi';
 
+const SHORTEST_ID = 8;
+
+/** An empty text is too short as any other is. Messages of the field's own would be put to the others for each value. */
+const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
+	errors.map((error) =>
+		error.code === 'string.empty'
+			? Object.assign(error, {
+					message: `${error.local.label} must be longer than or equal to ${SHORTEST_ID} characters`,
+				})
+			: error,
+	);
+
 /** The id that an app gave its device (interface 2). */
 export const deviceIdField = Joi.string()
-	.min(8)
+	.min(SHORTEST_ID)
 	.max(100)
-	.messages({'string.empty': '{{#label}} must be longer than or equal to 8 characters'});
+	.error(tooShort);
 
 const TOLD_LIMIT = 100;
 

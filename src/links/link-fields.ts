@@ -75,7 +75,7 @@ export const paramsFit = (params: Record<string, string>): boolean =>
 const paramsSchema = Joi.object<Record<string, string>>()
 	.pattern(/^/, Joi.string().allow(''))
 	.max(MAX_PARAMS)
-	.messages({'object.max': '{{#label}} must contain at most {{#limit}} values'})
+	.message('{{#label}} must contain at most {{#limit}} values')
 	.meta({schema: {description: `At most ${MAX_PARAMS_BYTES} bytes serialized.`}})
 	.custom((value: Record<string, string>, helpers) =>
 		paramsFit(value)

@@ -8,7 +8,7 @@ import {sharedFieldSchemas} from './link-fields.ts';
 const shortCode = Joi.string()
 	.max(64)
 	.pattern(/^[A-Za-z0-9_-]*$/)
-	.messages({'string.pattern.base': '{{#label}} must consist of letters, digits, _ and -'});
+	.message('{{#label}} must consist of letters, digits, _ and -');
 const uuid = Joi.string().guid({separator: '-'});
 
 const {path, ...shared} = sharedFieldSchemas;

@@ -35,7 +35,7 @@ type Context = Target & {isRequired: boolean};
 const KNOWN = new Set(
 	'type flags allow rules keys items patterns matches whens dependencies metas preferences examples'.split(' '),
 );
-const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description'.split(' '));
+const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description error'.split(' '));
 
 const requireKnown = (description: Description): void => {
 	const unknown = [

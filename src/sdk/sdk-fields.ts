@@ -7,8 +7,6 @@ import {isoDateTime} from '../http/validate.ts';
 const objectOf = (maxBytes: number) =>
 	Joi.object<Record<string, unknown>>()
 		.unknown(true)
-		// What the app puts in is kept, though unknown fields beside it are not.
-		.options({stripUnknown: false})
 		.meta({schema: {description: `At most ${maxBytes} bytes serialized.`}})
 		.custom((value: Record<string, unknown>, helpers) =>
 			Buffer.byteLength(JSON.stringify(value)) <= maxBytes
