@@ -13,10 +13,7 @@ const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 	);
 
 /** The id that an app gave its device (interface 2). */
-export const deviceIdField = Joi.string()
-	.min(SHORTEST_ID)
-	.max(100)
-	.error(tooShort);
+export const deviceIdField = Joi.string().min(SHORTEST_ID).max(100).error(tooShort);
 
 const TOLD_LIMIT = 100;
 
