@@ -3,7 +3,7 @@ import type {Environment} from './environment.ts';
 /** A line of the variables' table: what `oplink config` and `.env.example` list (decisions 1). */
 type Variable = {name: string; fallback: string; meaning: string; secret?: boolean};
 
-/** The variables, in the order of decisions 1. */
+/** The variables, in the order of decisions 1, and NODE_ENV, which two of them ask. */
 export const configTable: readonly Variable[] = [
 	{name: 'HOST', fallback: '127.0.0.1', meaning: 'address to listen on'},
 	{name: 'PORT', fallback: '3000', meaning: 'port to listen on; 0 picks a free one'},
@@ -85,6 +85,7 @@ export const configTable: readonly Variable[] = [
 		meaning: 'when set, raw API keys are encrypted at rest (AES-256-GCM)',
 		secret: true,
 	},
+	{name: 'NODE_ENV', fallback: '', meaning: 'production: ADMIN_TOKEN must be set, CLOCK_OFFSET is refused'},
 ];
 
 /** The table with each variable's value: set values as they are, secrets masked, defaults named. */

@@ -24,8 +24,7 @@ type Compose = {services: Record<string, ComposeService>; networks: object; volu
 const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
 const compose = load(read('docker-compose.yml')) as Compose;
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
-// NODE_ENV is a convention of Node, and decides which of the others must be set.
-const known = new Set(['NODE_ENV', ...configTable.map(({name}) => name)]);
+const known = new Set(configTable.map(({name}) => name));
 
 test('each service of docker-compose.yml uses what the file and the folder have', async (t) => {
 	const {services} = compose;

@@ -38,4 +38,5 @@ The server (serve, migrate, config; doctor where no server answers) reads:
 
 ${listed(configTable.map(({name, meaning, fallback}) => [name, fallback ? `${meaning} (${fallback})` : meaning]))}
 
-'oplink config' shows their values, and what is wrong with them.`;
+'oplink config' shows what a server with this environment would get, and what is
+wrong with it. A running one keeps what it was started with.`;
