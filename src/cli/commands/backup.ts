@@ -63,7 +63,7 @@ const toStdout =
 export const backupCommand = command({
 	usage: 'backup <file>',
 	summary: 'Write everything in the database to a file, as it is at one moment; the server may go on',
-	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "cat > oplink.backup"'],
+	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
 	run: async (context: Context, file: string) => {
 		const {io, show} = context;
 		if (file === '-') {

@@ -10,7 +10,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
 	conflict: 'it is taken already, or in use',
 	plan: "the organization's plan does not have it, or its quota is used up",
 	unreachable: 'no server answers',
-	configuration: 'the environment of the server is wrong; one line per fault',
+	configuration: 'the environment is wrong, a line per fault; or the database is newer',
 	interrupted: 'ended by Ctrl-C',
 };
 
