@@ -107,7 +107,7 @@ export const importCommand = command({
 			.choices(['skip', 'update', 'fail'])
 			.default('skip'),
 		new Option('--dry-run', 'say what would happen, and do nothing'),
-		new Option('--failed <file>', 'where failed rows are written; FILE.failed where absent'),
+		new Option('--failed <file>', 'where failed rows are written; FILE.failed where absent, nowhere for -'),
 		new Option('--any-app', "import rows of other apps than the organization's, too"),
 		new Option('--map-channel <name=channel>', 'import rows of one channel as of another; once per channel').argParser(
 			channelNames,
