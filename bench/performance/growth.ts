@@ -81,7 +81,7 @@ const byLinks = async (stage: Stage): Promise<Figure[]> => {
 	];
 };
 
-/** Clicks from the beginning of this month until now. */
+/** Clicks from the beginning of this month until now, their ids in the order of time as those of real ones. */
 const fillClicks = async ({client, organization}: Installation, count: number): Promise<void> => {
 	const {rows} = await client.query(
 		`SELECT to_char(month, 'YYYY_MM') AS name, month, month + interval '1 month' AS next
@@ -95,9 +95,13 @@ const fillClicks = async ({client, organization}: Installation, count: number): 
 	await client.query(
 		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, platform, os, os_version, browser, device_model,
 			language)
-		SELECT gen_random_uuid(), now() - (1 - CAST(n AS float8) / CAST($2 AS int)) * (now() - CAST($3 AS timestamptz)),
-			CAST($1 AS uuid), CAST(md5('l' || n % ${HOT_LINKS}) AS uuid), 'ios', 'iOS', '17.5.1', 'Safari', 'iPhone', 'en-US'
-		FROM generate_series(1, CAST($2 AS int)) AS n`,
+		SELECT
+			CAST(lpad(to_hex(CAST(extract(epoch FROM at) * 1000 AS bigint)), 12, '0') || substr(md5('c' || n), 13) AS uuid),
+			at, CAST($1 AS uuid), CAST(md5('l' || n % ${HOT_LINKS}) AS uuid), 'ios', 'iOS', '17.5.1', 'Safari', 'iPhone', 'en-US'
+		FROM (
+			SELECT n, now() - (1 - CAST(n AS float8) / CAST($2 AS int)) * (now() - CAST($3 AS timestamptz)) AS at
+			FROM generate_series(1, CAST($2 AS int)) AS n
+		) AS moments`,
 		[organization.id, count, month],
 	);
 	await client.query('INSERT INTO click_counts (organization_id, month, clicks) VALUES ($1, $2, $3)', [
