@@ -1,6 +1,6 @@
 import type {Option} from 'commander';
 import {type Connection, type ConnectionOptions, createConnection} from './connection.ts';
-import {type Io, isLively, write} from './io.ts';
+import {type Io, isLively, tell, write} from './io.ts';
 import {type Page, remainder} from './list-pages.ts';
 import {type Column, flattened, keyValues, table} from './output.ts';
 
@@ -60,7 +60,7 @@ const createShow = (io: Io, json: boolean): Show => {
 	const bold = (text: string) => (isLively(io.stdout, io.env) ? `\u001B[1m${text}\u001B[22m` : text);
 	const line = (text: string) => write(io.stdout, `${text}\n`);
 	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
-	const note: Show['note'] = (text) => write(io.stderr, `${text}\n`);
+	const note: Show['note'] = (text) => tell(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
 	const asTable: Show['table'] = (columns, rows) => table(columns, rows, {width, heading: bold});
 	return {

@@ -1,4 +1,5 @@
 import {setTimeout as sleepMilliseconds} from 'node:timers/promises';
+import {printable} from './printable.ts';
 
 /** Where text goes: `columns` is there on a terminal. */
 export type OutStream = NodeJS.WritableStream & {isTTY?: boolean; columns?: number};
@@ -42,6 +43,13 @@ export const write = (stream: OutStream, chunk: string | Uint8Array): Promise<vo
 	new Promise((resolve, reject) => {
 		stream.write(chunk, (error) => (error ? reject(error) : resolve()));
 	});
+
+/**
+ * Writes what is no data, to standard error. It may quote a file, a server or a line that was typed, none of which may
+ * steer the terminal.
+ */
+export const tell = ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> =>
+	write(stderr, printable(`${text}\n`));
 
 /** Whether the reader of our output is gone: `oplink links export | head` is no failure. */
 export const isBrokenPipe = (error: unknown): boolean =>

@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import {oneLine} from './printable.ts';
 
 /** A column of a table; `flexible` ones give way where the terminal is too narrow. */
 export type Column<Row> = {title: string; value: (row: Row) => unknown; flexible?: boolean; align?: 'right'};
@@ -25,7 +26,7 @@ export const cellText = (value: unknown): string => {
 					? 'yes'
 					: 'no'
 				: String(value);
-	return text.replace(/\p{Cc}+/gu, ' ');
+	return oneLine(text);
 };
 
 /** A text cut to a width in terminal columns, characters kept whole. */

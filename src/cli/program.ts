@@ -29,6 +29,7 @@ import {exitCodes} from './exit-codes.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
 import type {Io} from './io.ts';
+import {printable} from './printable.ts';
 import {reported} from './reported.ts';
 
 /** Every command, in the order of help. */
@@ -110,7 +111,7 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 		})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
-			writeErr: (text) => io.stderr.write(text),
+			writeErr: (text) => io.stderr.write(printable(text)),
 			outputError: (text, writeErr) => writeErr(text.replace(/^error: /, 'Error: ')),
 			getOutHelpWidth: () => io.stdout.columns || 80,
 			getErrHelpWidth: () => io.stderr.columns || 80,

@@ -1,6 +1,6 @@
 import {InterruptedError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {type Io, isBrokenPipe, write} from './io.ts';
+import {type Io, isBrokenPipe, tell} from './io.ts';
 import {reportError} from './report-error.ts';
 
 /** Does what a command line says, and tells on standard error what kept it from it. Never throws. @returns the exit code. */
@@ -15,7 +15,7 @@ export const reported = async (io: Io, work: () => Promise<number>): Promise<num
 
 		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
 		const report = reportError(interrupted ? new InterruptedError() : error);
-		await write(io.stderr, `${report.lines.join('\n')}\n`).catch(() => {});
+		await tell(io, report.lines.join('\n')).catch(() => {});
 		return report.exitCode;
 	}
 };

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {closedAddress, startRecordingServer} from './_recording-server.ts';
+import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 
 type Failure = {status: number; code?: string; exitCode: number; next?: RegExp};
@@ -55,6 +55,22 @@ test('bad fields are listed one per line, each named once', async (t) => {
 	});
 	const {stderr} = await runCli(['orgs', 'create', '--name', ''], {env});
 	t.is(stderr, 'Error: Validation failed\n  name is required\n  contactEmail: must be an address\n');
+});
+
+test('no text of a server, a file or the command line steers the terminal by an error', async (t) => {
+	const body = {statusCode: 400, message: 'It is \u001B[31mred\u0007', details: [{message: 'name\u009B1m'}]};
+	const {env} = await startRecordingServer(t, {
+		'POST /admin/organizations': () => ({status: 400, body}),
+		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+	});
+	t.is((await runCli(['orgs', 'create', '--name', 'x'], {env})).stderr, 'Error: It is  [31mred \n  name 1m\n');
+	const stdin = 'pa\u001B[31mth,\u0007x\n/a,b\n';
+	const columns = await runCli(['links', 'import', '-', '--format', 'csv', '--org', 'Ab12'], {env, stdin});
+	const option = await runCli(['orgs', 'list', '--\u001B[31mred']);
+	for (const {stderr} of [columns, option]) {
+		t.regex(stderr, /^Error: .* \[31m/);
+		t.notRegex(stderr, /[^\P{Cc}\n]/u);
+	}
 });
 
 test('an answer that is no JSON fails with its status', async (t) => {
