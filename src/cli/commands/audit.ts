@@ -26,8 +26,9 @@ export const auditCommand = command({
 			{title: 'AT', value: ({at}) => at},
 			{title: 'ACTION', value: ({action}) => action},
 			{title: 'ENTITY', value: ({entityType}) => entityType},
-			{title: 'ENTITY ID', value: ({entityId}) => entityId, flexible: true},
-			{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type, flexible: true},
+			{title: 'ENTITY ID', value: ({entityId}) => entityId},
+			// A row with an id is wider than a small terminal anyway, and who it was is what is looked for.
+			{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type},
 		]);
 	},
 });
