@@ -20,9 +20,19 @@ export const isFolder = async (target: string, written: string): Promise<boolean
 
 export type Format = 'svg' | 'png';
 
-/** The format that was named, else the one that the file's name says, else SVG. */
-export const formatOf = (format: Format | undefined, output: string): Format =>
-	format ?? (endingOf(output) === '.png' ? 'png' : 'svg');
+/** The format that was named, else the one that the file's name says, else SVG. @throws OperatorError for another ending. */
+export const formatOf = (format: Format | undefined, file: string): Format => {
+	if (format !== undefined) {
+		return format;
+	}
+
+	const ending = endingOf(file);
+	if (!['', '.svg', '.png'].includes(ending)) {
+		throw usageError(`A code is .svg or .png, and '${file}' is neither`, 'Name another file, or add --format');
+	}
+
+	return ending === '.png' ? 'png' : 'svg';
+};
 
 /**
  * Names of files for short codes, which may differ in case alone, as names of files may not on every machine.

@@ -108,6 +108,7 @@ for (const [what, argv, says] of [
 	['a link and --all', ['1', '--all', '--output', 'x'], /--all is given/],
 	['nowhere to write', ['1'], /nowhere to write/],
 	['every code on standard output', ['--all', '--output', '-'], /do not fit/],
+	['a file of another kind', ['1', '--output', 'one.jpg'], /\.svg or \.png/],
 	['a sheet of another kind', ['1', '--sheet', 'x.pdf'], /\.svg or \.html/],
 	['no label on a page', ['1', '--sheet', 'x.svg', '--per-page', '0'], /from 1 to 100/],
 ] as const) {

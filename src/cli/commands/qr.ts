@@ -97,24 +97,22 @@ const requireSense = ({all, output, sheet}: Options, ids: string[]): void => {
 const exportCodes = async (context: Context<Options>, ids: string[]): Promise<void> => {
 	const {io, options, show} = context;
 	requireSense(options, ids);
-	const surface = await linkSurface(context);
 	const output = options.output ?? '';
 	const target = path.resolve(io.cwd, output);
+	const toFolder =
+		output !== '' && output !== '-' && (options.all || ids.length > 1 || (await isFolder(target, output)));
+	const format = formatOf(options.format, toFolder ? '' : output);
+	const surface = await linkSurface(context);
 	if (output === '-') {
 		const [id = ''] = ids;
-		await write(
-			io.stdout,
-			await fetchCode(context, surface, {...options, id, format: formatOf(options.format, output)}),
-		);
+		await write(io.stdout, await fetchCode(context, surface, {...options, id, format}));
 		return;
 	}
 
-	const toFolder = output !== '' && (options.all || ids.length > 1 || (await isFolder(target, output)));
 	if (toFolder) {
 		await mkdir(target, {recursive: true});
 	}
 
-	const format = formatOf(options.format, output);
 	const draw = async ({id, file, label}: Wanted) => {
 		const code = (wanted: Format) => fetchCode(context, surface, {...options, id, format: wanted});
 		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
