@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
+import {isIP} from 'node:net';
 import path from 'node:path';
-import ipaddr from 'ipaddr.js';
 import {
 	type IdentityProviderConfig,
 	type PaymobConfig,
@@ -10,6 +10,7 @@ import {
 	type StripeConfig,
 } from './config-providers.ts';
 import {type Environment, readEnvironment} from './environment.ts';
+import {isProxyRange} from './http/client-ip.ts';
 import {placeholderWarning} from './plans/placeholder-prices.ts';
 import {type Plans, readPlans, shippedPlans} from './plans/plans.ts';
 
@@ -84,9 +85,8 @@ export const addressesOf = (
 	};
 };
 
-const isNetwork = (text: string): boolean => ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
 const isResolver = (text: string): boolean =>
-	/^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])(?::\d{1,5})?$/i.test(text) || ipaddr.isValid(text);
+	/^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])(?::\d{1,5})?$/i.test(text) || isIP(text) !== 0;
 
 /**
  * The configuration of `env`, checked as a whole.
@@ -146,7 +146,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		linkDomain,
 		linkScheme: choice('LINK_SCHEME', ['http', 'https']),
 		adminToken,
-		trustedProxies: list('TRUSTED_PROXIES', isNetwork, 'comma-separated CIDRs'),
+		trustedProxies: list('TRUSTED_PROXIES', isProxyRange, 'comma-separated CIDRs'),
 		idp: readIdentityProvider(variables, warnings),
 		opsOrgId: text('OPS_ORG_ID'),
 		stripe,

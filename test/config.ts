@@ -63,6 +63,16 @@ test('every fault is told at once', (t) => {
 	]);
 });
 
+test('an address that lacks a part is no proxy and no resolver', (t) => {
+	const error = t.throws(() => loadConfig({TRUSTED_PROXIES: '10.0.0.0/8, 1.2.3', DNS_SERVERS: '1.2.3'}), {
+		instanceOf: ConfigError,
+	});
+	t.deepEqual(error?.faults, [
+		'TRUSTED_PROXIES must be comma-separated CIDRs; wrong: 1.2.3',
+		'DNS_SERVERS must be comma-separated addresses of resolvers; wrong: 1.2.3',
+	]);
+});
+
 test('production needs an admin token and refuses a moved clock', (t) => {
 	const error = t.throws(() => loadConfig({NODE_ENV: 'production', CLOCK_OFFSET: '60'}), {instanceOf: ConfigError});
 	t.deepEqual(

@@ -57,17 +57,8 @@ const rangeOf = (text: string): Range | null => {
 		: [address, prefix];
 };
 
-/** TRUSTED_PROXIES (decisions 1) taken apart: CIDRs and single addresses, and what is neither. */
-export const parseTrustedProxies = (value: string): {ok: string[]; bad: string[]} => {
-	const entries = value
-		.split(',')
-		.map((entry) => entry.trim())
-		.filter((entry) => entry !== '');
-	return {
-		ok: entries.filter((entry) => rangeOf(entry) !== null),
-		bad: entries.filter((entry) => rangeOf(entry) === null),
-	};
-};
+/** Whether an entry of TRUSTED_PROXIES (decisions 1) is a CIDR or a single address. */
+export const isProxyRange = (entry: string): boolean => rangeOf(entry) !== null;
 
 /** Whether an address is the machine itself: 127.0.0.0/8 or ::1, in any spelling. */
 export const isLoopback = (ip: string): boolean => {
@@ -93,7 +84,7 @@ const addressOfEntry = (entry: string): string | null => {
 
 /**
  * Reads who calls out of the socket and, behind trusted proxies only, out of X-Forwarded-*.
- * @param trustedProxies CIDRs and addresses as parseTrustedProxies passes them.
+ * @param trustedProxies CIDRs and addresses that are isProxyRange.
  */
 export const createClientIp = (trustedProxies: string[]) => {
 	const ranges = trustedProxies.map(rangeOf).filter((range) => range !== null);
