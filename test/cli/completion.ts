@@ -100,6 +100,7 @@ test('ids are those of the server, and say what they are', async (t) => {
 		[['billing', 'show', ''], []],
 		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['link-1']],
 		[['domains', 'verify', 'Ab12', ''], ['go.acme.example']],
+		[['domains', 'default', 'Ab12', ''], ['go.acme.example']],
 		[['links', 'create', '--org', 'Ab12', '--channel', ''], ['email']],
 		[['links', 'create', '--org', 'Ab12', '--template-id', ''], ['template-1']],
 		[['links', 'create', '--org', 'Ab12', '--domain-id', ''], ['domain-1']],

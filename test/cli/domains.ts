@@ -25,6 +25,7 @@ for (const [word, method, suffix] of [
 	['verify', 'POST', '/verify'],
 	['approve', 'POST', '/approve'],
 	['reject', 'POST', '/reject'],
+	['default', 'POST', '/default'],
 	['remove', 'DELETE', ''],
 ] as const) {
 	test(`domains ${word} takes a hostname as well as an id`, async (t) => {

@@ -59,6 +59,7 @@ test('every command of the specification is there', (t) => {
 			'domains verify',
 			'domains approve',
 			'domains reject',
+			'domains default',
 			'domains remove',
 			'stats',
 			'dashboard',

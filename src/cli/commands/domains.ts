@@ -46,12 +46,12 @@ const recordToSet = ({hostname, verification}: Domain): string | null =>
 		? `Set this DNS record of ${hostname}, then run oplink domains verify:\n  ${verification.name} ${verification.type} ${verification.value}`
 		: null;
 
-/** Verify, approve and reject are a POST each. */
-const step = (word: 'verify' | 'approve' | 'reject', summary: string) =>
+/** Verify, approve, reject and default are a POST each. */
+const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string, otherExamples: string[] = []) =>
 	command({
 		usage: `${word} <org> <domain>`,
 		summary,
-		examples: [`${word} Ab12 go.acme.example`],
+		examples: [`${word} Ab12 go.acme.example`, ...otherExamples],
 		run: async ({connection, show}, org: string, domain: string) => {
 			const client = connection.admin();
 			const id = await domainId(client, org, domain);
@@ -99,6 +99,9 @@ export const domainCommands: CommandGroup = {
 		step('verify', 'Look the DNS record up and verify the domain'),
 		step('approve', 'Verify a domain without its DNS record'),
 		step('reject', 'Reject a domain: it is not served'),
+		step('default', 'Make a verified domain that of new links; the shared one takes it back', [
+			'default Ab12 links.example.com',
+		]),
 
 		command({
 			usage: 'remove <org> <domain>',
