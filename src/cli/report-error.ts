@@ -1,6 +1,8 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
+import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../errors.ts';
 import {InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
+import {planNames} from './plan-names.ts';
 
 /** What goes to stderr for a failure, and the exit code. */
 export type Report = {lines: string[]; exitCode: number};
@@ -24,7 +26,20 @@ const exitCodeOf = ({status, code}: OplinkApiError): number => {
 	return byStatus[status] ?? exitCodes.failed;
 };
 
-const nextStepOf = ({status, code}: OplinkApiError): string | null => {
+/** What to do about a refusal whose status alone does not tell it, by how its message begins. */
+const byMessage: ReadonlyArray<[start: string, next: string]> = [
+	[organizationNotFound().message, 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name'],
+	[
+		organizationHasSubscription().message,
+		'oplink plan set ORG none ends it at once, at its gateway too; then delete the organization',
+	],
+	[
+		unknownPlan('').message.replace(/'$/, ''),
+		`Plans are ${planNames.join(', ')}, unless PLANS_FILE of the server has others, or none`,
+	],
+];
+
+const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 	const byCode: Record<string, string> = {
 		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
 		QUOTA_EXCEEDED: 'Set a larger plan: oplink plan set ORG GROWTH',
@@ -33,6 +48,11 @@ const nextStepOf = ({status, code}: OplinkApiError): string | null => {
 	};
 	if (code !== undefined && byCode[code]) {
 		return byCode[code];
+	}
+
+	const [, known] = byMessage.find(([start]) => message.startsWith(start)) ?? [];
+	if (known !== undefined) {
+		return known;
 	}
 
 	const byStatus: Record<number, string> = {

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../../src/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 
@@ -38,6 +39,19 @@ for (const {status, code, exitCode, next} of [
 		}
 	});
 }
+
+test('a name in place of an orgKey, a live subscription and an unknown plan tell what to do', async (t) => {
+	const refuse = (status: number, message: string) => () => ({status, body: {statusCode: status, message}});
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Acme/api-keys': refuse(404, organizationNotFound().message),
+		'DELETE /admin/organizations/Ab12': refuse(409, organizationHasSubscription().message),
+		'PUT /admin/organizations/Ab12/plan': refuse(400, unknownPlan('BOGUS').message),
+	});
+	const told = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
+	t.regex(await told('keys', 'show', 'Acme'), /\nNext: .*oplink orgs list --search/);
+	t.regex(await told('orgs', 'delete', 'Ab12', '--yes'), /\nNext: oplink plan set ORG none/);
+	t.regex(await told('plan', 'set', 'Ab12', 'BOGUS'), /\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE/);
+});
 
 test('bad fields are listed one per line, each named once', async (t) => {
 	const {env} = await startRecordingServer(t, {

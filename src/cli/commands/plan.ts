@@ -1,5 +1,6 @@
 import {type CommandGroup, command} from '../command.ts';
 import {organizationPath} from '../link-surface.ts';
+import {planNames} from '../plan-names.ts';
 
 export const planCommands: CommandGroup = {
 	name: 'plan',
@@ -7,7 +8,7 @@ export const planCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'set <org> <plan>',
-			summary: 'Set a plan without checkout: STARTER SOLO GROWTH SCALE ENTERPRISE, or none',
+			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
 			examples: ['set Ab12 GROWTH', 'set Ab12 none'],
 			run: async ({connection, show}, org: string, plan: string) => {
 				const body = {plan: plan.toLowerCase() === 'none' ? null : plan};

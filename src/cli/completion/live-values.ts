@@ -2,6 +2,7 @@ import type {Context} from '../command.ts';
 import {topics} from '../help/topics.ts';
 import {chosenOrganization, linkSurface, organizationPath} from '../link-surface.ts';
 import {eachPage, type List, listAt} from '../list-pages.ts';
+import {planNames} from '../plan-names.ts';
 import {readProfiles} from '../profiles.ts';
 
 /** A word that fits, and what it stands for. */
@@ -94,7 +95,7 @@ export const sources: Readonly<Record<string, Source>> = {
 	domainId: domainIds,
 	channel: channels,
 	templateId: templates,
-	plan: words('STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE', 'none'),
+	plan: words(...planNames, 'none'),
 	tier: words('CLIENT', 'SERVER'),
 	shell: words('bash', 'zsh', 'fish'),
 	profile: profiles,
