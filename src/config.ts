@@ -85,6 +85,9 @@ export const addressesOf = (
 	};
 };
 
+/** The key is derived from the secret, so that a short one works; it can be guessed, though. */
+const LEAST_KEY_SECRET = 16;
+
 const isResolver = (text: string): boolean =>
 	/^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])(?::\d{1,5})?$/i.test(text) || isIP(text) !== 0;
 
@@ -119,6 +122,13 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 	const workers = integer('WORKERS', 1, {min: 1, max: 256});
 	if (workers > 1 && text('REDIS_URL') === null) {
 		warnings.push('WORKERS is above 1 without REDIS_URL: each process counts rate limits by itself');
+	}
+
+	const keySecret = text('OPLINK_KEY_SECRET');
+	if (keySecret !== null && keySecret.length < LEAST_KEY_SECRET) {
+		warnings.push(
+			`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: who has a copy of the database may guess it`,
+		);
 	}
 
 	let plans: Plans = {};
@@ -161,7 +171,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		clockOffsetSeconds,
 		logLevel: choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
 		logFormat: choice('LOG_FORMAT', ['json', 'pretty']) ?? (isTerminal ? 'pretty' : 'json'),
-		keySecret: text('OPLINK_KEY_SECRET'),
+		keySecret,
 		warnings,
 	};
 	if (faults.length > 0) {

@@ -87,6 +87,14 @@ test('a malformed webhook secret warns and does not end the start', (t) => {
 	t.is(loadConfig({IDP_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'}).warnings.length, 0);
 });
 
+test('a short secret for keys warns and does not end the start', (t) => {
+	const {warnings, keySecret} = loadConfig({OPLINK_KEY_SECRET: '123456789012345'});
+	t.is(keySecret, '123456789012345');
+	t.is(warnings.length, 1);
+	t.regex(warnings[0] ?? '', /^OPLINK_KEY_SECRET is shorter than 16 characters/);
+	t.deepEqual(loadConfig({OPLINK_KEY_SECRET: '1234567890123456'}).warnings, []);
+});
+
 test('a secret is never shown', (t) => {
 	const shown = JSON.stringify(describeConfig({ADMIN_TOKEN: 's3cret-s3cret-s3cret-s3cret-s3cret', PORT: '80'}));
 	t.false(shown.includes('s3cret'));
