@@ -35,6 +35,9 @@ export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 			];
 };
 
+/** What a file without rows is told to be: its figures alone could be those of a success. */
+export const emptyText = (name: string): string => `${name} has no rows`;
+
 /** How far an import came that did not come to its end. */
 export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
 	`${rowsDone(summary)} row(s) of ${name} are answered, and more may be done (${summaryText(summary, dryRun)}). ` +

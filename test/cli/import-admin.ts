@@ -106,6 +106,17 @@ test('an import without failures ends with 0 and leaves no file behind', async (
 	await t.throwsAsync(access(file('links.ndjson.failed')));
 });
 
+test('a file without rows is said to have none', async (t) => {
+	const {imports, file} = await setUp(t, refuseFax);
+	for (const text of ['', 'path,title\n']) {
+		await writeFile(file('links.csv'), text);
+		const {exitCode, stdout, stderr} = await imports(['links.csv']);
+		t.is(exitCode, 0);
+		t.is(stdout, '0 created, 0 updated, 0 skipped, 0 failed\n');
+		t.is(stderr, 'links.csv has no rows\n');
+	}
+});
+
 test('--dry-run and --on-conflict reach the server, and a dry run writes no file of failed rows', async (t) => {
 	const {imports, file, requests} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,channel\n/a,fax\n/b,email\n');

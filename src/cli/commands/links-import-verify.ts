@@ -5,7 +5,7 @@ import type {ImportFormatName} from '../import-formats/read-rows.ts';
 import {formatOption, openInput} from '../import-input.ts';
 import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import-links.ts';
 import {startProgress} from '../import-progress.ts';
-import {failureLines} from '../import-report.ts';
+import {emptyText, failureLines} from '../import-report.ts';
 import {linkSurface} from '../link-surface.ts';
 import {verifyLinks} from '../verify-links.ts';
 
@@ -50,6 +50,10 @@ export const verifyCommand = command({
 
 		findings.failures.sort(inFileOrder);
 		await show.answer(findings, findingsText);
+		if (findings.resolved + findings.gone + findings.failed === 0) {
+			await show.note(emptyText(input.name));
+		}
+
 		if (findings.failed === 0) {
 			return exitCodes.ok;
 		}

@@ -12,7 +12,7 @@ import {createSeenCodes} from '../import-formats/seen-codes.ts';
 import {formatOption, type ImportInput, openInput} from '../import-input.ts';
 import {createImportState, type ImportState, importLinks, rowsDone} from '../import-links.ts';
 import {startProgress} from '../import-progress.ts';
-import {failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
+import {emptyText, failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
 import {type ImportTarget, readImportTarget, unknownTarget} from '../import-target.ts';
 import type {Io} from '../io.ts';
 import {type LinkSurface, linkSurface} from '../link-surface.ts';
@@ -87,7 +87,13 @@ const channelNames = (text: string, names: Map<string, string> = new Map()): Map
 };
 
 /** What happened, for the operator: failures by line, what can be done about them, and what was left behind. */
-const report = (io: Io, {summary, hints}: ImportState, {format}: ImportInput, failedFile: string | null): string[] => [
+const report = (
+	io: Io,
+	{summary, hints}: ImportState,
+	{format, name}: ImportInput,
+	failedFile: string | null,
+): string[] => [
+	...(rowsDone(summary) === 0 ? [emptyText(name)] : []),
 	...notCarriedOverLines(summary),
 	...failureLines(summary, format.names),
 	...[...hints].map((hint) => `Next: ${hint}`),
