@@ -10,9 +10,19 @@ export type OpenDatabase = {db: Db; close(): Promise<void>};
 /** How long a start waits for an external database that is still coming up, as in a compose file. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
+/** The log says at once that it waits, and then now and then. */
+const BETWEEN_WARNINGS_MS = 10_000;
 
-const waitForServer = async (db: Db, log: Logger): Promise<void> => {
-	const began = performance.now();
+type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown>};
+
+/** Waits until the database answers. @throws ConfigError where it refuses us, what keeps it from answering for too long. */
+export const waitForServer = async (
+	db: Db,
+	log: Logger,
+	{now, pause}: Time = {now: () => performance.now(), pause: delay},
+): Promise<void> => {
+	const began = now();
+	let warned = Number.NEGATIVE_INFINITY;
 	for (;;) {
 		try {
 			await db.raw('SELECT 1');
@@ -22,14 +32,17 @@ const waitForServer = async (db: Db, log: Logger): Promise<void> => {
 				throw new ConfigError([`DATABASE_URL could not be used: ${(error as Error).message}`]);
 			}
 
-			if (performance.now() - began > PATIENCE_MS) {
+			if (now() - began > PATIENCE_MS) {
 				throw error;
 			}
 
-			log.warn({reason: (error as Error).message}, 'the database does not answer yet');
+			if (now() - warned >= BETWEEN_WARNINGS_MS) {
+				warned = now();
+				log.warn({reason: (error as Error).message}, 'the database does not answer yet');
+			}
 		}
 
-		await delay(PAUSE_MS);
+		await pause(PAUSE_MS);
 	}
 };
 

@@ -1,8 +1,12 @@
 import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
 import {Client} from 'pg';
+import pino from 'pino';
+import {createDb} from '../../src/db/db.ts';
+import {waitForServer} from '../../src/db/open-database.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {runCli} from './_run-cli.ts';
+import {closedAddress} from './_recording-server.ts';
+import {createSink, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>> => {
@@ -10,6 +14,21 @@ const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>>
 	t.teardown(database.drop);
 	return {DATABASE_URL: database.url};
 };
+
+test('a start that waits for its database says so at once, and then every ten seconds', async (t) => {
+	const db = createDb(closedAddress.replace('http', 'postgres'));
+	t.teardown(() => db.destroy());
+	const {stream, text} = createSink();
+	let time = 0;
+	const pause = async (milliseconds: number) => {
+		t.is(milliseconds, 500);
+		// A refusal takes its time, too.
+		time += 2500;
+	};
+	await t.throwsAsync(waitForServer(db, pino(stream), {now: () => time, pause}), {code: 'ECONNREFUSED'});
+	t.is(time, 32_500);
+	t.is(text().match(/the database does not answer yet/g)?.length, 4);
+});
 
 test('migrate goes down and up again, one migration after the other', async (t) => {
 	const env = await databaseEnv(t);
