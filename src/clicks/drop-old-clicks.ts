@@ -3,9 +3,15 @@ import {keepHours, readState, takeRollupLock} from './rollup-store.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Clicks wait behind the one who waits for the table, so that the wait is short and tried again an hour later. */
+/** Clicks wait behind the one who waits for the table, so that the wait is short. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Why a month stays: a click of it is not counted yet, or another process is at it; or the table is in use for longer
+ * than clicks may wait, which is not to be tried again soon.
+ */
+type Left = 'uncounted' | 'in_use';
 
 type Month = {partition: string; start: Date; end: Date};
 
@@ -37,6 +43,7 @@ const keepHoursOf = async (trx: Db, {start, end}: Month, rolled: string): Promis
 	}
 };
 
+/** @returns whether the month is gone. */
 const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
 	const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
 	if (state === null || !state.isOfThisCluster || state.backfill !== null) {
@@ -58,16 +65,13 @@ const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
 	return true;
 };
 
-/**
- * @returns whether the month is gone; not where a click of it is not counted yet, where another process is at it, or
- * where the table is in use for longer than clicks may wait.
- */
-const dropMonth = async (db: Db, month: Month): Promise<boolean> => {
+/** @returns null where the month is gone. */
+const dropMonth = async (db: Db, month: Month): Promise<Left | null> => {
 	try {
-		return await inTransaction(db, (trx) => dropCounted(trx, month));
+		return (await inTransaction(db, (trx) => dropCounted(trx, month))) ? null : 'uncounted';
 	} catch (error) {
 		if ((error as {code?: string}).code === LOCK_NOT_AVAILABLE) {
-			return false;
+			return 'in_use';
 		}
 
 		throw error;
@@ -77,17 +81,21 @@ const dropMonth = async (db: Db, month: Month): Promise<boolean> => {
 /**
  * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports stay as they were:
  * all of them are in the rollups.
- * @returns the partitions that are gone, oldest first.
+ * @returns the partitions that are gone, oldest first, and why the next one is `left`: null where none is.
  */
-export const dropOldClicks = async (db: Db, {now, days}: {now: Date; days: number}): Promise<string[]> => {
+export const dropOldClicks = async (
+	db: Db,
+	{now, days}: {now: Date; days: number},
+): Promise<{dropped: string[]; left: Left | null}> => {
 	const dropped: string[] = [];
 	for (const month of await findOldMonths(db, new Date(now.getTime() - days * DAY_MS))) {
-		if (!(await dropMonth(db, month))) {
-			break;
+		const left = await dropMonth(db, month);
+		if (left !== null) {
+			return {dropped, left};
 		}
 
 		dropped.push(month.partition);
 	}
 
-	return dropped;
+	return {dropped, left: null};
 };

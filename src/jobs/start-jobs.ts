@@ -1,10 +1,9 @@
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
-import {dropOldClicks} from '../clicks/drop-old-clicks.ts';
-import {rollUp} from '../clicks/roll-up.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
 import {forgetAttempts} from '../match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
 import type {Services} from '../services.ts';
+import {createClickJobs} from './click-jobs.ts';
 
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,16 +13,16 @@ const HOUR_MS = 60 * MINUTE_MS;
  * @returns what ends it.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {background, clock, config, db, metrics} = services;
+	const {background, clock, db, metrics} = services;
 	let stopping = false;
 	let isBilling = false;
+	const clicks = createClickJobs(services, () => stopping);
 	const hourly = () => {
 		const now = clock.now();
 		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
 		background.run('forget requests for matches', metrics.job('forget_attempts', forgetAttempts(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
-		const days = config.clickRetentionDays;
-		background.run('drop old clicks', metrics.job('drop_clicks', dropOldClicks(db, {now, days})));
+		clicks.expectDrop();
 	};
 	/** One that waits for a gateway is not joined by the next one. */
 	const bill = async () => {
@@ -42,13 +41,7 @@ export const startJobs = (services: Services): (() => void) => {
 		}
 	};
 	const minutely = () => {
-		background.run(
-			'roll up counts',
-			metrics.job(
-				'roll_up',
-				rollUp(db, () => stopping),
-			),
-		);
+		clicks.run();
 		background.run('do what time brings to billing', bill());
 	};
 	hourly();

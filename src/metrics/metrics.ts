@@ -82,11 +82,17 @@ export const createMetrics = (clock: Clock) => {
 				lags.observe(Math.max(0, (clock.now().getTime() - at.getTime()) / 1000), source);
 			}
 		},
-		/** Notes how a run of a job ends, and lets its fault through. */
-		job: async <T>(name: string, work: Promise<T>): Promise<T> => {
+		/**
+		 * Notes how a run of a job ends, and lets its fault through.
+		 * @param isDone whether a result is a success; one that is not is no failure either.
+		 */
+		job: async <T>(name: string, work: Promise<T>, isDone: (result: T) => boolean = () => true): Promise<T> => {
 			try {
 				const result = await work;
-				job(name).succeeded = clock.now().getTime() / 1000;
+				if (isDone(result)) {
+					job(name).succeeded = clock.now().getTime() / 1000;
+				}
+
 				return result;
 			} catch (error) {
 				job(name).failures += 1;

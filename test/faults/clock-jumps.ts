@@ -122,8 +122,9 @@ test.serial('the jobs of every time end well', async (t) => {
 	const {background, metrics} = portal.services;
 	for (const jump of jumps) {
 		portal.clock.advance(jump);
-		startJobs(portal.services)();
+		const stop = startJobs(portal.services);
 		await background.settle();
+		stop();
 	}
 
 	t.regex(metrics.text([]), /oplink_job_last_success_timestamp_seconds\{task="drop_clicks"\}/);
