@@ -47,15 +47,19 @@ export const createMetrics = (clock: Clock) => {
 		labels: ['source'],
 		buckets: [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400],
 	});
-	const jobs = new Map<string, {succeeded: number | null; failures: number}>();
+	const jobs = new Map<string, {succeeded: number; failures: number}>();
 	const job = (name: string) => {
-		const known = jobs.get(name) ?? {succeeded: null, failures: 0};
+		const known = jobs.get(name) ?? {succeeded: 0, failures: 0};
 		jobs.set(name, known);
 		return known;
 	};
 	const jobSuccess = createGauge(
-		{name: 'oplink_job_last_success_timestamp_seconds', help: 'When a job last ended well.', labels: ['task']},
-		() => [...jobs].flatMap(([name, {succeeded}]) => (succeeded === null ? [] : [{labels: [name], value: succeeded}])),
+		{
+			name: 'oplink_job_last_success_timestamp_seconds',
+			help: 'When a job last ended well; 0 where it never did.',
+			labels: ['task'],
+		},
+		() => [...jobs].map(([name, {succeeded}]) => ({labels: [name], value: succeeded})),
 	);
 	const jobFailures = createGauge(
 		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task']},
@@ -87,15 +91,17 @@ export const createMetrics = (clock: Clock) => {
 		 * @param isDone whether a result is a success; one that is not is no failure either.
 		 */
 		job: async <T>(name: string, work: Promise<T>, isDone: (result: T) => boolean = () => true): Promise<T> => {
+			// Known from its beginning, so that one that never ends is seen, too.
+			const run = job(name);
 			try {
 				const result = await work;
 				if (isDone(result)) {
-					job(name).succeeded = clock.now().getTime() / 1000;
+					run.succeeded = clock.now().getTime() / 1000;
 				}
 
 				return result;
 			} catch (error) {
-				job(name).failures += 1;
+				run.failures += 1;
 				throw error;
 			}
 		},

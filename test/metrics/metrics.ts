@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import {createMetrics} from '../../src/metrics/metrics.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, anonymous, send, withKey} from '../helpers/callers.ts';
@@ -157,6 +158,22 @@ test.serial('what a limit refuses is counted by its limit', async (t) => {
 		await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
 	});
 	t.is(refused, 1);
+});
+
+test('a job that has never ended well tells 0, also while it hangs', async (t) => {
+	const metrics = createMetrics(service.clock);
+	void metrics.job('hangs', new Promise(() => {}));
+	await metrics.job('waits', Promise.resolve('in use'), (result) => result !== 'in use');
+	await t.throwsAsync(metrics.job('fails', Promise.reject(new Error('It fails'))));
+	const text = metrics.text([]);
+	for (const [task, failures] of [
+		['hangs', 0],
+		['waits', 0],
+		['fails', 1],
+	]) {
+		t.true(text.includes(`oplink_job_last_success_timestamp_seconds{task="${task}"} 0\n`));
+		t.true(text.includes(`oplink_job_failures_total{task="${task}"} ${failures}\n`));
+	}
 });
 
 test('jobs, the database and the process tell how they are', async (t) => {
