@@ -8,7 +8,10 @@ import {migrateUp} from './db/migrate.ts';
 import {type OpenDatabase, openDatabase} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
 import {createLog} from './log.ts';
+import {createQuestions} from './metrics/ask-supervisor.ts';
+import {readFigures, scrapeFigures} from './metrics/read-figures.ts';
 import {type RunningService, startService} from './server.ts';
+import type {Services} from './services.ts';
 import {type SupervisorMessage, supervise, type WorkerMessage} from './supervisor.ts';
 
 /** Seconds that workers get beyond those for requests under way: for the journal, and for closing connections. */
@@ -28,10 +31,15 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 		}
 	});
 
-type Server = {running: RunningService; close(): Promise<void>};
+type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
 /** Starts to answer over a database that `open` gives. Where that fails the database is let go of. */
-const start = async (config: Config, log: Logger, open: () => Promise<OpenDatabase>): Promise<Server> => {
+const start = async (
+	config: Config,
+	log: Logger,
+	open: () => Promise<OpenDatabase>,
+	figuresOfAll: Services['figuresOfAll'] = null,
+): Promise<Server> => {
 	let close = async (): Promise<void> => {};
 	const running = await startService({
 		config,
@@ -43,17 +51,12 @@ const start = async (config: Config, log: Logger, open: () => Promise<OpenDataba
 			close = database.close;
 			return database.db;
 		},
+		figuresOfAll,
 	}).catch(async (error: unknown) => {
 		await close();
 		throw error;
 	});
-	return {
-		running,
-		close: async () => {
-			await running.stop();
-			await close();
-		},
-	};
+	return {running, closeDatabase: () => close()};
 };
 
 /** The database as the one server of its folder, with all migrations. */
@@ -77,11 +80,12 @@ const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
 /** One process that answers. */
 const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
-	const {running, close} = await start(config, log, () => openMigrated(config, log));
+	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log));
 	log.info({url: running.url}, 'ready');
 	await welcome(running.services, config.databaseUrl === null);
 	stopOn(await signal, log);
-	await close();
+	await running.stop();
+	await closeDatabase();
 	log.info('stopped');
 	return 0;
 };
@@ -103,6 +107,12 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	return exitCode;
 };
 
+/** Resolves when the message is written, or cannot be. */
+const tellSupervisor = (message: WorkerMessage): Promise<void> =>
+	new Promise((resolve) => {
+		process.send?.(message, undefined, undefined, () => resolve());
+	});
+
 /** The channel to the supervisor keeps a worker while it serves, and must not keep one that does not. */
 const letGo = (): void => process.channel?.unref();
 
@@ -112,23 +122,39 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	const terminated = new Promise<void>((resolve) => {
 		process.once('SIGTERM', resolve);
 	});
-	const {running, close} = await start(config, log, () => openDatabase(config, log)).catch((error: unknown) => {
+	const questions = createQuestions((question) => void tellSupervisor({is: 'scraped', question}));
+	const open = () => openDatabase(config, log);
+	const server = await start(config, log, open, questions.figuresOfAll).catch((error: unknown) => {
 		letGo();
 		throw error;
 	});
+	const {services, url, stop} = server.running;
 	const stopped = new Promise<void>((resolve) => {
-		process.on('message', async ({is}: SupervisorMessage) => {
-			if (is === 'welcome') {
-				await welcome(running.services, config.databaseUrl === null);
-			} else {
+		process.on('message', ({is}: SupervisorMessage) => {
+			if (is === 'stop') {
 				resolve();
 			}
 		});
 	});
-	log.info({url: running.url, pid: process.pid}, 'ready');
-	process.send?.({is: 'ready'} satisfies WorkerMessage);
+	const hear = async (message: SupervisorMessage): Promise<void> => {
+		if (message.is === 'welcome') {
+			await welcome(services, config.databaseUrl === null);
+		} else if (message.is === 'count') {
+			const {round, isScrape} = message;
+			await tellSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
+		} else if (message.is === 'figures_of_all') {
+			questions.answered(message.question, message.figures);
+		}
+	};
+	process.on('message', hear);
+	log.info({url, pid: process.pid}, 'ready');
+	await tellSupervisor({is: 'ready'});
 	await Promise.race([stopped, terminated]);
-	await close();
+	await stop();
+	// What it counted stays. Without a database it cannot be asked again.
+	process.off('message', hear);
+	await tellSupervisor({is: 'figures', round: null, figures: readFigures(services)});
+	await server.closeDatabase();
 	letGo();
 	return 0;
 };

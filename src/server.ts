@@ -102,20 +102,34 @@ const createDrain = (server: Server) => {
 	};
 };
 
-type Parts = {config: Config; clock: Clock; log: Logger; adminToken: string; openDb: () => Promise<Db>};
+type Parts = {
+	config: Config;
+	clock: Clock;
+	log: Logger;
+	adminToken: string;
+	openDb: () => Promise<Db>;
+	figuresOfAll?: Services['figuresOfAll'];
+};
 
 /**
  * Binds the port first, so that a taken one ends the start before anything else is touched, then opens the database
  * and answers. Requests that come before are told 503.
  */
-export const startService = async ({config, clock, log, adminToken, openDb}: Parts): Promise<RunningService> => {
+export const startService = async ({
+	config,
+	clock,
+	log,
+	adminToken,
+	openDb,
+	figuresOfAll = null,
+}: Parts): Promise<RunningService> => {
 	const server = createServer({requestTimeout: UNLIMITED, headersTimeout: 60_000, keepAliveTimeout: 65_000});
 	const wait = starting(clock);
 	server.on('request', wait);
 	const port = await listen(server, config);
 	try {
 		const db = await openDb();
-		const services = createServices({config, port, db, clock, log, adminToken});
+		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll});
 		await services.clickJournal.start();
 		const late = createLateParts(services);
 		const answer = inFrontOf(services, late.answer, () => !late.isLoaded());

@@ -29,6 +29,7 @@ import {failFastOptions} from './limits/redis-limiter.ts';
 import {createLimiter, type Limiter} from './limits/sliding-window.ts';
 import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
+import type {Figure} from './metrics/instruments.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
@@ -74,14 +75,16 @@ export type Services = Readonly<{
 	linkWriter: LinkWriter;
 	background: Background;
 	metrics: Metrics;
+	/** What all processes of this machine count; null where this one is alone. */
+	figuresOfAll: (() => Promise<Figure[]>) | null;
 	eventLoop: ReturnType<typeof watchEventLoop>;
 	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
 	close(): Promise<void>;
 }>;
 
-type Given = {config: Config; port: number; db: Db; clock: Clock; log: Logger; adminToken: string};
+type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'>;
 
-export const createServices = ({config, port, db, clock, log, adminToken}: Given): Services => {
+export const createServices = ({config, port, db, clock, log, adminToken, figuresOfAll}: Given): Services => {
 	const addresses = addressesOf(config, port);
 	// A limit or a health check must not wait for a Redis that is away.
 	const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, failFastOptions);
@@ -141,6 +144,7 @@ export const createServices = ({config, port, db, clock, log, adminToken}: Given
 		linkWriter: createLinkWriter({db, changes}),
 		background,
 		metrics: createMetrics(clock),
+		figuresOfAll,
 		eventLoop,
 		close: async () => {
 			await background.settle();

@@ -1,22 +1,37 @@
 import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
+import {createGathering, type Gathering} from './metrics/gather-figures.ts';
+import type {Figure} from './metrics/instruments.ts';
 
-/** What a worker tells its supervisor: that it answers. */
-export type WorkerMessage = {is: 'ready'};
+/** What a worker tells its supervisor: that it answers, what it counts (asked, or at its end), that it was scraped. */
+export type WorkerMessage =
+	| {is: 'ready'}
+	| {is: 'figures'; round: number | null; figures: Figure[]}
+	| {is: 'scraped'; question: number};
 
-/** What a worker is told: to print the welcome, to stop gracefully. */
-export type SupervisorMessage = {is: 'welcome' | 'stop'};
+/** What a worker is told: to print the welcome, to stop gracefully, to tell what it counts; what all do. */
+export type SupervisorMessage =
+	| {is: 'welcome' | 'stop'}
+	| {is: 'count'; round: number; isScrape: boolean}
+	| {is: 'figures_of_all'; question: number; figures: Figure[]};
 
 /** A worker that ended sooner than this after its start is not started again at once. */
 const SHORT_LIFE_MS = 10_000;
 const PAUSE_MS = 1000;
 
+/** How long a scrape waits for a worker. */
+const FIGURES_WAIT_MS = 1000;
+
+/** How often workers are asked without a scrape: one that is killed takes along what it counted since. */
+const FIGURES_EVERY_MS = 10_000;
+
 type Exit = {code: number | null; signal: string | null};
 
 const tell = (worker: Worker, message: SupervisorMessage): void => {
 	if (worker.isConnected()) {
-		worker.send(message);
+		// One that is gone by now is heard of by its exit.
+		worker.send(message, () => {});
 	}
 };
 
@@ -38,6 +53,22 @@ const startWorker = () => {
 
 type Running = ReturnType<typeof startWorker>;
 
+/** Has a worker asked for what it counts as soon as it answers, and answers its own questions. */
+const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Promise<void> => {
+	await ready;
+	const member = gathering.join((round, isScrape) => tell(worker, {is: 'count', round, isScrape}));
+	// Comes after the last message, as `exit` may not.
+	worker.once('disconnect', member.left);
+	worker.on('message', async (message: WorkerMessage) => {
+		if (message.is === 'figures') {
+			member.told(message.round, message.figures);
+		} else if (message.is === 'scraped') {
+			const figures = await gathering.gather(true);
+			tell(worker, {is: 'figures_of_all', question: message.question, figures});
+		}
+	});
+};
+
 type Options = {
 	/** How many processes answer. */
 	count: number;
@@ -56,11 +87,14 @@ type Options = {
  */
 export const supervise = async ({count, log, stopped, stopSeconds}: Options): Promise<number> => {
 	const workers = new Set<Running>();
+	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
+	setInterval(() => void gathering.gather(false), FIGURES_EVERY_MS).unref();
 	let stopping = false;
 
 	const start = (): Running => {
 		const running = startWorker();
 		workers.add(running);
+		void shareFigures(running, gathering);
 		void running.exited.then(async (exit) => {
 			workers.delete(running);
 			if (stopping || !started) {

@@ -23,8 +23,22 @@ const startTwo = async (t: ExecutionContext) => {
 	t.teardown(() => program.child.kill('SIGTERM'));
 	const [, url = ''] = await program.printed(ready);
 	const workers = () => [...program.stderr().matchAll(/"pid":(\d+),"msg":"ready"/g)].map(([, pid]) => Number(pid));
+	/** A series as whichever worker takes the connection tells it, once both are in time on a busy machine. */
+	const scraped = async (series: string): Promise<number> => {
+		const {text} = await send(url, 'GET', '/metrics', {Connection: 'close'});
+		if (!/^oplink_workers_answered 2$/m.test(text)) {
+			return scraped(series);
+		}
+
+		return Number(
+			text
+				.split('\n')
+				.find((line) => line.startsWith(`${series} `))
+				?.slice(series.length + 1),
+		);
+	};
 	// What builders and callers need of a service.
-	return {...program, url, workers, service: {url, adminToken} as unknown as TestService};
+	return {...program, url, workers, scraped, service: {url, adminToken} as unknown as TestService};
 };
 
 const isAlive = (pid: number): boolean => {
@@ -35,8 +49,8 @@ const isAlive = (pid: number): boolean => {
 	}
 };
 
-test('two workers share the port, and none serves a link as it was before a write that was answered', async (t) => {
-	const {url, workers, service, stderr} = await startTwo(t);
+test('two workers share the port, serve no link from before a write, and each tells what both counted', async (t) => {
+	const {url, workers, scraped, service, stderr} = await startTwo(t);
 	t.is(new Set(workers()).size, 2);
 	const acme = await organization(service);
 	const made = await admin(service).post(`/admin/organizations/${acme.id}/links`, {path: '/0'});
@@ -55,17 +69,30 @@ test('two workers share the port, and none serves a link as it was before a writ
 		);
 	}
 
+	// Scrapes that come together are taken by both.
+	const data = await Promise.all([1, 2, 3, 4].map(() => scraped('oplink_resolutions_total{outcome="data"}')));
+	t.deepEqual(data, [160, 160, 160, 160]);
+	t.is(await scraped('oplink_workers'), 2);
 	t.notRegex(stderr(), /Warning/);
 });
 
-test('a worker that is killed is replaced while the other one answers, and a stop ends all', async (t) => {
-	const {url, workers, printed, child, ended} = await startTwo(t);
-	const [victim = 0] = workers();
+test('a worker that ends is replaced while the other answers, what it counted stays, and a stop ends all', async (t) => {
+	const {url, workers, scraped, printed, child, ended} = await startTwo(t);
+	const [victim = 0, orderly = 0] = workers();
+	const live = 'oplink_http_requests_total{method="GET",route="/health/live",status="2xx"}';
+	await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'})));
+	t.is(await scraped(live), 4);
 	process.kill(victim, 'SIGKILL');
 	await printed(new RegExp(`"worker":${victim},.*"signal":"SIGKILL".*another one takes its place`));
 	t.is((await send(url, 'GET', '/health/live', {Connection: 'close'})).status, 200);
 	await printed(/another one takes its place[\s\S]*"msg":"ready"/);
 	t.is(workers().length, 3);
+	t.is(await scraped(live), 5);
+	await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'})));
+	// Nobody has asked it since.
+	process.kill(orderly, 'SIGTERM');
+	await printed(/(another one takes its place[\s\S]*"msg":"ready"[\s\S]*){2}/);
+	t.is(await scraped(live), 9);
 	t.is((await send(url, 'GET', '/health/ready', {Connection: 'close'})).status, 200);
 	child.kill('SIGTERM');
 	t.is(await ended, 0);

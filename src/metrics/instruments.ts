@@ -3,8 +3,35 @@
  * would bring a global registry, which tests that run several services in one process could not share.
  */
 
-/** A metric that can write itself. */
-export type Metric = {name: string; lines(): string[]};
+const plus = (one: number, other: number): number => one + other;
+
+/**
+ * How the figures of several processes become one: a property of each instrument. What outlives its process still counts
+ * when that has ended.
+ */
+export const ACROSS = {
+	/** What only grows. */
+	total: {merge: plus, outlives: true},
+	/** What each process has of its own. */
+	sum: {merge: plus, outlives: false},
+	/** When something was last done, by whichever process. */
+	newest: {merge: Math.max, outlives: true},
+	largest: {merge: Math.max, outlives: false},
+	smallest: {merge: Math.min, outlives: false},
+} as const;
+
+type Across = keyof typeof ACROSS;
+
+/** What an instrument tells, as plain data for other processes. A series is the name with its labels, and a value. */
+export type Figure = {
+	name: string;
+	help: string;
+	type: 'counter' | 'gauge' | 'histogram';
+	across: Across;
+	series: Array<[series: string, value: number]>;
+};
+
+export type Metric = {read(): Figure};
 
 const escapeLabel = (value: string): string => value.replace(/[\\"\n]/g, (one) => (one === '\n' ? '\\n' : `\\${one}`));
 
@@ -12,11 +39,6 @@ const labelText = (names: readonly string[], values: readonly string[]): string 
 	names.length === 0
 		? ''
 		: `{${names.map((name, index) => `${name}="${escapeLabel(values[index] ?? '')}"`).join(',')}}`;
-
-const head = (name: string, help: string, type: string): string[] => [
-	`# HELP ${name} ${help}`,
-	`# TYPE ${name} ${type}`,
-];
 
 /** No label value of ours holds it. */
 const SEPARATOR = '\0';
@@ -32,31 +54,39 @@ export const createCounter = ({name, help, labels = []}: Described) => {
 			const key = values.join(SEPARATOR);
 			counts.set(key, (counts.get(key) ?? 0) + 1);
 		},
-		name,
-		lines: () => [
-			...head(name, help, 'counter'),
-			...(labels.length === 0 && counts.size === 0 ? [`${name} 0`] : []),
-			...[...counts].map(([key, count]) => `${name}${labelText(labels, key.split(SEPARATOR))} ${count}`),
-		],
+		read: (): Figure => ({
+			name,
+			help,
+			type: 'counter',
+			across: 'total',
+			series: [
+				...(labels.length === 0 && counts.size === 0 ? [[name, 0] as [string, number]] : []),
+				...[...counts].map(([key, count]): [string, number] => [
+					`${name}${labelText(labels, key.split(SEPARATOR))}`,
+					count,
+				]),
+			],
+		}),
 	};
 };
 
 export type Reading = {labels?: readonly string[]; value: number};
 
-/** What goes up and down: read when it is asked for. Null: nothing to tell. */
+/** What something else keeps: read when it is asked for. A total is told as a counter. */
 export const createGauge = (
-	{name, help, labels = []}: Described,
-	read: () => number | readonly Reading[] | null,
-	type: 'gauge' | 'counter' = 'gauge',
+	{name, help, labels = [], across}: Described & {across: Across},
+	read: () => number | readonly Reading[],
 ): Metric => ({
-	name,
-	lines: () => {
+	read: () => {
 		const found = read();
-		const readings = found === null ? [] : typeof found === 'number' ? [{value: found}] : found;
-		return [
-			...head(name, help, type),
-			...readings.map((reading) => `${name}${labelText(labels, reading.labels ?? [])} ${reading.value}`),
-		];
+		const readings = typeof found === 'number' ? [{value: found}] : found;
+		return {
+			name,
+			help,
+			type: across === 'total' ? 'counter' : 'gauge',
+			across,
+			series: readings.map((reading: Reading) => [`${name}${labelText(labels, reading.labels ?? [])}`, reading.value]),
+		};
 	},
 });
 
@@ -65,18 +95,18 @@ type Distribution = {buckets: number[]; sum: number; count: number};
 /** How long things take. @param buckets upper bounds, rising. */
 export const createHistogram = ({name, help, labels = [], buckets}: Described & {buckets: readonly number[]}) => {
 	const known = new Map<string, Distribution>();
-	const linesOf = ([key, one]: [string, Distribution]): string[] => {
-		const values = key.split(SEPARATOR);
+	const seriesOf = ([key, one]: [string, Distribution]): Figure['series'] => {
+		const text = labelText(labels, key.split(SEPARATOR));
+		const beforeBound = `${name}_bucket${text === '' ? '{' : `${text.slice(0, -1)},`}le="`;
 		let below = 0;
-		const bucketLines = buckets.map((bound, index) => {
-			below += one.buckets[index] ?? 0;
-			return `${name}_bucket${labelText([...labels, 'le'], [...values.slice(0, labels.length), String(bound)])} ${below}`;
-		});
 		return [
-			...bucketLines,
-			`${name}_bucket${labelText([...labels, 'le'], [...values.slice(0, labels.length), '+Inf'])} ${one.count}`,
-			`${name}_sum${labelText(labels, values)} ${one.sum}`,
-			`${name}_count${labelText(labels, values)} ${one.count}`,
+			...buckets.map((bound, index): [string, number] => {
+				below += one.buckets[index] ?? 0;
+				return [`${beforeBound}${bound}"}`, below];
+			}),
+			[`${beforeBound}+Inf"}`, one.count],
+			[`${name}_sum${text}`, one.sum],
+			[`${name}_count${text}`, one.count],
 		];
 	};
 	return {
@@ -96,11 +126,16 @@ export const createHistogram = ({name, help, labels = [], buckets}: Described & 
 			one.sum += value;
 			one.count += 1;
 		},
-		name,
-		lines: () => [...head(name, help, 'histogram'), ...[...known].flatMap(linesOf)],
+		read: (): Figure => ({name, help, type: 'histogram', across: 'total', series: [...known].flatMap(seriesOf)}),
 	};
 };
 
 /** The text that Prometheus reads. */
-export const exposition = (metrics: readonly Metric[]): string =>
-	`${metrics.flatMap((metric) => metric.lines()).join('\n')}\n`;
+export const exposition = (figures: readonly Figure[]): string =>
+	`${figures
+		.flatMap(({name, help, type, series}) => [
+			`# HELP ${name} ${help}`,
+			`# TYPE ${name} ${type}`,
+			...series.map(([one, value]) => `${one} ${value}`),
+		])
+		.join('\n')}\n`;

@@ -1,5 +1,5 @@
 import type {Clock} from '../clock.ts';
-import {createCounter, createGauge, createHistogram, exposition, type Metric} from './instruments.ts';
+import {createCounter, createGauge, createHistogram, type Metric} from './instruments.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -58,13 +58,13 @@ export const createMetrics = (clock: Clock) => {
 			name: 'oplink_job_last_success_timestamp_seconds',
 			help: 'When a job last ended well; 0 where it never did.',
 			labels: ['task'],
+			across: 'newest',
 		},
 		() => [...jobs].map(([name, {succeeded}]) => ({labels: [name], value: succeeded})),
 	);
 	const jobFailures = createGauge(
-		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task']},
+		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task'], across: 'total'},
 		() => [...jobs].map(([name, {failures}]) => ({labels: [name], value: failures})),
-		'counter',
 	);
 	const own: Metric[] = [requests, durations, resolutions, clicks, matches, refused, lags, jobSuccess, jobFailures];
 
@@ -105,8 +105,8 @@ export const createMetrics = (clock: Clock) => {
 				throw error;
 			}
 		},
-		/** What Prometheus reads: these, and `others`. */
-		text: (others: readonly Metric[]): string => exposition([...own, ...others]),
+		/** What is counted here; `readFigures` has all. */
+		own,
 	};
 };
 

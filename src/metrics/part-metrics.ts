@@ -5,7 +5,7 @@ import {createGauge, type Metric} from './instruments.ts';
 /** What is in memory, and how often it is enough. */
 export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric[] => [
 	createGauge(
-		{name: 'oplink_link_cache_lookups_total', help: 'Links looked for in memory.', labels: ['result']},
+		{name: 'oplink_link_cache_lookups_total', help: 'Links looked for in memory.', labels: ['result'], across: 'total'},
 		() => {
 			const {hits, misses} = cache.figures();
 			return [
@@ -13,24 +13,30 @@ export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric
 				{labels: ['miss'], value: misses},
 			];
 		},
-		'counter',
 	),
-	createGauge({name: 'oplink_link_cache_entries', help: 'Links in memory.'}, () => cache.figures().entries),
-	createGauge({name: 'oplink_link_cache_bytes', help: 'What they take, reckoned.'}, () => cache.figures().bytes),
-	createGauge({name: 'oplink_link_cache_trusted', help: 'Whether links are answered from memory.'}, () =>
-		Number(cache.figures().isTrusted),
+	createGauge(
+		{name: 'oplink_link_cache_entries', help: 'Links in memory.', across: 'sum'},
+		() => cache.figures().entries,
+	),
+	createGauge(
+		{name: 'oplink_link_cache_bytes', help: 'What they take, reckoned.', across: 'sum'},
+		() => cache.figures().bytes,
+	),
+	createGauge(
+		{name: 'oplink_link_cache_trusted', help: 'Whether links are answered from memory.', across: 'smallest'},
+		() => Number(cache.figures().isTrusted),
 	),
 ];
 
 /** What waits for the database, for how long, and what became of the rest. */
 export const journalMetrics = (journal: Pick<ClickJournal, 'figures'>): Metric[] => {
 	type Figure = keyof ReturnType<typeof journal.figures>;
-	const metric = (type: 'gauge' | 'counter') => (name: string, help: string, figure: Figure) =>
-		createGauge({name, help}, () => journal.figures()[figure], type);
-	const [gauge, counter] = [metric('gauge'), metric('counter')];
+	const metric = (across: 'sum' | 'largest' | 'total') => (name: string, help: string, figure: Figure) =>
+		createGauge({name, help, across}, () => journal.figures()[figure]);
+	const [sum, largest, counter] = [metric('sum'), metric('largest'), metric('total')];
 	return [
-		gauge('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', 'waitingBytes'),
-		gauge('oplink_click_journal_oldest_waiting_seconds', 'How long the oldest of them waits.', 'oldestSeconds'),
+		sum('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', 'waitingBytes'),
+		largest('oplink_click_journal_oldest_waiting_seconds', 'How long the oldest of them waits.', 'oldestSeconds'),
 		counter('oplink_click_journal_drained_total', 'Clicks that came from the journal into the tables.', 'drained'),
 		counter('oplink_click_journal_direct_total', 'Clicks that no journal took, written to the tables.', 'direct'),
 		counter('oplink_click_journal_refused_total', 'Clicks that the database refused for good.', 'refused'),

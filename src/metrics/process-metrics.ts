@@ -5,6 +5,8 @@ import {createGauge, type Metric} from './instruments.ts';
 
 const NANO = 1e9;
 
+const sum = (name: string, help: string, read: () => number): Metric => createGauge({name, help, across: 'sum'}, read);
+
 /** How late timers are, sampled all the time; `stop` ends that. */
 export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
 	const delay = monitorEventLoopDelay({resolution: 20});
@@ -14,23 +16,25 @@ export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
 
 /** What the process uses: names as Prometheus' own client libraries have them, so that usual dashboards fit. */
 export const processMetrics = (delay: IntervalHistogram): Metric[] => {
-	const gauge = (name: string, help: string, read: () => number) => createGauge({name, help}, read);
+	/** Of several processes the one that is latest. */
 	const lag = (name: string, help: string, read: () => number) =>
-		gauge(name, help, () => (delay.count === 0 ? 0 : read() / NANO));
+		createGauge({name, help, across: 'largest'}, () => (delay.count === 0 ? 0 : read() / NANO));
 	return [
 		createGauge(
-			{name: 'process_cpu_seconds_total', help: 'CPU time, user and system.'},
+			{name: 'process_cpu_seconds_total', help: 'CPU time, user and system.', across: 'total'},
 			() => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
-			'counter',
 		),
-		gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss()),
-		gauge('process_start_time_seconds', 'When the process started.', () => performance.timeOrigin / 1000),
-		gauge('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
-		gauge('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external),
+		sum('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss()),
+		createGauge(
+			{name: 'process_start_time_seconds', help: 'When the process started.', across: 'smallest'},
+			() => performance.timeOrigin / 1000,
+		),
+		sum('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
+		sum('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external),
 		lag('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the last scrape.', () => delay.mean),
 		lag('nodejs_eventloop_lag_p99_seconds', '99th percentile of it.', () => delay.percentile(99)),
 		lag('nodejs_eventloop_lag_max_seconds', 'Longest of it.', () => delay.max),
-		createGauge({name: 'oplink_build_info', help: 'Version.', labels: ['version', 'node']}, () => [
+		createGauge({name: 'oplink_build_info', help: 'Version.', labels: ['version', 'node'], across: 'largest'}, () => [
 			{labels: [packageVersion(), process.version], value: 1},
 		]),
 	];
@@ -42,13 +46,14 @@ type Pool = {numUsed(): number; numFree(): number; numPendingAcquires(): number;
 export const poolMetrics = (db: Db): Metric[] => {
 	const pool = db.client.pool as Pool;
 	return [
-		createGauge({name: 'oplink_database_connections', help: 'Connections of the pool.', labels: ['state']}, () => [
-			{labels: ['used'], value: pool.numUsed()},
-			{labels: ['free'], value: pool.numFree()},
-		]),
-		createGauge({name: 'oplink_database_connections_max', help: 'Most connections of the pool.'}, () => pool.max),
-		createGauge({name: 'oplink_database_waiting', help: 'Statements that wait for a connection.'}, () =>
-			pool.numPendingAcquires(),
+		createGauge(
+			{name: 'oplink_database_connections', help: 'Connections of the pool.', labels: ['state'], across: 'sum'},
+			() => [
+				{labels: ['used'], value: pool.numUsed()},
+				{labels: ['free'], value: pool.numFree()},
+			],
 		),
+		sum('oplink_database_connections_max', 'Most connections of the pool.', () => pool.max),
+		sum('oplink_database_waiting', 'Statements that wait for a connection.', () => pool.numPendingAcquires()),
 	];
 };

@@ -1,7 +1,7 @@
 import {requireInternal} from '../auth/internal.ts';
 import {reply, route} from '../http/route.ts';
-import {cacheMetrics, journalMetrics} from './part-metrics.ts';
-import {poolMetrics, processMetrics} from './process-metrics.ts';
+import {exposition} from './instruments.ts';
+import {scrapeFigures, workerFigures} from './read-figures.ts';
 
 export const metricsRoutes = [
 	route({
@@ -12,19 +12,14 @@ export const metricsRoutes = [
 		answer: {media: ['text/plain'], about: 'Version 0.0.4 of the format.'},
 		credential: 'none',
 		host: 'any',
-		handler: ({services, request}) => {
+		handler: async ({services, request}) => {
 			requireInternal(services, request);
-			const {delay} = services.eventLoop;
-			const body = services.metrics.text([
-				...cacheMetrics(services.linkCache),
-				...journalMetrics(services.clickJournal),
-				...poolMetrics(services.db),
-				...processMetrics(delay),
-			]);
-			delay.reset();
+			const {figuresOfAll} = services;
+			const figures =
+				figuresOfAll === null ? [...scrapeFigures(services), ...workerFigures(1, 1)] : await figuresOfAll();
 			return reply({
 				headers: {'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store'},
-				body,
+				body: exposition(figures),
 			});
 		},
 	}),

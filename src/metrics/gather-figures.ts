@@ -1,0 +1,96 @@
+import {ACROSS, type Figure} from './instruments.ts';
+import {mergeFigures, outliving} from './merge-figures.ts';
+import {workerFigures} from './read-figures.ts';
+
+/** Asks a worker, which answers with the number of the round. `isScrape`: see `scrapeFigures`. */
+export type Ask = (round: number, isScrape: boolean) => void;
+
+type Member = {ask: Ask; known: Figure[]};
+type Round = {open: Set<Member>; end(): void};
+
+/**
+ * Holds what only grows at the most that was told of it: fractions add up to another last digit in another order, and
+ * Prometheus would take the smaller one for a restart.
+ */
+const createHighWater = () => {
+	const most = new Map<string, number>();
+	const hold = ([series, value]: [string, number]): [string, number] => {
+		const held = Math.max(value, most.get(series) ?? value);
+		most.set(series, held);
+		return [series, held];
+	};
+	return (figures: readonly Figure[]): Figure[] =>
+		figures.map((figure) => (ACROSS[figure.across].outlives ? {...figure, series: figure.series.map(hold)} : figure));
+};
+
+/** The supervisor's end: the figures of all workers as those of one, with what those that ended had counted. */
+export const createGathering = ({workers, waitMs}: {workers: number; waitMs: number}) => {
+	const members = new Set<Member>();
+	const rounds = new Map<number, Round>();
+	const neverBack = createHighWater();
+	let ended: Figure[] = [];
+	let latest = 0;
+
+	const settle = (member: Member, round: Round | undefined): void => {
+		if (round?.open.delete(member) && round.open.size === 0) {
+			round.end();
+		}
+	};
+
+	return {
+		/** Takes a worker in from when it answers. */
+		join: (ask: Ask) => {
+			const member: Member = {ask, known: []};
+			members.add(member);
+			return {
+				/** @param round null: not asked for. */
+				told: (round: number | null, figures: Figure[]): void => {
+					member.known = figures;
+					settle(member, round === null ? undefined : rounds.get(round));
+				},
+				/** It will tell nothing more. */
+				left: (): void => {
+					members.delete(member);
+					ended = mergeFigures([ended, outliving(member.known)]);
+					for (const round of rounds.values()) {
+						settle(member, round);
+					}
+				},
+			};
+		},
+		/** Asks all. Of a worker that does not answer in time what it had counted when it last did is taken. */
+		gather: async (isScrape: boolean): Promise<Figure[]> => {
+			latest += 1;
+			const round = latest;
+			const asked = [...members];
+			const open = new Set(asked);
+			await new Promise<void>((resolve) => {
+				const deadline = setTimeout(resolve, waitMs);
+				const end = (): void => {
+					clearTimeout(deadline);
+					resolve();
+				};
+				rounds.set(round, {open, end});
+				for (const member of asked) {
+					member.ask(round, isScrape);
+				}
+
+				if (open.size === 0) {
+					end();
+				}
+			});
+			rounds.delete(round);
+			const answered = asked.filter((member) => members.has(member) && !open.has(member));
+			const others = [...members].filter((member) => !answered.includes(member));
+			const merged = mergeFigures([
+				...answered.map(({known}) => known),
+				...others.map(({known}) => outliving(known)),
+				ended,
+				workerFigures(workers, answered.length),
+			]);
+			return neverBack(merged);
+		},
+	};
+};
+
+export type Gathering = ReturnType<typeof createGathering>;

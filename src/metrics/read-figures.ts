@@ -1,0 +1,34 @@
+import type {Services} from '../services.ts';
+import {createGauge, type Figure} from './instruments.ts';
+import {cacheMetrics, journalMetrics} from './part-metrics.ts';
+import {poolMetrics, processMetrics} from './process-metrics.ts';
+
+/** All that this process tells of itself. */
+export const readFigures = ({metrics, linkCache, clickJournal, db, eventLoop}: Services): Figure[] =>
+	[
+		...metrics.own,
+		...cacheMetrics(linkCache),
+		...journalMetrics(clickJournal),
+		...poolMetrics(db),
+		...processMetrics(eventLoop.delay),
+	].map((metric) => metric.read());
+
+/** The same for a scrape, from which delays of the event loop are counted anew. */
+export const scrapeFigures = (services: Services): Figure[] => {
+	const figures = readFigures(services);
+	services.eventLoop.delay.reset();
+	return figures;
+};
+
+/** How many processes share the port, and of how many a scrape tells. */
+export const workerFigures = (workers: number, answered: number): Figure[] =>
+	[
+		createGauge(
+			{name: 'oplink_workers', help: 'Processes that are to share the port.', across: 'largest'},
+			() => workers,
+		),
+		createGauge(
+			{name: 'oplink_workers_answered', help: 'Processes that this scrape tells of.', across: 'largest'},
+			() => answered,
+		),
+	].map((metric) => metric.read());
