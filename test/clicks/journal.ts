@@ -112,6 +112,13 @@ test('a journal with a torn end is drained to it, and goes on where a second fil
 	t.is(await countOf(acme), 3);
 });
 
+test('of a journal that nothing was brought from nothing has to be waited for', async (t) => {
+	const drain = (await leftBehind(t, [])).drainOf();
+	t.false(await drain.step());
+	t.true(drain.isSecure());
+	t.true(await drain.secure());
+});
+
 test('what a browser says is kept to the letter, whatever PostgreSQL takes it for', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);

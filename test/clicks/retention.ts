@@ -4,6 +4,7 @@ import {dropOldClicks} from '../../src/clicks/drop-old-clicks.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {takeRollupLock} from '../../src/clicks/rollup-store.ts';
 import {createClickJobs} from '../../src/jobs/click-jobs.ts';
+import {exposition} from '../../src/metrics/instruments.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService} from '../helpers/service.ts';
@@ -84,7 +85,10 @@ test('a process that finds another one counting drops no month, tells no success
 	const {service, db, partitions} = await setup();
 	t.teardown(() => service.stop());
 	const {background, metrics} = service.services;
-	const succeeded = () => /last_success_timestamp_seconds\{task="drop_clicks"\} (\S+)/.exec(metrics.text([]))?.[1];
+	const succeeded = () =>
+		/last_success_timestamp_seconds\{task="drop_clicks"\} (\S+)/.exec(
+			exposition(metrics.own.map((metric) => metric.read())),
+		)?.[1];
 	const before = succeeded();
 	const clicks = createClickJobs(service.services, () => false);
 	const run = async () => {

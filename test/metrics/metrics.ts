@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import {exposition} from '../../src/metrics/instruments.ts';
 import {createMetrics} from '../../src/metrics/metrics.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization} from '../helpers/builders.ts';
@@ -165,7 +166,7 @@ test('a job that has never ended well tells 0, also while it hangs', async (t) =
 	void metrics.job('hangs', new Promise(() => {}));
 	await metrics.job('waits', Promise.resolve('in use'), (result) => result !== 'in use');
 	await t.throwsAsync(metrics.job('fails', Promise.reject(new Error('It fails'))));
-	const text = metrics.text([]);
+	const text = exposition(metrics.own.map((metric) => metric.read()));
 	for (const [task, failures] of [
 		['hangs', 0],
 		['waits', 0],

@@ -4,6 +4,7 @@ import {decodeEarlier, isEarlier} from './earlier-payload.ts';
 import {holdsPosition, monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
 import {decodeSection} from './section.ts';
 import {readChunk, removeBefore} from './segments.ts';
+import {isBefore} from './waiting-clicks.ts';
 
 /** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
 export type Drain = {
@@ -37,7 +38,7 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 
 	const secure = async (): Promise<boolean> => {
 		const brought = position;
-		if (brought === secured) {
+		if (!isBefore(secured, brought)) {
 			return true;
 		}
 
@@ -61,6 +62,8 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 			if (!isKnown) {
 				position = await readPosition(db, journal);
 				isKnown = true;
+				// A database that was taken back to an earlier state.
+				secured = isBefore(position, secured) ? position : secured;
 			}
 
 			const chunk = readChunk(folder, position);
@@ -89,7 +92,7 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused}: G
 			return true;
 		},
 		secure,
-		isSecure: () => secured === position,
+		isSecure: () => !isBefore(secured, position),
 		position: () => position,
 	};
 };
