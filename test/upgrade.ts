@@ -10,6 +10,9 @@ import {startService} from './helpers/service.ts';
 /** How many versions of the tables the test goes back. */
 const STEPS = 3;
 
+const android =
+	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
+
 test('the tables of an earlier version, with what is in them, are moved forward by the start of this one', async (t) => {
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
@@ -17,7 +20,7 @@ test('the tables of an earlier version, with what is in them, are moved forward 
 	const acme = await organization(service);
 	const {url: shortUrl, id} = await link(acme, {path: '/kept', tags: ['spring']});
 	const {pathname} = new URL(shortUrl);
-	t.is((await anonymous(service).get(pathname)).status, 200);
+	t.is((await anonymous(service).get(pathname, {'User-Agent': android})).status, 200);
 	await service.stop();
 
 	const db = createDb(database.url, {poolSize: 1});
@@ -49,6 +52,7 @@ test('the tables of an earlier version, with what is in them, are moved forward 
 		Authorization: `Bearer ${service.adminToken}`,
 	});
 	t.is(stats.body.totals.clicks, 1);
+	t.deepEqual(stats.body.breakdowns.platform, [{key: 'android', count: 1}]);
 	program.child.kill('SIGTERM');
 	t.is(await program.ended, 0);
 });

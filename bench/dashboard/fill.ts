@@ -21,15 +21,23 @@ export const fill = async (db: Db, {clicks, days, links, until}: Size): Promise<
 	const at = (rows: string) => `date_trunc('milliseconds',
 		CAST(:until AS timestamptz) - (1 - CAST(n AS float8) / ${rows}) * CAST(:days AS int) * interval '1 day')`;
 	await db.raw(
-		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, channel, platform, os, os_version, browser, device_model,
-			language, timezone, referrer_host, country, bot_class)
-		SELECT gen_random_uuid(), ${at('CAST(:clicks AS int)')}, CAST(:id AS uuid), ${link},
+		`WITH told AS (
+			SELECT at, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)] AS platform,
+				chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)) AS country,
+				CASE WHEN random() < 0.1 THEN 'preview' END AS bot_class
+			FROM generate_series(1, CAST(:clicks AS int)) AS n, LATERAL (SELECT ${at('CAST(:clicks AS int)')} AS at) AS moment
+		), contexts AS MATERIALIZED (
+			SELECT *, keep_click_context(month, platform, 'Android', '14', 'Chrome', 'Pixel 8', 'de-DE', 'Europe/Berlin', country,
+				bot_class) AS id
+			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, country, bot_class FROM told) AS kinds
+		)
+		INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id, channel, referrer_host)
+		SELECT gen_random_uuid(), at, CAST(:id AS uuid), ${link}, contexts.id,
 			(ARRAY['email', 'sms', 'social', 'qr', NULL])[1 + floor(random() * 5)],
-			(ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)], 'Android', '14', 'Chrome', 'Pixel 8',
-			'de-DE', 'Europe/Berlin', CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END,
-			chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)),
-			CASE WHEN random() < 0.1 THEN 'preview' END
-		FROM generate_series(1, CAST(:clicks AS int)) AS n`,
+			CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END
+		FROM told JOIN contexts ON month = date_trunc('month', at, 'UTC') AND contexts.platform = told.platform
+			AND contexts.country = told.country AND contexts.bot_class IS NOT DISTINCT FROM told.bot_class
+		ORDER BY at`,
 		bindings,
 	);
 	await db.raw(

@@ -93,12 +93,11 @@ const fillClicks = async ({client, organization}: Installation, count: number): 
 		FOR VALUES FROM ('${month.toISOString()}') TO ('${next.toISOString()}')`,
 	);
 	await client.query(
-		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, platform, os, os_version, browser, device_model,
-			language)
+		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id)
 		SELECT
 			CAST(lpad(to_hex(CAST(extract(epoch FROM at) * 1000 AS bigint)), 12, '0') || substr(md5('c' || n), 13) AS uuid),
-			at, CAST($1 AS uuid), CAST(md5('l' || n % ${HOT_LINKS}) AS uuid), 'ios', 'iOS', '17.5.1', 'Safari', 'iPhone', 'en-US'
-		FROM (
+			at, CAST($1 AS uuid), CAST(md5('l' || n % ${HOT_LINKS}) AS uuid), context_id
+		FROM keep_click_context(now(), 'ios', 'iOS', '17.5.1', 'Safari', 'iPhone', 'en-US', NULL, NULL, NULL) AS context_id, (
 			SELECT n, now() - (1 - CAST(n AS float8) / CAST($2 AS int)) * (now() - CAST($3 AS timestamptz)) AS at
 			FROM generate_series(1, CAST($2 AS int)) AS n
 		) AS moments`,

@@ -2,6 +2,7 @@ import {mkdtemp, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Client} from 'pg';
+import {clicksInFull} from '../../src/clicks/click-context.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {send} from '../../test/helpers/callers.ts';
 import type {BenchPostgres} from './database.ts';
@@ -82,7 +83,9 @@ export const openInstallation = async (
 	};
 
 	const stored = async (): Promise<number> => {
-		const {rows} = await client.query('SELECT count(*) AS count FROM clicks WHERE bot_class IS NULL');
+		const {rows} = await client.query(
+			`SELECT count(*) AS count FROM ${clicksInFull} AS clicks WHERE bot_class IS NULL`,
+		);
 		return Number(rows[0].count);
 	};
 

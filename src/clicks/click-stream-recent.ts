@@ -1,4 +1,5 @@
 import {type Db, onlyRow} from '../db/db.ts';
+import {clicksInFull} from './click-context.ts';
 import {readLatest, readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
 import {occurredWithin} from './click-times.ts';
 
@@ -81,7 +82,7 @@ export const readRecent = (
 				`WITH visits AS MATERIALIZED (
 					SELECT ${ago(60)} AS minute, CASE WHEN ${ago(1)} < ${BUCKETS} THEN ${ago(1)} END AS second,
 						platform, organization_id, link_id, bot_class IS NOT NULL AS is_bot, count(*) AS count
-					FROM ${sinceThen('clicks', occurredWithin('organization', ':since'), own)} GROUP BY 1, 2, 3, 4, 5, 6
+					FROM ${sinceThen(`${clicksInFull} AS clicks`, occurredWithin('organization', ':since'), own)} GROUP BY 1, 2, 3, 4, 5, 6
 				), people AS (SELECT * FROM visits WHERE NOT is_bot),
 				top AS (
 					SELECT organization_id, link_id, sum(count) AS count FROM people GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT ${TOP}

@@ -1,4 +1,5 @@
 import {type Db, onlyRow} from '../db/db.ts';
+import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
 
 /** Who an event belongs to, and which link it is about; null where it is gone or was never known. */
@@ -50,7 +51,7 @@ const PAGE = 1000;
 /** `at` is when it happened to us, `newest` the order of an organization's rows, which begins with that of an index. */
 const sources = {
 	click: {
-		table: 'clicks',
+		table: `${clicksInFull} AS clicks`,
 		at: 'occurred_at',
 		newest: `${stepOf('organization', 'occurred_at')} DESC, occurred_at DESC`,
 		columns: 'platform, browser, country, bot_class AS "botClass"',

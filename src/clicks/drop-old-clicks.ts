@@ -62,6 +62,7 @@ const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
 	}
 
 	await trx.raw('DROP TABLE ??', [month.partition]);
+	await trx('click_contexts').where('month', '<=', month.start.toISOString().slice(0, 10)).delete();
 	return true;
 };
 

@@ -1,24 +1,16 @@
 import type {Services} from '../services.ts';
+import type {ClickContext} from './click-context.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
 import type {OpenMatch} from './open-match.ts';
 
 /** A visit of a link: by a person, or by a crawler, which counts against no quota and in no click figure. */
-export type Click = {
+export type Click = ClickContext & {
 	organizationId: string;
 	linkId: string;
 	channel: string | null;
-	platform: string | null;
-	os: string | null;
-	osVersion: string | null;
-	browser: string | null;
-	deviceModel: string | null;
-	language: string | null;
-	timezone: string | null;
 	referrerHost: string | null;
-	country: string | null;
-	botClass: string | null;
 	/** What an app's first open may claim the click with; null where the link is not deferred. */
 	match: OpenMatch | null;
 };

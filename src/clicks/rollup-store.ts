@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 
@@ -127,7 +128,7 @@ export const addSlice = async (
 		`WITH clicked AS MATERIALIZED (
 			SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person,
 				platform, country, channel, referrer_host, link_id
-			FROM clicks WHERE ${sliceOf(slice, CLICK_STEP)}
+			FROM ${clicksInFull} AS clicks WHERE ${sliceOf(slice, CLICK_STEP)}
 		), matched AS MATERIALIZED (
 			SELECT organization_id, at, method FROM match_attempts
 			WHERE matched AND organization_id IS NOT NULL AND ${sliceOf(slice, 'at')}
@@ -186,7 +187,7 @@ export const keepHours = async (
 		INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
 		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, key, count FROM (
 			${countDimensions(
-				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM clicks
+				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM ${clicksInFull} AS clicks
 				WHERE ${rolledUp(CLICK_STEP)} AND bot_class IS NULL) AS people`,
 				['hour'],
 			)}

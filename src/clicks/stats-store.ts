@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {clicksInFull} from './click-context.ts';
 import {occurredWithin} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 import type {Range, StatsQuery} from './stats-bounds.ts';
@@ -41,16 +42,17 @@ const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 /** Rows of the range that the rollups of `cover` do not hold: those around it, and younger ones than the rollups. */
 const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
 	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
-	const within = (from: string, to: string): string =>
+	const within = (start: string, end: string): string =>
 		table === 'clicks'
-			? occurredWithin(scope.linkId === null ? 'organization' : 'link', from, to)
-			: `${time} >= ${from} AND ${time} < ${to}`;
+			? occurredWithin(scope.linkId === null ? 'organization' : 'link', start, end)
+			: `${time} >= ${start} AND ${time} < ${end}`;
+	const from = table === 'clicks' ? `${clicksInFull} AS clicks` : table;
 	return [
 		within(':from', ':coverFrom'),
 		within(':coverTo', ':to'),
 		`${within(':coverFrom', ':coverTo')} AND ${isNotRolled}`,
 	]
-		.map((range) => `SELECT ${columns} FROM ${table} WHERE ${where} AND ${range}`)
+		.map((range) => `SELECT ${columns} FROM ${from} WHERE ${where} AND ${range}`)
 		.join(' UNION ALL ');
 };
 

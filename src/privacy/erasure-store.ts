@@ -22,9 +22,10 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
 		clicks: async (): Promise<number> => {
 			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
 				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
-					UPDATE clicks SET os = NULL, os_version = NULL, browser = NULL, device_model = NULL, language = NULL,
-						timezone = NULL
-					FROM own WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
+					UPDATE clicks SET context_id =
+						keep_click_context(occurred_at, told.platform, NULL, NULL, NULL, NULL, NULL, NULL, country, bot_class)
+					FROM own, click_contexts AS told WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
+						AND told.id = context_id
 				), forgotten AS (
 					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, consumed_by = NULL,
 						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,

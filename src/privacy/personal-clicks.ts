@@ -1,3 +1,5 @@
+import {clicksInFull} from '../clicks/click-context.ts';
+
 /**
  * The match clicks that a subject's devices claimed, and what the same browser left beside them. A day after a match the
  * device's hash is gone (`match/forget-matches.ts`), in two weeks its secret; then its attempt, which was made at the
@@ -21,7 +23,7 @@ export const clicksOfSubject = `SELECT own.*, clicks.channel, clicks.os, clicks.
 		clicks.device_model AS click_device_model, clicks.language AS click_language, clicks.timezone AS click_timezone,
 		clicks.referrer_host, clicks.country
 	FROM (${matchClicksOfSubject}) AS own
-	LEFT JOIN clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
+	LEFT JOIN ${clicksInFull} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
 
 export type PersonalClickRow = {
 	id: string;

@@ -64,8 +64,12 @@ const store = async ({db, clock}: Services, token: string, signals: PageSignals)
 			WHERE id = :id AND signals_at IS NULL AND created_at >= :since
 			RETURNING click_id, created_at, platform
 		)
-		UPDATE clicks SET timezone = coalesce(:timezone, clicks.timezone), platform = coalesce(clicks.platform, told.platform)
-		FROM told WHERE clicks.id = told.click_id AND clicks.occurred_at = told.created_at`,
+		UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, told.platform), os, os_version,
+			browser, device_model, language, coalesce(:timezone, timezone), country, bot_class)
+		FROM told, click_contexts AS known
+		WHERE clicks.id = told.click_id AND clicks.occurred_at = told.created_at AND known.id = context_id
+			AND (coalesce(:timezone, timezone), coalesce(known.platform, told.platform))
+				IS DISTINCT FROM (timezone, known.platform)`,
 		{
 			id: clickIdOfToken(token),
 			now,

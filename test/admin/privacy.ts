@@ -3,7 +3,7 @@ import {rollUp} from '../../src/clicks/roll-up.ts';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
 
 let service: TestService;
@@ -34,7 +34,7 @@ const story = async (acme: TestOrganization, deviceId: string, externalUserId: s
 
 /** All that the database says, so that a test sees what is still in it. */
 const everything = async ({services: {db}}: TestService): Promise<string> => {
-	const tables = ['devices', 'events', 'match_attempts', 'match_clicks', 'clicks', 'audit_log'];
+	const tables = ['devices', 'events', 'match_attempts', 'match_clicks', 'clicks', 'click_contexts', 'audit_log'];
 	const texts = await Promise.all(
 		tables.map(async (table) => {
 			const {rows} = await db.raw(`SELECT string_agg(CAST(one AS text), '') AS text FROM ${table} AS one`);
@@ -163,7 +163,7 @@ test('a click is found and erased also after the hash of its device is gone', as
 	t.is(body.clicks.length, 1);
 	t.like(body.clicks[0], {deviceHash: null, deviceModel: body.clicks[0].deviceModel, language: 'en-US'});
 	t.like((await admin(own).delete(path)).body.erased, {clicks: 1});
-	const [click] = await own.services.db('clicks').where({organization_id: acme.id});
+	const [click] = await storedRows(own, 'clicks', {organization_id: acme.id});
 	t.like(click, {language: null, timezone: null, device_model: null, browser: null, platform: 'ios'});
 });
 

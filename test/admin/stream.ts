@@ -27,9 +27,10 @@ const named = ({id, orgKey, name}: TestOrganization) => ({id, orgKey, name});
 const writeClicks = async (acme: TestOrganization, linkId: string, count: number): Promise<void> => {
 	await service.services.clickPartitions.ensure(service.clock.now());
 	await service.services.db.raw(
-		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, platform)
-		SELECT gen_random_uuid(), CAST(? AS timestamptz), ?, ?, 'ios' FROM generate_series(1, ?)`,
-		[service.clock.now(), acme.id, linkId, count],
+		`INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id)
+		SELECT gen_random_uuid(), at, :id, :linkId, keep_click_context(at, 'ios', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+		FROM CAST(:at AS timestamptz) AS at, generate_series(1, :count)`,
+		{at: service.clock.now(), id: acme.id, linkId, count},
 	);
 };
 

@@ -19,6 +19,29 @@ export type Row = {at: number} & (
 
 const time = (row: Row): Date => new Date(row.at);
 
+type ClickRow = Extract<Row, {kind: 'click'}>;
+
+const wordsOf = (row: ClickRow) => [
+	`${time(row).toISOString().slice(0, 7)}-01`,
+	row.platform,
+	row.country,
+	row.isCrawler ? 'preview' : null,
+];
+
+/** Ids of contexts, kept by transactions of their own: one that a test leaves open is to hold up nobody who says the same. */
+const keepContexts = async (db: Db, rows: ClickRow[]): Promise<Map<string, string>> => {
+	const contexts = new Map(rows.map((row) => [wordsOf(row).join(), {words: wordsOf(row), id: ''}]));
+	for (const context of contexts.values()) {
+		const {rows: kept} = await db.raw(
+			`SELECT keep_click_context(CAST(? AS date) AT TIME ZONE 'UTC', ?, NULL, NULL, NULL, NULL, NULL, NULL, ?, ?) AS id`,
+			context.words,
+		);
+		context.id = kept[0].id;
+	}
+
+	return new Map([...contexts].map(([words, {id}]) => [words, id]));
+};
+
 /** Stores rows as the service's own statements would have, at times of the test's choosing. */
 export const storeRows = async (
 	service: Pick<TestService, 'services'>,
@@ -31,6 +54,7 @@ export const storeRows = async (
 		await service.services.clickPartitions.ensure(time(row));
 	}
 
+	const contexts = await keepContexts(service.services.db, clicks);
 	await db.batchInsert(
 		'clicks',
 		clicks.map((row) => ({
@@ -38,11 +62,9 @@ export const storeRows = async (
 			occurred_at: time(row),
 			organization_id: organizationId,
 			link_id: row.link,
-			platform: row.platform,
-			country: row.country,
 			channel: row.channel,
 			referrer_host: row.referrer,
-			bot_class: row.isCrawler ? 'preview' : null,
+			context_id: contexts.get(wordsOf(row).join()),
 		})),
 	);
 	await db.batchInsert(

@@ -58,6 +58,7 @@ test('a month goes as a whole once its last day is old enough, and every report 
 	t.is(before[0].totals.clicks, 4);
 	t.deepEqual(await drop(), {dropped: ['clicks_2025_01'], left: null});
 	t.deepEqual(await partitions(), ['clicks_2025_02']);
+	t.deepEqual(await db('click_contexts').distinct(db.raw('month::text')), [{month: '2025-02-01'}]);
 	t.deepEqual([await report('UTC'), await report('Asia/Kathmandu')], before);
 	t.deepEqual(await drop(), {dropped: [], left: null});
 });

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
+import {clicksInFull} from '../../src/clicks/click-context.ts';
 import type {Clock} from '../../src/clock.ts';
 import {loadConfig} from '../../src/config.ts';
 import {createDb} from '../../src/db/db.ts';
@@ -79,14 +80,14 @@ export const startService = async (
 	};
 };
 
-/** Rows of a table, of all clicks that were answered until now. */
+/** Rows of a table, of all clicks that were answered until now; clicks with what their contexts say. */
 export const storedRows = async (
 	{services}: TestService,
 	table: 'clicks' | 'match_clicks' | 'click_counts',
 	where: Record<string, unknown>,
 ) => {
 	await services.clickJournal.settled();
-	return services.db(table).where(where);
+	return services.db.from(services.db.raw(table === 'clicks' ? `${clicksInFull} AS clicks` : table)).where(where);
 };
 
 /** Whether keys of an organization are there; used to see what a first read provisions. */

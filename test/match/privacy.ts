@@ -30,7 +30,8 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 	const [row] = await rowsOf(service, sale.id);
 	t.is(row.ip_key.length, 16);
 	const {rows} = await service.services.db.raw(
-		"SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks) AS text FROM match_clicks",
+		`SELECT string_agg(match_clicks::text, '') || (SELECT string_agg(clicks::text, '') FROM clicks)
+			|| (SELECT string_agg(click_contexts::text, '') FROM click_contexts) AS text FROM match_clicks`,
 	);
 	t.false(rows[0].text.includes(address));
 	t.false(rows[0].text.includes('AppleWebKit'));

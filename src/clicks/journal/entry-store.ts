@@ -1,6 +1,7 @@
 import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
+import {keepContexts} from '../click-context-store.ts';
 import {clickColumns, type Entry, matchColumns} from './entry.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
@@ -21,8 +22,8 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 	await db('click_journals').where({id: journal}).delete();
 };
 
-/** The organizations and links of clicks that are there. */
-type Present = {organizations: Set<string>; links: Set<string>};
+/** The organizations, links and contexts of clicks that are there. */
+type Present = {organizations: Set<string>; links: Set<string>; contexts: Set<string>};
 
 /**
  * Whether a journal stands where it is thought to. When this is answered, all that was committed before it is on the disk.
@@ -38,7 +39,8 @@ const looking = (step: string, more = ''): string => `WITH owners AS (
 		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
 	), moved AS (${step})
 	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
-		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links${more}`;
+		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links,
+		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts${more}`;
 
 /** The files still have what a crash of PostgreSQL takes: its disk is waited for once a second, by `hold`. */
 const UNHURRIED = ", set_config('synchronous_commit', 'off', true)";
@@ -49,15 +51,15 @@ const statements = {
 	first: {
 		name: 'begin a journal of clicks',
 		text: looking(
-			`INSERT INTO click_journals (id, segment, position) VALUES ($3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING 1`,
+			`INSERT INTO click_journals (id, segment, position) VALUES ($4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
 			UNHURRIED,
 		),
 	},
 	next: {
 		name: 'go on with a journal of clicks',
 		text: looking(
-			`UPDATE click_journals SET segment = $4, position = $5, moved_at = now()
-			WHERE id = $3 AND segment = $6 AND position = $7 RETURNING 1`,
+			`UPDATE click_journals SET segment = $5, position = $6, moved_at = now()
+			WHERE id = $4 AND segment = $7 AND position = $8 RETURNING 1`,
 			UNHURRIED,
 		),
 	},
@@ -89,18 +91,31 @@ const begin = async (trx: Db, sections: readonly Section[], step: Step | null): 
 	const values = [
 		[...ownersOf(sections)],
 		[...linksOf(sections)],
+		[...contextsOf(sections).keys()],
 		...(step === null ? [] : [step.journal, step.to.segment, step.to.position]),
 		...(step === null || isFirst ? [] : [step.from.segment, step.from.position]),
 	];
 	const statement = step === null ? statements.look : isFirst ? statements.first : statements.next;
-	const rows = await runPrepared<{steps: number; organizations: string[]; links: string[]}>(trx, statement, values);
-	const {steps, organizations, links} = onlyRow(rows);
-	return steps === 0 ? null : {organizations: new Set(organizations), links: new Set(links)};
+	type Row = {steps: number; organizations: string[]; links: string[]; contexts: string[]};
+	const {steps, organizations, links, contexts} = onlyRow(await runPrepared<Row>(trx, statement, values));
+	return steps === 0
+		? null
+		: {organizations: new Set(organizations), links: new Set(links), contexts: new Set(contexts)};
 };
 
 const ownersOf = (sections: readonly Section[]): Set<string> =>
 	new Set(sections.flatMap(({counts}) => counts.map(({organizationId}) => organizationId)));
 const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));
+const contextsOf = (sections: readonly Section[]): Map<string, string> =>
+	new Map(sections.flatMap(({contexts}) => Object.entries(contexts)));
+
+/** Keeps what the clicks say where it was not there, as it is for nearly all of them. */
+const keepMissing = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
+	const missing = [...contextsOf(sections)].filter(([id]) => !present.contexts.has(id));
+	if (missing.length > 0) {
+		await keepContexts(trx, missing);
+	}
+};
 
 const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void> => {
 	const counts = new Map<string, number>();
@@ -127,7 +142,8 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 const copyMatches = `COPY match_clicks (${matchColumns.join(', ')}) FROM STDIN`;
 
-const write = async (trx: Db, sections: readonly Section[]): Promise<void> => {
+const write = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
+	await keepMissing(trx, sections, present);
 	await copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks)));
 	const opened = Buffer.concat(sections.map((section) => section.opened));
 	if (opened.length > 0) {
@@ -144,9 +160,9 @@ const write = async (trx: Db, sections: readonly Section[]): Promise<void> => {
 };
 
 /** Writes all that can be written: what PostgreSQL refuses by its value is left out, and handed to `refused`. */
-const writeWhatCanBe = async (trx: Db, entries: Entry[], refused: OnRefused): Promise<void> => {
+const writeWhatCanBe = async (trx: Db, entries: Entry[], present: Present, refused: OnRefused): Promise<void> => {
 	try {
-		await trx.transaction((savepoint) => write(savepoint, [sectionOf(entries)]));
+		await trx.transaction((savepoint) => write(savepoint, [sectionOf(entries)], present));
 	} catch (error) {
 		const [only] = entries;
 		if (!isRefusedValue(error) || only === undefined) {
@@ -159,8 +175,8 @@ const writeWhatCanBe = async (trx: Db, entries: Entry[], refused: OnRefused): Pr
 		}
 
 		const middle = Math.ceil(entries.length / 2);
-		await writeWhatCanBe(trx, entries.slice(0, middle), refused);
-		await writeWhatCanBe(trx, entries.slice(middle), refused);
+		await writeWhatCanBe(trx, entries.slice(0, middle), present, refused);
+		await writeWhatCanBe(trx, entries.slice(middle), present, refused);
 	}
 };
 
@@ -194,7 +210,9 @@ const writeAll = async (
 
 	const kept = withoutGone(sections, present);
 	if (kept.length > 0) {
-		await (careful === null ? write(trx, kept) : writeWhatCanBe(trx, kept.flatMap(entriesOf), careful));
+		await (careful === null
+			? write(trx, kept, present)
+			: writeWhatCanBe(trx, kept.flatMap(entriesOf), present, careful));
 	}
 
 	return true;

@@ -1,5 +1,6 @@
 import {copyText} from '../../db/copy-in.ts';
 import {timeOrderedId} from '../../time-ordered-id.ts';
+import {contextIdOf, contextRow} from '../click-context.ts';
 import {clickIdOfToken} from '../open-match.ts';
 import type {Click} from '../record-click.ts';
 
@@ -10,10 +11,11 @@ export type Entry = {
 	linkId: string;
 	/** Such as 2026-03 (UTC). */
 	month: string;
-	/** False for a crawler's, which counts against no quota. */
-	counts: boolean;
 	/** A row of COPY for `clicks`, with its line end. */
 	click: string;
+	/** What the click says, by the id that its row has: a row of COPY for `click_contexts` without its id. */
+	contextId: string;
+	context: string;
 	/** A row of COPY for `match_clicks`, with its line end; '' where no app's first open may claim the click. */
 	match: string;
 	/** Whether the match goes on with that of the same visit, where there is one. */
@@ -25,17 +27,9 @@ export const clickColumns = [
 	'occurred_at',
 	'organization_id',
 	'link_id',
+	'context_id',
 	'channel',
-	'platform',
-	'os',
-	'os_version',
-	'browser',
-	'device_model',
-	'language',
-	'timezone',
 	'referrer_host',
-	'country',
-	'bot_class',
 ] as const;
 
 /** What the headers of a visit say; a later visit that says less than the page's signals did leaves those. */
@@ -71,13 +65,17 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const time = at.toISOString();
 	const {organizationId, linkId, match} = click;
 	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
+	const month = time.slice(0, 7);
+	const context = contextRow(month, click);
+	const contextId = contextIdOf(context);
 	const entry = {
 		id,
 		organizationId,
 		linkId,
-		month: time.slice(0, 7),
-		counts: click.botClass === null,
-		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${copyText(click.channel)}\t${copyText(click.platform)}\t${copyText(click.os)}\t${copyText(click.osVersion)}\t${copyText(click.browser)}\t${copyText(click.deviceModel)}\t${copyText(click.language)}\t${copyText(click.timezone)}\t${copyText(click.referrerHost)}\t${copyText(click.country)}\t${copyText(click.botClass)}\n`,
+		month,
+		click: `${id}\t${time}\t${organizationId}\t${linkId}\t${contextId}\t${copyText(click.channel)}\t${copyText(click.referrerHost)}\n`,
+		contextId,
+		context,
 		match: '',
 		isReturning: false,
 	};
@@ -95,26 +93,41 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 };
 
 // Ids and times have one length, so that nothing has to be taken apart to know whose row it is.
-const CLICK = {id: 0, time: 37, organization: 62, link: 99};
+const CLICK = {id: 0, time: 37, organization: 62, link: 99, context: 136};
 const UUID = 36;
 
 const rowsOf = (text: string): string[] => text.split('\n').filter((row) => row !== '');
 
-/** The entries that rows of both tables came from. @param opened, returning rows of `match_clicks`. */
-export const decodeRows = (clicks: string, opened: string, returning: string): Entry[] => {
-	const entries = rowsOf(clicks).map(
-		(row): Entry => ({
+/**
+ * The entries that rows of both tables came from.
+ * @param contexts what the clicks say, by the ids in their rows. @param opened, returning rows of `match_clicks`.
+ */
+export const decodeRows = (
+	clicks: string,
+	contexts: Readonly<Record<string, string>>,
+	opened: string,
+	returning: string,
+): Entry[] => {
+	const entries = rowsOf(clicks).map((row): Entry => {
+		const contextId = row.slice(CLICK.context, row.indexOf('\t', CLICK.context));
+		return {
 			id: row.slice(CLICK.id, CLICK.id + UUID),
 			organizationId: row.slice(CLICK.organization, CLICK.organization + UUID),
 			linkId: row.slice(CLICK.link, CLICK.link + UUID),
 			month: row.slice(CLICK.time, CLICK.time + 7),
-			// The last column is the crawler's kind.
-			counts: row.endsWith('\t\\N'),
 			click: `${row}\n`,
+			contextId,
+			context: contexts[contextId] ?? '',
 			match: '',
 			isReturning: false,
-		}),
-	);
+		};
+	});
+	withMatches(entries, opened, returning);
+	return entries;
+};
+
+/** Gives each row of `match_clicks` to the entry of its click. */
+export const withMatches = (entries: readonly Entry[], opened: string, returning: string): void => {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
 	for (const [rows, isReturning] of [
 		[opened, false],
@@ -127,6 +140,4 @@ export const decodeRows = (clicks: string, opened: string, returning: string): E
 			}
 		}
 	}
-
-	return entries;
 };

@@ -1,7 +1,10 @@
+import {isOfPeople} from '../click-context.ts';
 import {decodeRows, type Entry} from './entry.ts';
 
 /** What the drain has to know of rows, so that it need not look into them. */
 type Summary = {
+	/** What clicks say, by the ids that their rows have: rows of COPY for `click_contexts` without them. */
+	contexts: Record<string, string>;
 	/** Lengths in bytes: rows of `clicks`, of `match_clicks` that are opened, and of those that a later visit goes on with. */
 	clicks: number;
 	opened: number;
@@ -13,7 +16,11 @@ type Summary = {
 };
 
 /** Rows of COPY as they are handed to PostgreSQL, and what they are about. */
-export type Section = Pick<Summary, 'counts' | 'links'> & {clicks: Buffer; opened: Buffer; returning: Buffer};
+export type Section = Pick<Summary, 'contexts' | 'counts' | 'links'> & {
+	clicks: Buffer;
+	opened: Buffer;
+	returning: Buffer;
+};
 
 const NEWLINE = 10;
 
@@ -22,8 +29,10 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 	let [clicks, opened, returning] = ['', '', ''];
 	const counts = new Map<string, Summary['counts'][number]>();
 	const links = new Set<string>();
-	for (const {organizationId, linkId, month, counts: isPerson, click, match, isReturning} of entries) {
+	const contexts: Summary['contexts'] = {};
+	for (const {organizationId, linkId, month, click, contextId, context, match, isReturning} of entries) {
 		clicks += click;
+		contexts[contextId] = context;
 		const key = organizationId + month;
 		let count = counts.get(key);
 		if (count === undefined) {
@@ -32,7 +41,7 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 		}
 
 		count.clicks += 1;
-		count.people += isPerson ? 1 : 0;
+		count.people += isOfPeople(context) ? 1 : 0;
 		if (match !== '') {
 			links.add(linkId);
 			if (isReturning) {
@@ -44,6 +53,7 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 	}
 
 	const summary: Summary = {
+		contexts,
 		clicks: Buffer.byteLength(clicks),
 		opened: Buffer.byteLength(opened),
 		returning: Buffer.byteLength(returning),
@@ -55,9 +65,10 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 
 export const decodeSection = (payload: Buffer): Section => {
 	const from = payload.indexOf(NEWLINE) + 1;
-	const {clicks, opened, returning, counts, links} = JSON.parse(payload.toString('utf8', 0, from)) as Summary;
+	const {contexts, clicks, opened, returning, counts, links} = JSON.parse(payload.toString('utf8', 0, from)) as Summary;
 	const [matches, later] = [from + clicks, from + clicks + opened];
 	return {
+		contexts,
 		counts,
 		links,
 		clicks: payload.subarray(from, matches),
@@ -69,5 +80,5 @@ export const decodeSection = (payload: Buffer): Section => {
 export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(Buffer.from(encodeSection(entries)));
 
 /** The single clicks, for when not all of them are wanted. */
-export const entriesOf = ({clicks, opened, returning}: Section): Entry[] =>
-	decodeRows(clicks.toString(), opened.toString(), returning.toString());
+export const entriesOf = ({clicks, contexts, opened, returning}: Section): Entry[] =>
+	decodeRows(clicks.toString(), contexts, opened.toString(), returning.toString());

@@ -137,7 +137,8 @@ export const createWriter = (folder: string): Writer => {
 				setImmediate(flush);
 			}
 
-			const length = entry.click.length + entry.match.length + SUMMARY_LENGTH;
+			// The context is in the summary, which is JSON.
+			const length = entry.click.length + entry.match.length + 2 * entry.context.length + SUMMARY_LENGTH;
 			if (batch === undefined || batch.length + length > BATCH_LENGTH) {
 				batch = createBatch();
 				waiting.push(batch);

@@ -1,0 +1,61 @@
+import {hash} from 'node:crypto';
+import {copyText, readCopyText} from '../db/copy-in.ts';
+import {remembered} from '../remembered.ts';
+
+/** What a click says of who it was in general: nearly all clicks of a month say what many others do. */
+export type ClickContext = {
+	platform: string | null;
+	os: string | null;
+	osVersion: string | null;
+	browser: string | null;
+	deviceModel: string | null;
+	language: string | null;
+	timezone: string | null;
+	country: string | null;
+	/** What kind of crawler it was; null: a person. */
+	botClass: string | null;
+};
+
+const words = [
+	'platform',
+	'os',
+	'os_version',
+	'browser',
+	'device_model',
+	'language',
+	'timezone',
+	'country',
+	'bot_class',
+] as const;
+
+/** Columns of `click_contexts` after its id. */
+export const contextColumns = ['month', ...words] as const;
+
+/**
+ * A row of COPY for `click_contexts` without its id: the month of the click and what it says. All that has one is kept as
+ * one row, whose id is made of it.
+ * @param month such as 2026-03 (UTC).
+ */
+export const contextRow = (month: string, context: ClickContext): string => {
+	const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
+	return `${month}-01\t${copyText(platform)}\t${copyText(os)}\t${copyText(osVersion)}\t${copyText(browser)}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(country)}\t${copyText(botClass)}`;
+};
+
+/** The id of such a row, as PostgreSQL's `click_context_id` makes it: 64 bits of its SHA-256, as a decimal number. */
+export const contextIdOf = remembered(
+	(row) => BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString(),
+	5000,
+);
+
+/** Whether such a row is of people's clicks, which count, and not of a crawler's. */
+export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
+
+/** The values of such rows, a list for each column. */
+export const contextValues = (rows: readonly string[]): Array<Array<string | null>> => {
+	const values = rows.map((row) => row.split('\t').map(readCopyText));
+	return contextColumns.map((_, column) => values.map((row) => row[column] ?? null));
+};
+
+/** Clicks with what their contexts say, for a FROM: all columns of `clicks`, and those of `click_contexts`. */
+export const clicksInFull = `(SELECT clicks.*, ${words.map((word) => `click_contexts.${word}`).join(', ')}
+	FROM clicks LEFT JOIN click_contexts ON click_contexts.id = clicks.context_id)`;
