@@ -29,12 +29,18 @@ export type LinkWriter = (create: PlainCreate) => Promise<Made | null>;
 const MAX_BATCH = 20;
 
 /**
+ * The organizations, hidden from the planner: where it knew how many there are it would plan the statement anew each time,
+ * which takes as long as four creates.
+ */
+const ORGANIZATIONS = '(SELECT CAST($2 AS uuid[]))::uuid[]';
+
+/**
  * All of many creates: the plan that the limits are of is still the organization's, an app is registered, there is room
  * in both quotas, and nothing is on the link's own domain. All creates of an organization are made or none; what a
  * constraint refuses takes the counts along. Organizations are locked first, as everybody does who writes below them.
  * Where one, or its count, is locked by somebody else, its creates are left out, so that nobody's wait is the others'.
  */
-const insertPlain: Prepared = {
+export const insertPlain: Prepared = {
 	name: 'create links',
 	text: `WITH sent AS MATERIALIZED (
 			SELECT * FROM json_to_recordset($1::json) AS (organization_id uuid, plan text, entitled_until timestamptz,
@@ -45,9 +51,9 @@ const insertPlain: Prepared = {
 				(SELECT id FROM domains WHERE id = organizations.default_domain_id AND status = 'VERIFIED'),
 				(SELECT id FROM domains WHERE organization_id IS NULL)
 			)
-			WHERE organizations.id = ANY ($2::uuid[]) FOR KEY SHARE OF organizations SKIP LOCKED
+			WHERE organizations.id = ANY (${ORGANIZATIONS}) FOR KEY SHARE OF organizations SKIP LOCKED
 		), free AS MATERIALIZED (
-			SELECT organization_id FROM link_counts WHERE organization_id = ANY ($2::uuid[]) FOR UPDATE SKIP LOCKED
+			SELECT organization_id FROM link_counts WHERE organization_id = ANY (${ORGANIZATIONS}) FOR UPDATE SKIP LOCKED
 		), passing AS MATERIALIZED (
 			SELECT sent.*, owners.domain_id, owners.hostname FROM sent JOIN owners ON owners.id = sent.organization_id
 			WHERE owners.plan IS NOT DISTINCT FROM sent.plan AND owners.entitled_until IS NOT DISTINCT FROM sent.entitled_until

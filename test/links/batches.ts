@@ -1,5 +1,8 @@
+import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import {runPrepared} from '../../src/db/prepared.ts';
 import {lockLinkCount} from '../../src/links/link-store.ts';
+import {insertPlain} from '../../src/links/link-writer.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
@@ -71,4 +74,18 @@ test('an organization whose count is held, as by an import, holds up nobody else
 	await trx.rollback();
 	t.like(await waiting, {status: 201, wasHeld: false});
 	t.deepEqual((await stored(held)).count, 2);
+});
+
+test('a connection keeps one plan of the statement, however many creates it is given', async (t) => {
+	await service.services.db.transaction(async (trx) => {
+		for (let creates = 1; creates <= 8; creates += 1) {
+			await runPrepared(trx, insertPlain, ['[]', Array.from({length: creates}, () => randomUUID()), '']);
+		}
+
+		const {rows} = await trx.raw(
+			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ?',
+			[insertPlain.name],
+		);
+		t.deepEqual(rows, [{is_kept: true, is_planned_no_more: true}]);
+	});
 });
