@@ -6,7 +6,7 @@ import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, isOfToken, type Surroundings} from './find-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import {type TokenMethod, tokensOf} from './match-request.ts';
+import {type SentToken, type TokenMethod, tokensOf} from './match-request.ts';
 import {noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
 import {weighNearby} from './weigh-nearby.ts';
 
@@ -85,8 +85,8 @@ const claim = async (
 };
 
 /** What a click that was made a moment ago would be found by. */
-const keysOf = ({places}: Asker, {fields}: MatchRequest): string[] => [
-	...tokensOf(fields).map(({clickId}) => clickId),
+const keysOf = ({places}: Asker, tokens: readonly SentToken[]): string[] => [
+	...tokens.map(({clickId}) => clickId),
 	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
 ];
 
@@ -98,8 +98,8 @@ const keysOf = ({places}: Asker, {fields}: MatchRequest): string[] => [
  */
 export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
 	const asker = await askerOf(services, request);
-	await services.clickJournal.settled(...keysOf(asker, request));
 	const tokens = tokensOf(request.fields);
+	await services.clickJournal.settled(...keysOf(asker, tokens));
 	const look = (): Promise<Surroundings> => findAround(services.db, asker, tokens);
 
 	let around = await look();
