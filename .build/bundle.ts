@@ -4,7 +4,7 @@ import {rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
-import {bundleOptions} from './bundle-options.ts';
+import {bundleOptions, lateEntries, mainOptions, scriptOptions} from './bundle-options.ts';
 
 /**
  * Makes `dist/`: the program that `bin/oplink.js` starts, with its packages, in a few files. A start that looks for some
@@ -14,30 +14,26 @@ const root = path.resolve(import.meta.dirname, '..');
 const {values} = parseArgs({options: {watch: {type: 'boolean', default: false}}});
 // Node 20 has none, and pg then asks for `Response`, which loads all of Node's fetch: 30 ms and 7 MB of a start.
 const define = {navigator: '{"userAgent":"Node.js"}'};
-const options = {
+const outputs = {absWorkingDir: root, outdir: 'dist'};
+const main = {...mainOptions, ...outputs};
+const modules = {
 	...bundleOptions,
+	...outputs,
 	define,
-	absWorkingDir: root,
-	entryPoints: {'cli/main': 'src/cli/main.ts'},
+	entryPoints: lateEntries,
 	chunkNames: 'chunks/[name]-[hash]',
-	outdir: 'dist',
 };
 const server = path.join(root, 'dist', 'server.cjs');
 
 /** The server once more, as one script that V8 compiles now and not at each start (`src/cli/load-server.ts`). */
 const buildServer = async (): Promise<void> => {
-	const {splitting: _, ...one} = bundleOptions;
+	const {define: own, ...options} = scriptOptions('(function (exports, require, module, __filename, __dirname) {');
 	const {outputFiles} = await build({
-		...one,
+		...options,
 		absWorkingDir: root,
 		entryPoints: ['src/server-script.ts'],
-		format: 'cjs',
 		charset: 'ascii',
-		sourcemap: false,
-		define: {...define, 'import.meta.url': 'scriptUrl'},
-		banner: {
-			js: "(function (exports, require, module, __filename, __dirname) {const scriptUrl = require('node:url').pathToFileURL(__filename).href;",
-		},
+		define: {...define, ...own},
 		footer: {js: '})'},
 		write: false,
 	});
@@ -49,9 +45,11 @@ const buildServer = async (): Promise<void> => {
 if (values.watch) {
 	// Modules alone, which `oplink serve` then takes instead of a script that is of before the change.
 	await rm(server, {force: true});
-	await (await context({...options, logLevel: 'info'})).watch();
+	for (const options of [main, modules]) {
+		await (await context({...options, logLevel: 'info'})).watch();
+	}
 } else {
 	await rm(path.join(root, 'dist'), {recursive: true, force: true});
-	await build(options);
+	await Promise.all([build(main), build(modules)]);
 	await buildServer();
 }

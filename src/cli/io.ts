@@ -22,9 +22,11 @@ export type Io = {
 	every: (seconds: number, work: () => void) => () => void;
 };
 
-/** The Io of this process. */
+/** The Io of this process. Node opens standard input when it is first asked for, which a server never does. */
 export const processIo = (interruption: AbortSignal): Io => ({
-	stdin: process.stdin,
+	get stdin() {
+		return process.stdin;
+	},
 	stdout: process.stdout,
 	stderr: process.stderr,
 	env: process.env,

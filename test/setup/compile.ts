@@ -1,10 +1,10 @@
 import {execFile} from 'node:child_process';
-import {copyFile, mkdir, mkdtemp, readdir, rm, symlink} from 'node:fs/promises';
+import {cp, mkdir, mkdtemp, readdir, rm, symlink} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {build} from 'esbuild';
-import {bundleOptions} from '../../.build/bundle-options.ts';
+import {bundleOptions, lateEntries, mainOptions} from '../../.build/bundle-options.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {eachAlone, type Groups, groupPlugin, groupTests} from './group-tests.ts';
 import {isGone} from './run-folder.ts';
@@ -86,22 +86,24 @@ export const compile = async (teardown: Teardown, args: string[]): Promise<Compi
 		absWorkingDir: packageRoot,
 		entryPoints: [
 			...[...groups.keys()].map((name) => ({in: `group:${name}`, out: name})),
-			...['test/embedded/_holder', 'test/setup/check-answers', 'src/cli/main'].map((name) => ({
-				in: `${name}.ts`,
-				out: name,
-			})),
+			...['test/embedded/_holder', 'test/setup/check-answers'].map((name) => ({in: `${name}.ts`, out: name})),
+			...Object.entries(lateEntries).map(([name, file]) => ({in: file, out: `src/${name}`})),
 		],
 		outdir: folder,
 		plugins: [groupPlugin(groups)],
 	});
-	const binary = path.join(folder, 'bin/oplink.js');
 	await Promise.all([
 		checkTypes(),
 		bundling,
-		mkdir(path.dirname(binary)).then(() => copyFile(path.join(packageRoot, 'bin/oplink.js'), binary)),
+		build({...mainOptions, absWorkingDir: packageRoot, outdir: path.join(folder, 'src')}),
+		cp(path.join(packageRoot, 'bin'), path.join(folder, 'bin'), {recursive: true}),
 		symlink('src', path.join(folder, 'dist')),
 	]);
-	return {folder, binary, answerCheck: path.join(folder, 'test/setup/check-answers.js')};
+	return {
+		folder,
+		binary: path.join(folder, 'bin/oplink.js'),
+		answerCheck: path.join(folder, 'test/setup/check-answers.js'),
+	};
 };
 
 /** Ava's arguments: its options, and the files that were compiled. */
