@@ -15,6 +15,15 @@ test('what the build had V8 compile is taken by the V8 that it is for', async (t
 	t.false(new Script(source, {filename: built, cachedData: compiled.subarray(DIGESTS)}).cachedDataRejected);
 });
 
+test('the server has no line that would fill the log of an error, and its functions have their names', async (t) => {
+	const source = await readFile(built, 'latin1');
+	t.deepEqual(
+		source.split('\n').filter((line) => line.length > 2000),
+		[],
+	);
+	t.regex(source, /\bopenMigrated\b/);
+});
+
 test('a server whose compiled form is damaged, of another build or missing starts as one that was never compiled', async (t) => {
 	const folder = await dataDirectory(t);
 	for (const name of ['package.json', 'bin', 'dist/cli', 'dist/chunks', 'dist/server.cjs', 'config']) {

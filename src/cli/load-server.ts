@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {readFileSync} from 'node:fs';
+import {closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -14,10 +14,32 @@ const file = fileURLToPath(new URL('../server.cjs', import.meta.url));
 /** SHA-256 in hexadecimal. */
 const DIGEST_LENGTH = 64;
 
+/**
+ * A file's bytes in memory that can be given back whole. Once a block of malloc's as large as the server is freed, glibc takes
+ * all that are smaller from its heaps, where the holes of many requests stay: 7 MB of a server under load (docs/performance.md).
+ * A buffer that may be resized has pages of its own instead.
+ * @throws what the file system says.
+ */
+const bytesOf = (name: string): Buffer => {
+	const handle = openSync(name, 'r');
+	try {
+		const {size} = fstatSync(handle);
+		const bytes = Buffer.from(new ArrayBuffer(size, {maxByteLength: size}));
+		let length = 0;
+		for (let read = -1; read !== 0 && length < size; length += read) {
+			read = readSync(handle, bytes, length, size - length, null);
+		}
+
+		return bytes.subarray(0, length);
+	} finally {
+		closeSync(handle);
+	}
+};
+
 const textOf = (name: string): string | null => {
 	try {
 		// Nothing but ASCII is in it; read as UTF-8 it would take twice the memory while it is looked through.
-		return readFileSync(name, 'latin1');
+		return bytesOf(name).toString('latin1');
 	} catch {
 		return null;
 	}
@@ -29,7 +51,7 @@ const textOf = (name: string): string | null => {
  */
 const compiledOf = (digest: string): Buffer | undefined => {
 	try {
-		const bytes = readFileSync(`${file}.compiled`);
+		const bytes = bytesOf(`${file}.compiled`);
 		const compiled = bytes.subarray(2 * DIGEST_LENGTH);
 		const written = bytes.toString('latin1', 0, 2 * DIGEST_LENGTH);
 		return written === digest + createHash('sha256').update(compiled).digest('hex') ? compiled : undefined;
