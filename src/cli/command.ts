@@ -21,7 +21,7 @@ export type Show = {
 	fields: <T extends object>(value: T, pairs?: (value: T) => Array<[string, unknown]>) => Promise<void>;
 	/** A list as a table, with a note where it goes on. */
 	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>) => Promise<void>;
-	/** Rows as a table as wide as the terminal, or 80 columns. */
+	/** Rows as a table as wide as the terminal; off one, where another program may read it, nothing is cut. */
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
 	/** Columns of the terminal, or 80. */
 	width: number;
@@ -62,7 +62,8 @@ const createShow = (io: Io, json: boolean): Show => {
 	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
 	const note: Show['note'] = (text) => tell(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
-	const asTable: Show['table'] = (columns, rows) => table(columns, rows, {width, heading: bold});
+	const asTable: Show['table'] = (columns, rows) =>
+		table(columns, rows, {width: io.stdout.columns || Number.POSITIVE_INFINITY, heading: bold});
 	return {
 		json,
 		answer,

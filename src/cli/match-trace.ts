@@ -3,7 +3,7 @@ import {matchPolicy} from '../match/match-policy.ts';
 import type {Show} from './command.ts';
 import {durationText} from './duration.ts';
 import {keptFromHigh, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
-import {keyValues, wrapped} from './output.ts';
+import {ID_WIDTH, keyValues, wrapped} from './output.ts';
 
 /** A value of the server as its JSON has it. */
 export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
@@ -51,7 +51,13 @@ const contendersOf = ({matched, linkId, candidates}: Attempt) => {
 const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<Show, 'table'>): string =>
 	show.table<Candidate>(
 		[
-			{title: 'LINK', value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId, flexible: true},
+			{
+				title: 'LINK',
+				value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId,
+				flexible: true,
+				// One that is gone is told by its id.
+				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {least: ID_WIDTH}),
+			},
 			{title: 'TAPPED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
 			{title: 'SCORE', value: ({score}) => score, align: 'right'},
 			{title: 'ADDR', value: ({points}) => points.ip + points.network, align: 'right'},

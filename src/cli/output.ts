@@ -1,8 +1,17 @@
 import stringWidth from 'string-width';
 import {oneLine} from './printable.ts';
 
-/** A column of a table; `flexible` ones give way where the terminal is too narrow. */
-export type Column<Row> = {title: string; value: (row: Row) => unknown; flexible?: boolean; align?: 'right'};
+/** Width of an id, which is cut nowhere. */
+export const ID_WIDTH = 36;
+
+/** A column of a table; `flexible` ones give way where the terminal is too narrow, down to `least`. */
+export type Column<Row> = {
+	title: string;
+	value: (row: Row) => unknown;
+	flexible?: boolean;
+	least?: number;
+	align?: 'right';
+};
 
 const GAP = 2;
 const LEAST_WIDTH = 6;
@@ -54,14 +63,14 @@ const pad = (text: string, width: number, align?: 'right'): string => {
 	return align === 'right' ? space + text : text + space;
 };
 
-/** Takes from the widest flexible column until all fit, or until none can give more. */
-const fitWidths = (widths: number[], flexible: boolean[], total: number): number[] => {
+/** Takes from the widest column that has more than its least until all fit, or until none can give more. */
+const fitWidths = (widths: number[], least: number[], total: number): number[] => {
 	const fitted = [...widths];
 	const sum = () => fitted.reduce((all, width) => all + width + GAP, -GAP);
 	while (sum() > total) {
-		const candidates = fitted.map((width, index) => (flexible[index] ? width : 0));
+		const candidates = fitted.map((width, index) => (width > (least[index] ?? width) ? width : 0));
 		const widest = Math.max(...candidates);
-		if (widest <= LEAST_WIDTH) {
+		if (widest === 0) {
 			break;
 		}
 
@@ -83,7 +92,7 @@ export const table = <Row>(
 	);
 	const widths = fitWidths(
 		natural,
-		columns.map((column) => column.flexible === true),
+		columns.map(({flexible, least = LEAST_WIDTH}) => (flexible ? least : Number.POSITIVE_INFINITY)),
 		width,
 	);
 	const line = (texts: string[]) =>

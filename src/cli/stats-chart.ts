@@ -1,7 +1,7 @@
 import {bar, type Ink} from './bar-chart.ts';
 import {AXIS_WIDTH, columnChart, fitted} from './column-chart.ts';
 import type {Show} from './command.ts';
-import {keyValues} from './output.ts';
+import {ID_WIDTH, keyValues} from './output.ts';
 
 /** A report as the API answers it (decisions 8). */
 export type Stats = {
@@ -89,7 +89,7 @@ const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
 				show.table(
 					[
 						{title: 'BY', value: ({name}) => name},
-						{title: 'VALUE', value: ({key}) => key, flexible: true},
+						{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
 						{title: 'COUNT', value: ({count}) => count, align: 'right'},
 						{title: ' ', value: ({count, most}) => bar(count, most, room, ink)},
 					],

@@ -4,7 +4,7 @@ import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {iPhoneApp, network, open, userAgents, visit} from '../match/_phones.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {createSink, runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
 let service: TestService;
@@ -19,6 +19,14 @@ test.after.always(async () => {
 const environment = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLINK_ADMIN_TOKEN: adminToken});
 const cli = (argv: string[]) => runCli(argv, {env: environment(service)});
 
+/** On a terminal of 80 columns. */
+const onTerminal = async (argv: string[]) => {
+	const screen = createSink();
+	const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
+	const {exitCode} = await runCli(argv, {env: {...environment(service), NO_COLOR: '1'}, io: {stdout}});
+	return {exitCode, stdout: screen.text()};
+};
+
 const attemptsOf = async (service: TestService, {id}: TestOrganization) =>
 	(await admin(service).get(`/admin/organizations/${id}/matches`)).body.data;
 
@@ -27,7 +35,7 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 /** What stands behind a name in the first column. */
 const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
 
-test('match explain shows the answer, the candidates with their points, and what ruled one out, in 80 columns', async (t) => {
+test('match explain shows the answer, the candidates with their points, and what ruled one out, in the columns of the terminal', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
@@ -37,7 +45,7 @@ test('match explain shows the answer, the candidates with their points, and what
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
 	const [attempt] = await attemptsOf(service, acme);
-	const {exitCode, stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	const {exitCode, stdout} = await onTerminal(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'device'), 'device-0001');
 	t.is(shown(stdout, 'told'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
@@ -83,6 +91,11 @@ test('match explain goes on where a link has been deleted since', async (t) => {
 	const {exitCode, stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'link'), `${sale.id} (deleted)`);
+	// The id is all that is left of it, so it is whole on a terminal, too.
+	const {stdout: onScreen} = await onTerminal(['match', 'explain', attempt.id, '--org', acme.orgKey]);
+	for (const text of [stdout, onScreen]) {
+		t.regex(text, new RegExp(`^${sale.id} +0s +`, 'm'));
+	}
 });
 
 test('match list shows the newest attempts first, and an unknown one is not found', async (t) => {

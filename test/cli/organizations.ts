@@ -1,7 +1,7 @@
 import {Readable} from 'node:stream';
 import test from 'ava';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {createSink, runCli} from './_run-cli.ts';
 
 const acme = {
 	id: '7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11',
@@ -13,14 +13,16 @@ const acme = {
 	createdAt: '2026-03-10T12:00:00.000Z',
 };
 
-test('orgs list prints a table of at most 80 columns, and where the list goes on', async (t) => {
+test('orgs list prints a table as wide as the terminal, and where the list goes on', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{...acme, name: 'Acme '.repeat(40)}], {total: 45, page: 2})}),
 	});
-	const {exitCode, stdout, stderr} = await runCli(
-		['orgs', 'list', '--page', '2', '--limit', '20', '--search', 'ac me'],
-		{env},
-	);
+	const terminal = createSink();
+	const {exitCode, stderr} = await runCli(['orgs', 'list', '--page', '2', '--limit', '20', '--search', 'ac me'], {
+		env: {...env, NO_COLOR: '1'},
+		io: {stdout: Object.assign(terminal.stream, {isTTY: true, columns: 80})},
+	});
+	const stdout = terminal.text();
 	t.is(exitCode, 0);
 	t.is(requests[0]?.url, '/admin/organizations?q=ac%20me&page=2&limit=20');
 	const [heading, row] = stdout.split('\n');
@@ -28,6 +30,15 @@ test('orgs list prints a table of at most 80 columns, and where the list goes on
 	t.regex(row ?? '', /^7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11 {2}Ab12 {4}Acme .*… {2}GROWTH {2}ACTIVE$/);
 	t.true(stdout.split('\n').every((line) => line.length <= 80));
 	t.is(stderr, '1 of 45; --page 3 shows the next, --all every one\n');
+});
+
+test('off a terminal no cell of a table is cut', async (t) => {
+	const name = `Acme ${'x'.repeat(200)}`;
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations': () => ({body: pageOf([{...acme, name}])}),
+	});
+	const {stdout} = await runCli(['orgs', 'list'], {env});
+	t.is(stdout.split('\n')[1], `${acme.id}  Ab12    ${name}  GROWTH  ACTIVE`);
 });
 
 test('--json prints the list as the API answered it, and nothing else', async (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import stringWidth from 'string-width';
 import {durationText} from '../../src/cli/duration.ts';
-import {cellText, keyValues, table, wrapped} from '../../src/cli/output.ts';
+import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/output.ts';
 
 type Row = {id: string; name: string; count: number};
 const columns = [
@@ -27,6 +27,15 @@ test('only flexible columns give way, by whole characters, and the table fits', 
 
 	t.true(text.includes('x'.repeat(36)));
 	t.regex(text, new RegExp(`${family}…`));
+});
+
+test('a column gives way down to its least, and what is shorter stays as it is', (t) => {
+	const id = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
+	const least = [
+		{title: 'KEY', value: (key: string) => key, flexible: true, least: ID_WIDTH},
+		{title: 'X', value: () => 'x'.repeat(20)},
+	];
+	t.regex(table(least, [id, 'y'.repeat(90)], {width: 40}), new RegExp(`^${id}  x+\ny{35}…  x+$`, 'm'));
 });
 
 test('stored text cannot steer the terminal', (t) => {

@@ -1,10 +1,10 @@
 export const formattingTopic = `Data goes to standard output, everything else (notes, questions, progress,
 errors) to standard error, so that the output of a command can be kept or piped.
 
-Without --json the output is for people: one line per field, or a table that is
-as wide as the terminal, and 80 columns where there is none. Texts that do not
-fit are cut with an ellipsis; ids never are. These words may change between
-versions.
+Without --json the output is for people: one line per field, or a table. On a
+terminal it is as wide as that, and texts that do not fit are cut with an
+ellipsis; ids never are. Off a terminal nothing is cut. These words may change
+between versions.
 
 With --json the output is the answer of the API as it came: the object, or for a
 list {"data", "total", "page", "limit"}, with every page in one where --all is
