@@ -5,6 +5,7 @@ import {configFolder} from './_config-folder.ts';
 import {createTerminal} from './_fake-terminal.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
 
 const TOKEN = 'token-of-the-operator';
 
@@ -80,16 +81,48 @@ test('a server that is away, or is another one, is not saved', async (t) => {
 	await t.throwsAsync(readFile(file));
 });
 
+test('a token that is piped to the program is taken without an option', async (t) => {
+	const {url} = await server(t);
+	const {env, saved} = await configFolder(t);
+	const piped = start(t, ['login', '--url', url], env);
+	piped.stdin.end(`${TOKEN}\n`);
+	const {exitCode, stdout, stderr} = await finish(piped);
+	t.is(exitCode, 0);
+	t.is(stdout, `Logged in to ${url} (Oplink 1.2.3) as profile 'default'\n`);
+	t.is(stderr, 'Reading the admin token from standard input\n');
+	t.deepEqual(await saved(), {current: 'default', profiles: {default: {url, token: TOKEN}}});
+});
+
+test('Ctrl-C ends a login that waits for a token on a pipe, with nothing saved', async (t) => {
+	const {env, file} = await configFolder(t);
+	const waiting = start(t, ['login', '--url', closedAddress], env);
+	waiting.stderr.once('data', () => waiting.kill('SIGINT'));
+	const {exitCode, stderr} = await finish(waiting);
+	t.is(exitCode, 130);
+	t.regex(stderr, /\nInterrupted\n$/);
+	await t.throwsAsync(readFile(file));
+});
+
+test('a token that is given leaves standard input unread', async (t) => {
+	const {url} = await server(t);
+	const {env, saved} = await configFolder(t);
+	const open = start(t, ['login', '--url', url], {...env, OPLINK_ADMIN_TOKEN: TOKEN});
+	const {exitCode, stderr} = await finish(open);
+	t.is(exitCode, 0);
+	t.is(stderr, '');
+	t.like(await saved(), {profiles: {default: {token: TOKEN}}});
+});
+
 test('without a terminal nothing is asked', async (t) => {
 	const {env} = await configFolder(t);
 	for (const [argv, says] of [
 		[['login'], /No server is named/],
-		[['login', '--url', 'http://localhost:1'], /No admin token is given, and there is no terminal/],
+		[['login', '--url', 'http://localhost:1'], /No admin token is given, and standard input is empty/],
 	] as const) {
 		const {exitCode, stderr} = await runCli([...argv], {env});
 		t.is(exitCode, 2);
 		t.regex(stderr, says);
-		t.regex(stderr, /\nNext: Give --url URL, and the token with --token-file/);
+		t.regex(stderr, /\nNext: Give --url URL, and the token on standard input, with --token-file/);
 	}
 });
 

@@ -1,12 +1,13 @@
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
+import {addAbortSignal, type Readable} from 'node:stream';
 import {text as readText} from 'node:stream/consumers';
 import {Option} from 'commander';
 import {createClient} from '../admin-client.ts';
 import {isLoopback, serverUrl, usableToken} from '../chosen-server.ts';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import type {Io} from '../io.ts';
+import {type Io, tell} from '../io.ts';
 import {profileName, readProfiles, saveProfiles, withoutProfile} from '../profiles.ts';
 import {canAsk, openPrompts, type Prompts} from '../prompts.ts';
 
@@ -15,12 +16,17 @@ type LoginOptions = NameOption & {tokenFile?: string};
 
 const DEFAULT_NAME = 'default';
 const DEFAULT_URL = 'http://localhost:3000';
+const STANDARD_INPUT = '-';
+const GIVE_BOTH = 'Give --url URL, and the token on standard input, with --token-file FILE or OPLINK_ADMIN_TOKEN';
 
 const nameOption = (meaning: string): Option => new Option('--name <profile>', meaning);
 
 /** The token in a file, or on standard input. @throws OperatorError where it cannot be read. */
 const tokenIn = async (io: Io, file: string): Promise<string> => {
-	const text = file === '-' ? readText(io.stdin) : readFile(path.resolve(io.cwd, file), 'utf8');
+	const text =
+		file === STANDARD_INPUT
+			? readText(addAbortSignal(io.interruption, io.stdin as Readable))
+			: readFile(path.resolve(io.cwd, file), 'utf8');
 	return (
 		await text.catch((error: Error) => {
 			throw inputError(`The token cannot be read: ${error.message}`);
@@ -28,29 +34,47 @@ const tokenIn = async (io: Io, file: string): Promise<string> => {
 	).trim();
 };
 
-/** What was named before the prompts, else what they are told. @throws OperatorError where there is nobody to ask. */
-const urlAndToken = async ({io, options}: Context<LoginOptions>): Promise<{url: string; token: string}> => {
-	const {env} = io;
-	const givenUrl = options.url || env['OPLINK_URL'];
-	const givenToken =
+/** The token that an option, the environment or, where no terminal is there to ask on, standard input gives. */
+const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string | undefined> => {
+	const named =
 		options.token ||
-		(options.tokenFile ? await tokenIn(io, options.tokenFile) : env['OPLINK_ADMIN_TOKEN'] || undefined);
+		(options.tokenFile ? await tokenIn(io, options.tokenFile) : io.env['OPLINK_ADMIN_TOKEN'] || undefined);
+	if (named !== undefined || io.stdin.isTTY) {
+		return named;
+	}
+
+	// Whoever waits for a pipe that nobody writes to is told what for.
+	await tell(io, 'Reading the admin token from standard input');
+	const piped = await tokenIn(io, STANDARD_INPUT);
+	if (piped === '') {
+		throw usageError('No admin token is given, and standard input is empty', GIVE_BOTH);
+	}
+
+	return piped;
+};
+
+/** What was named before the prompts, else what they are told. @throws OperatorError where there is nobody to ask. */
+const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string; token: string}> => {
+	const {io, options} = context;
+	const givenUrl = options.url || io.env['OPLINK_URL'];
+	if (!givenUrl && !canAsk(io)) {
+		throw usageError('No server is named', GIVE_BOTH);
+	}
+
+	const known = await givenToken(context);
 	const open: {prompts: Prompts | null} = {prompts: null};
 	const ask: Prompts['ask'] = (question, shown) => {
 		open.prompts ??= openPrompts(io);
 		return open.prompts.ask(question, shown);
 	};
-	if ((!givenUrl || givenToken === undefined) && !canAsk(io)) {
-		throw usageError(
-			givenUrl ? 'No admin token is given, and there is no terminal to ask on' : 'No server is named',
-			'Give --url URL, and the token with --token-file FILE (- is standard input) or OPLINK_ADMIN_TOKEN',
-		);
+	if (known === undefined && !canAsk(io)) {
+		throw usageError('No admin token is given, and there is no terminal to ask on', GIVE_BOTH);
 	}
 
 	try {
 		// Judged one by one, so that nobody types a token for an address that is none.
 		const url = serverUrl(givenUrl || (await ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
-		const token = givenToken ?? (await ask('Admin token (not shown): ', {hidden: true}));
+		const token = known ?? (await ask('Admin token (not shown): ', {hidden: true}));
 		if (token === '') {
 			throw inputError('The token is empty');
 		}
@@ -66,11 +90,11 @@ export const loginCommand = command({
 	summary: 'Check URL and admin token of a server and save them as a profile',
 	examples: [
 		'login --name production --url https://links.example.com',
-		'login --url https://links.example.com --token-file token.txt',
+		'login --url https://links.example.com < token.txt',
 	],
 	options: [
 		nameOption(`name to save them under; '${DEFAULT_NAME}' where absent`),
-		new Option('--token-file <file>', 'file that holds the token; - is standard input'),
+		new Option('--token-file <file>', 'file that holds the token; - is standard input, the default off a terminal'),
 	],
 	run: async (context: Context<LoginOptions>) => {
 		const {io, options, show} = context;
