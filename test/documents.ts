@@ -94,7 +94,7 @@ const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-
 const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
 /** Of shells, of pipelines, of the tests, and those of examples that a shell sets for itself. */
 const others =
-	'TERM GITHUB_OUTPUT TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME'.split(
+	'TERM GITHUB_OUTPUT MALLOC_ARENA_MAX TEST_REDIS_URL TEST_CHROMIUM OPLINK_FUZZ_REQUESTS OPLINK_FUZZ_SEED API KEY JSON ID V TOKEN GUID BITLY NAME'.split(
 		' ',
 	);
 const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);
