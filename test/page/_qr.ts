@@ -11,9 +11,11 @@ export const decodeQR = async (page: Page, screenshot: Buffer): Promise<string> 
 			const drawing = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
 			drawing?.drawImage(bitmap, 0, 0);
 			const image = drawing?.getImageData(0, 0, bitmap.width, bitmap.height);
-			return {width: bitmap.width, height: bitmap.height, pixels: [...(image?.data ?? [])]};
+			// As one string: of an array each number would be looked at and told by itself, millions of them.
+			const characters = Array.from(image?.data ?? [], (byte) => String.fromCharCode(byte));
+			return {width: bitmap.width, height: bitmap.height, pixels: btoa(characters.join(''))};
 		}, screenshot.toString('base64'));
-		return decode({width, height, data: Uint8Array.from(pixels)}, {timeLimit: 10_000});
+		return decode({width, height, data: new Uint8Array(Buffer.from(pixels, 'base64'))}, {timeLimit: 10_000});
 	} finally {
 		await blank.close();
 	}
