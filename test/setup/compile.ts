@@ -18,8 +18,13 @@ const OUTSIDE = ['ava', 'esbuild', 'fast-check', 'ink-testing-library', 'playwri
 
 const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
 
+/**
+ * What it found is kept, so that the next run looks at what has changed since alone. One thread, because several look at
+ * Node's and the packages' types each for itself, and the tests are bundled meanwhile.
+ */
 const checkTypes = async (): Promise<void> => {
-	const options = ['-p', packageRoot, '--noEmit'];
+	const kept = path.join(packageRoot, '.cache', 'types.tsbuildinfo');
+	const options = ['-p', packageRoot, '--noEmit', '--singleThreaded', '--incremental', '--tsBuildInfoFile', kept];
 	try {
 		await promisify(execFile)(process.execPath, [path.join(typescript, 'bin/tsc'), ...options], {cwd: packageRoot});
 	} catch (error) {
@@ -82,6 +87,8 @@ export const compile = async (teardown: Teardown, args: string[]): Promise<Compi
 	const groups = await groupsOf(args);
 	const bundling = build({
 		...bundleOptions,
+		// Each process reads all of its maps when it starts; what the lines were is in the files themselves.
+		sourcesContent: false,
 		external: [...bundleOptions.external, ...OUTSIDE],
 		absWorkingDir: packageRoot,
 		entryPoints: [
