@@ -64,8 +64,11 @@ export const freshStage = async ({
 	return stage;
 };
 
+/** Ends them, for the hook of a file; the next file of the process has its own. */
 export const stopStages = async (): Promise<void> => {
-	await Promise.all([...stages.values()].map(({stop}) => stop()));
+	const ending = [...stages.values()];
+	stages.clear();
+	await Promise.all(ending.map(({stop}) => stop()));
 };
 
 /** An owner of an organization that has not chosen a plan yet. */

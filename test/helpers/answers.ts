@@ -15,7 +15,7 @@ export type RecordedAnswer = {
 const folder = process.env['TEST_ANSWERS'];
 
 /** Answers alike that are kept of one process: comparing each of thousands would tell nothing new. */
-const PER_KIND = 20;
+const PER_KIND = 40;
 const LONGEST = 200_000;
 
 const kinds = new Map<string, number>();

@@ -2,31 +2,40 @@ import path from 'node:path';
 import type {Plugin} from 'esbuild';
 import {packageRoot} from '../../src/package-root.ts';
 
-/** Files that take for themselves what the tests of a process share: its `fetch`, or a hook for each test. */
-const ALONE = new Set(['test/client/platform.ts', 'test/billing/entitlements.ts', 'test/billing/model/sequences.ts']);
+/** Files that take for themselves what the tests of a process share: `fetch`, the heap, a hook for each test, its thread for seconds. */
+const ALONE = new Set([
+	'test/bench/match-accuracy.ts',
+	'test/client/platform.ts',
+	'test/hostile/fuzz.ts',
+	'test/billing/entitlements.ts',
+	'test/billing/model/sequences.ts',
+]);
 
 /** So few that no group is still at it when all the others are done. */
-const FILES_OF_A_GROUP = 8;
+const FILES_OF_A_GROUP = 12;
 
 /** Test files that share a process, by the path that they are compiled to, without its ending. */
 export type Groups = Map<string, string[]>;
+
+/** What a file's tests are told by: where it is below `test/`. */
+const titleOf = (file: string): string => withoutEnding(path.relative(path.join(packageRoot, 'test'), file));
 
 const withoutEnding = (file: string): string => file.replace(/\.tsx?$/, '');
 
 /** Each test file for itself, as where it is named by hand. */
 export const eachAlone = (files: string[]): Groups => new Map(files.map((file) => [withoutEnding(file), [file]]));
 
-/** Neighbours together: half of what a process takes is to load and warm up what all of them need. */
+/**
+ * Neighbours together, in the order of their paths and of whichever folders: half of what a process of few files takes
+ * is to load and warm up what all of them need.
+ */
 export const groupTests = (files: string[]): Groups => {
-	const isAlone = (file: string) => ALONE.has(file) || path.dirname(file) === 'test';
-	const groups = eachAlone(files.filter(isAlone));
-	const others = files.filter((file) => !isAlone(file));
-	for (const folder of new Set(others.map((file) => path.dirname(file)))) {
-		const neighbours = others.filter((file) => path.dirname(file) === folder);
-		const size = Math.ceil(neighbours.length / Math.ceil(neighbours.length / FILES_OF_A_GROUP));
-		for (let start = 0; start < neighbours.length; start += size) {
-			groups.set(path.join(folder, String(start / size + 1)), neighbours.slice(start, start + size));
-		}
+	const groups = eachAlone(files.filter((file) => ALONE.has(file)));
+	const others = files.filter((file) => !ALONE.has(file));
+	const size = Math.ceil(others.length / Math.ceil(others.length / FILES_OF_A_GROUP));
+	for (let start = 0; start < others.length; start += size) {
+		const group = others.slice(start, start + size);
+		groups.set(path.join('test', String(start / size + 1).padStart(2, '0')), group);
 	}
 
 	return groups;
@@ -48,7 +57,7 @@ export const groupPlugin = (groups: Groups): Plugin => {
 				generated((groups.get(name) ?? []).map((file) => `import './${file}';`)),
 			);
 			onResolve({filter: /^ava$/}, ({importer}) =>
-				grouped.has(importer) ? {path: path.parse(importer).name, namespace: 'ava'} : undefined,
+				grouped.has(importer) ? {path: titleOf(importer), namespace: 'ava'} : undefined,
 			);
 			onLoad({filter: /.*/, namespace: 'ava'}, ({path: file}) =>
 				generated([
