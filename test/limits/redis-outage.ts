@@ -1,6 +1,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {type AddressInfo, createServer} from 'node:net';
 import {tmpdir} from 'node:os';
@@ -20,6 +21,12 @@ const freePort = async (): Promise<number> => {
 	server.close();
 	await once(server, 'close');
 	return port;
+};
+
+const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+	while (!(await condition())) {
+		await delay(5);
+	}
 };
 
 /** A Redis of this test alone, that can be killed, stopped and started again on the same port. */
@@ -49,7 +56,14 @@ const createRedisServer = async (t: ExecutionContext) => {
 		}
 	};
 
-	return {port, start, kill, pause: () => child?.kill('SIGSTOP'), resume: () => child?.kill('SIGCONT')};
+	/** A process goes on until it has noticed the signal: Linux tells when it stands. */
+	const pause = async () => {
+		child?.kill('SIGSTOP');
+		const stat = `/proc/${child?.pid}/stat`;
+		await until(() => process.platform !== 'linux' || readFileSync(stat, 'latin1').includes(') T '));
+	};
+
+	return {port, start, kill, pause, resume: () => child?.kill('SIGCONT')};
 };
 
 /** A limiter of the real clock on that port, and what it logged. */
@@ -66,12 +80,6 @@ const startLimiter = (t: ExecutionContext, port: number) => {
 };
 
 type Started = ReturnType<typeof startLimiter>;
-
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-	while (!(await condition())) {
-		await delay(5);
-	}
-};
 
 const isReachable = ({limiter}: Started) =>
 	limiter.ping().then(
@@ -155,7 +163,7 @@ test('a Redis that hangs holds nobody up', async (t) => {
 	await until(() => isReachable(started));
 	t.is(await admittedOf(started, 'caller', 3), 3);
 
-	server.pause();
+	await server.pause();
 	t.is(await admittedOf(started, 'caller', 20), 5);
 	t.is(await admittedOf(started, 'another', 20), 5);
 
