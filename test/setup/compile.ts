@@ -1,8 +1,5 @@
-import {execFile} from 'node:child_process';
 import {cp, mkdir, mkdtemp, readdir, rm, symlink} from 'node:fs/promises';
-import {createRequire} from 'node:module';
 import path from 'node:path';
-import {promisify} from 'node:util';
 import {build} from 'esbuild';
 import {bundleOptions, lateEntries, mainOptions} from '../../.build/bundle-options.ts';
 import {packageRoot} from '../../src/package-root.ts';
@@ -15,22 +12,6 @@ const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
 
 /** Packages that look for files of their own, or that hold the tests themselves; few tests load any of them but ava. */
 const OUTSIDE = ['ava', 'esbuild', 'fast-check', 'ink-testing-library', 'playwright-core', 'typescript'];
-
-const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
-
-/**
- * What it found is kept, so that the next run looks at what has changed since alone. One thread, because several look at
- * Node's and the packages' types each for itself, and the tests are bundled meanwhile.
- */
-const checkTypes = async (): Promise<void> => {
-	const kept = path.join(packageRoot, '.cache', 'types.tsbuildinfo');
-	const options = ['-p', packageRoot, '--noEmit', '--singleThreaded', '--incremental', '--tsBuildInfoFile', kept];
-	try {
-		await promisify(execFile)(process.execPath, [path.join(typescript, 'bin/tsc'), ...options], {cwd: packageRoot});
-	} catch (error) {
-		throw new Error((error as {stdout?: string}).stdout || String(error));
-	}
-};
 
 /** A folder of this run in the package, where what is in it finds its packages; what a killed run left is removed. */
 const makeFolder = async (teardown: Teardown): Promise<string> => {
@@ -76,11 +57,11 @@ const groupsOf = async (args: string[]): Promise<Groups> => {
 export type Compiled = {folder: string; binary: string; answerCheck: string};
 
 /**
- * Checks the types, and bundles tests, sources and packages once for all processes of the run: each of them starts in
+ * Bundles tests, sources and packages once for all processes of the run: each of them starts in
  * half the time that loading some thousand files takes. The folder belongs to this run alone, so that several can go on
  * at once.
  * @param args the run's own; files and folders among them are what is compiled, all tests where there are none.
- * @throws Error with the compiler's words where the types do not fit, and with the path that names no tests.
+ * @throws Error with the path that names no tests.
  */
 export const compile = async (teardown: Teardown, args: string[]): Promise<Compiled> => {
 	const folder = await makeFolder(teardown);
@@ -100,7 +81,6 @@ export const compile = async (teardown: Teardown, args: string[]): Promise<Compi
 		plugins: [groupPlugin(groups)],
 	});
 	await Promise.all([
-		checkTypes(),
 		bundling,
 		build({...mainOptions, absWorkingDir: packageRoot, outdir: path.join(folder, 'src')}),
 		cp(path.join(packageRoot, 'bin'), path.join(folder, 'bin'), {recursive: true}),

@@ -3,6 +3,7 @@ import {mkdir, readdir} from 'node:fs/promises';
 import {constants} from 'node:os';
 import path from 'node:path';
 import {type Outcome, runAva} from './ava.ts';
+import {checkTypes} from './check-types.ts';
 import {findChromium} from './chromium.ts';
 import {compile, compiledArgs} from './compile.ts';
 import {prepareRedis} from './redis.ts';
@@ -18,6 +19,29 @@ const withAnswers = async (outcome: Outcome, answers: string, check: string): Pr
 
 	const {status} = spawnSync(process.execPath, [check, answers], {stdio: 'inherit'});
 	return status === 0 ? outcome : {...outcome, exitCode: outcome.exitCode || 1, failed: outcome.failed + 1};
+};
+
+/** Runs the tests while the types are checked; where those do not fit, that ends the run, and is one more failure. */
+const withTypes = async (
+	interrupted: AbortSignal,
+	runTests: (ended: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> => {
+	const misfit = new AbortController();
+	const checking = checkTypes().then((found) => {
+		if (found !== null) {
+			misfit.abort();
+		}
+
+		return found;
+	});
+	const outcome = await runTests(AbortSignal.any([interrupted, misfit.signal]));
+	const found = await checking;
+	if (found === null) {
+		return outcome;
+	}
+
+	console.error(found);
+	return {...outcome, exitCode: outcome.exitCode || 1, failed: outcome.failed + 1};
 };
 
 /**
@@ -50,7 +74,7 @@ const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> =
 			TEST_ANSWERS: answers,
 			TEST_BINARY: compiled.binary,
 		};
-		const outcome = await runAva(compiledArgs(args, compiled), env, interrupted);
+		const outcome = await withTypes(interrupted, (ended) => runAva(compiledArgs(args, compiled), env, ended));
 		return await withAnswers(outcome, answers, compiled.answerCheck);
 	} catch (error) {
 		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
