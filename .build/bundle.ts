@@ -1,8 +1,8 @@
-import {execFileSync} from 'node:child_process';
+import {execFile, execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {parseArgs} from 'node:util';
+import {parseArgs, promisify} from 'node:util';
 import {build, context} from 'esbuild';
 import {bundleOptions, lateEntries, mainOptions, scriptOptions} from './bundle-options.ts';
 
@@ -46,6 +46,14 @@ const buildServer = async (): Promise<void> => {
 	execFileSync(process.execPath, [path.join(import.meta.dirname, 'compile-server.js'), server], {stdio: 'inherit'});
 };
 
+/** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
+const buildClient = () =>
+	promisify(execFile)(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'src/client'], {cwd: root}).catch(
+		(error: {stdout?: string}) => {
+			throw new Error(error.stdout || String(error));
+		},
+	);
+
 if (values.watch) {
 	// Modules alone, which `oplink serve` then takes instead of a script that is of before the change.
 	await rm(server, {force: true});
@@ -54,6 +62,6 @@ if (values.watch) {
 	}
 } else {
 	await rm(path.join(root, 'dist'), {recursive: true, force: true});
-	await Promise.all([build(main), build(modules)]);
+	await Promise.all([buildClient(), build(main), build(modules)]);
 	await buildServer();
 }

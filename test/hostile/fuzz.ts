@@ -15,7 +15,7 @@ import {createWorld, filled, type World} from './_world.ts';
  * Requests made up from the schemas of the document, right and wrong, over every route. `OPLINK_FUZZ_REQUESTS` says how
  * many; `OPLINK_FUZZ_SEED` begins elsewhere, and each finding names the seed of its batch.
  */
-const REQUESTS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (process.env['CI'] ? 1000 : 600));
+const REQUESTS = Number(process.env['OPLINK_FUZZ_REQUESTS'] ?? (process.env['CI'] ? 1000 : 300));
 const SEED = Number(process.env['OPLINK_FUZZ_SEED'] ?? 1);
 /** The SDK's limit of a minute, less what a world needs. */
 const BATCH = 50;
