@@ -145,7 +145,8 @@ test('what a crash of PostgreSQL takes back is brought again, and nothing else',
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const {db} = service.services;
-	const left = await leftBehind(t, [frameOf([entry(clickOn(acme, id))])]);
+	const first = entry(clickOn(acme, id));
+	const left = await leftBehind(t, [frameOf([first])]);
 	const drain = left.drainOf();
 	const bring = async () => {
 		await appendFile(segmentPath(left.folder, 0), frameOf([entry(clickOn(acme, id)), entry(clickOn(acme, id))]));
@@ -157,10 +158,7 @@ test('what a crash of PostgreSQL takes back is brought again, and nothing else',
 	await bring();
 	t.false(drain.isSecure());
 
-	await db('match_clicks')
-		.where({link_id: id})
-		.whereNot({id: (await db('clicks').where({link_id: id}).first()).id})
-		.delete();
+	await db('match_clicks').where({link_id: id}).whereNot({id: first.id}).delete();
 	await db('clicks').where({link_id: id}).whereNotIn('id', db('match_clicks').select('id')).delete();
 	await db('click_counts').where({organization_id: acme.id}).update({clicks: 1});
 	await db('click_journals').where({id: left.journal}).update({segment: held.segment, position: held.position});
