@@ -143,7 +143,6 @@ const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 const copyMatches = `COPY match_clicks (${matchColumns.join(', ')}) FROM STDIN`;
 
 const write = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
-	await keepMissing(trx, sections, present);
 	await copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks)));
 	const opened = Buffer.concat(sections.map((section) => section.opened));
 	if (opened.length > 0) {
@@ -156,6 +155,8 @@ const write = async (trx: Db, sections: readonly Section[], present: Present): P
 		await reopenMatches(trx, returning.toString().trimEnd().split('\n'));
 	}
 
+	// After the matches, as signals and erasures have it, so that no two wait for each other.
+	await keepMissing(trx, sections, present);
 	await countMonths(trx, sections);
 };
 
