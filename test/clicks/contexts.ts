@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click-context.ts';
+import {mintMatchToken} from '../../src/clicks/open-match.ts';
 import {type Click, directly} from '../../src/clicks/record-click.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
@@ -107,4 +108,52 @@ test('signals that say what the headers said leave the click as it was, others g
 	t.like(same, {timezone: 'Asia/Tokyo'});
 	t.not(other.context_id, same.context_id);
 	t.like(other, {os: 'iOS', os_version: '17.5.1', platform: 'ios', browser: same.browser});
+});
+
+test('a drain that waits for the match of a visit holds up no signals that say what it is about to keep', async (t) => {
+	const {services, clock} = service;
+	const acme = await organization(service);
+	const {id: linkId} = await link(acme);
+	const context = {...iphone, deviceModel: `iPhone of ${linkId}`};
+	const visitor = {hash: randomUUID().replaceAll('-', ''), isReturning: true};
+	const {record} = directly({...services, clock});
+	const visit = () =>
+		record({
+			...context,
+			organizationId: acme.id,
+			linkId,
+			channel: null,
+			referrerHost: null,
+			match: {
+				token: mintMatchToken(clock.now()),
+				windowHours: 1,
+				network: {ipKey: visitor.hash, netKey: visitor.hash},
+				signals: {platform: 'ios', osVersion: null, deviceModel: null, language: null, timezone: null},
+				visitor,
+			},
+		});
+	await visit();
+	context.deviceModel += ' again';
+	const signals = await services.db.transaction();
+	const [match] = await signals('match_clicks').where({link_id: linkId}).forUpdate();
+	t.truthy(match);
+	const draining = visit();
+	const isWaiting = async () =>
+		(
+			await services.db.raw(
+				`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+			)
+		).rowCount > 0;
+	while (!(await isWaiting())) {
+		// Until it stands before the match.
+	}
+
+	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, NULL, NULL, NULL, NULL)`, [
+		clock.now(),
+		context.deviceModel,
+	]);
+	await signals.commit();
+	t.true(await draining);
+	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: context.deviceModel});
+	t.is(rows.length, 1);
 });
