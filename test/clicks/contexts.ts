@@ -1,11 +1,11 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click-context.ts';
-import {mintMatchToken} from '../../src/clicks/open-match.ts';
 import {type Click, directly} from '../../src/clicks/record-click.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {createFakeClock, startService, storedRows, type TestService} from '../helpers/service.ts';
+import {clickOn, hash, matchOf} from './_left-behind.ts';
 
 let service: TestService;
 test.before(async () => {
@@ -114,30 +114,15 @@ test('a drain that waits for the match of a visit holds up no signals that say w
 	const {services, clock} = service;
 	const acme = await organization(service);
 	const {id: linkId} = await link(acme);
-	const context = {...iphone, deviceModel: `iPhone of ${linkId}`};
-	const visitor = {hash: randomUUID().replaceAll('-', ''), isReturning: true};
+	const visitor = {hash: hash(), isReturning: true};
 	const {record} = directly({...services, clock});
-	const visit = () =>
-		record({
-			...context,
-			organizationId: acme.id,
-			linkId,
-			channel: null,
-			referrerHost: null,
-			match: {
-				token: mintMatchToken(clock.now()),
-				windowHours: 1,
-				network: {ipKey: visitor.hash, netKey: visitor.hash},
-				signals: {platform: 'ios', osVersion: null, deviceModel: null, language: null, timezone: null},
-				visitor,
-			},
-		});
-	await visit();
-	context.deviceModel += ' again';
+	const visit = (deviceModel: string) => record(clickOn(acme, linkId, {deviceModel, match: matchOf(visitor)}));
+	const told = `iPhone of ${linkId}`;
+	await visit('iPhone15,2');
 	const signals = await services.db.transaction();
 	const [match] = await signals('match_clicks').where({link_id: linkId}).forUpdate();
 	t.truthy(match);
-	const draining = visit();
+	const draining = visit(told);
 	const isWaiting = async () =>
 		(
 			await services.db.raw(
@@ -148,12 +133,12 @@ test('a drain that waits for the match of a visit holds up no signals that say w
 		// Until it stands before the match.
 	}
 
-	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, NULL, NULL, NULL, NULL)`, [
+	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, 'en', NULL, NULL, NULL)`, [
 		clock.now(),
-		context.deviceModel,
+		told,
 	]);
 	await signals.commit();
 	t.true(await draining);
-	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: context.deviceModel});
+	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: told});
 	t.is(rows.length, 1);
 });

@@ -99,8 +99,8 @@ const skipped = {during: (implementation: Implementation) => implementation};
 /**
  * Ava as a test file finds it that shares its process with others: the file's name is put before each title, which has
  * to be there once in a process, and its hooks run with its first and its last test, because a service that waits for
- * the other files' tests computes all the while. What would act on the tests of the other files is missing: `beforeEach`,
- * `afterEach`, `only`, and a context that hooks fill.
+ * the other files' tests computes all the while; an end is `after.always`. What would act on the tests of the other files is
+ * missing: `beforeEach`, `afterEach`, `only`, and a context that hooks fill.
  */
 export const inGroup = (test: TestFn, file: string) => {
 	const life = lifeOf(test);

@@ -1,0 +1,78 @@
+import {randomBytes, randomUUID} from 'node:crypto';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {createDrain} from '../../src/clicks/journal/drain.ts';
+import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
+import {encodeFrame} from '../../src/clicks/journal/frame.ts';
+import {encodeSection} from '../../src/clicks/journal/section.ts';
+import {segmentPath} from '../../src/clicks/journal/segments.ts';
+import {mintMatchToken, type OpenMatch} from '../../src/clicks/open-match.ts';
+import type {Click} from '../../src/clicks/record-click.ts';
+import type {TestService} from '../helpers/service.ts';
+
+/** When the clicks of a test happen. */
+export const at = new Date('2026-03-10T12:00:00.000Z');
+export const later = (seconds: number): Date => new Date(at.getTime() + seconds * 1000);
+
+/** A hash as the tables keep them, 16 bytes in hexadecimal. */
+export const hash = (): string => randomBytes(16).toString('hex');
+
+export const matchOf = (
+	visitor: OpenMatch['visitor'] = null,
+	deviceModel: string | null = 'iPhone15,2',
+): OpenMatch => ({
+	token: mintMatchToken(at),
+	windowHours: 1,
+	network: {ipKey: hash(), netKey: hash()},
+	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null},
+	visitor,
+});
+
+export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
+	organizationId: owner.id,
+	linkId,
+	channel: null,
+	platform: 'ios',
+	os: 'iOS',
+	osVersion: '17.5.1',
+	browser: 'Safari',
+	deviceModel: null,
+	language: 'en',
+	timezone: null,
+	referrerHost: null,
+	country: null,
+	botClass: null,
+	match: matchOf(),
+	...more,
+});
+
+export const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(entries));
+
+/** A journal that a process left behind. */
+export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
+	t.teardown(() => rm(folder, {recursive: true, force: true}));
+	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
+	const journal = randomUUID();
+	let refused = 0;
+	const drainOf = () => {
+		const {db, clickPartitions} = services;
+		return createDrain({db, clickPartitions, folder, journal, onRefused: () => (refused += 1)});
+	};
+	const drain = async (one = drainOf()) => {
+		while (await one.step()) {
+			// Until nothing is left.
+		}
+	};
+	return {folder, journal, drain, drainOf, refused: () => refused};
+};
+
+export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);
+
+/** Clicks that are counted for an organization. */
+export const countOf = async ({services}: TestService, owner: {id: string}): Promise<number> => {
+	const [row] = await services.db('click_counts').where({organization_id: owner.id});
+	return Number(row?.clicks ?? 0);
+};
