@@ -43,16 +43,6 @@ export const linkColumns: ReadonlySet<string> = new Set([
 	'matchWindowHours',
 ]);
 
-/** Fields that a link has in answers alone: an exported row carries them, a create body may not. */
-export const readOnlyFields: ReadonlySet<string> = new Set([
-	'id',
-	'organizationId',
-	'url',
-	'domain',
-	'createdAt',
-	'updatedAt',
-]);
-
 const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
 
 const hours = (value: string): number => {

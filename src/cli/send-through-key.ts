@@ -1,9 +1,9 @@
-import {createHash, randomUUID} from 'node:crypto';
+import {randomUUID} from 'node:crypto';
 import {OplinkApiError} from '../client/errors.ts';
 import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../client/oplink.ts';
+import {contentCode, readOnlyFields} from '../links/content-code.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
 import {inParallel} from './in-parallel.ts';
-import {readOnlyFields} from './link-fields.ts';
 import type {LinkSurface} from './link-surface.ts';
 import {eachPage} from './list-pages.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
@@ -48,26 +48,9 @@ const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']):
 const createBody = (row: Body): Body =>
 	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
 
-const CODE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const CODE_LENGTH = 12;
-
-/**
- * A row without a name of its own gets a short code from its content, as the import of the admin API does it: the same
- * row is the same link, so that a second run, or one after an interruption, makes nothing twice.
- */
-const named = (body: Body): Body => {
-	if (body['shortCode'] !== undefined || body['externalId'] !== undefined) {
-		return body;
-	}
-
-	let number = BigInt(`0x${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`);
-	const characters = Array.from({length: CODE_LENGTH}, () => {
-		const character = CODE_ALPHABET[Number(number % 62n)];
-		number /= 62n;
-		return character;
-	});
-	return {...body, shortCode: characters.join('')};
-};
+/** A row without a name of its own gets the short code that the import of the admin API gives it. */
+const named = (body: Body): Body =>
+	body['shortCode'] === undefined && body['externalId'] === undefined ? {...body, shortCode: contentCode(body)} : body;
 
 /** The id of the link that a row's external id or short code belongs to. */
 const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<string | null> => {

@@ -47,11 +47,11 @@ const inEarnest = (services: Services, {organization, by, query}: Import): Apply
 	};
 };
 
-async function* answerLines(services: Services, {organization, request}: Import, apply: ApplyRows) {
+async function* answerLines(services: Services, {request}: Import, apply: ApplyRows) {
 	// An empty piece sends the headers, so that a caller may wait for them before it sends its rows.
 	yield '';
 	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
-		const rows = lines.flatMap((line) => readRow(line, services.addresses, organization.id) ?? []);
+		const rows = lines.flatMap((line) => readRow(line, services.addresses) ?? []);
 		const answers = rows.length === 0 ? [] : await apply(rows);
 		yield answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
 	}

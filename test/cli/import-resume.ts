@@ -90,3 +90,24 @@ test('an import that is killed goes on from there without duplicates', async (t)
 	await once(program, 'close');
 	await resumes(t, given);
 });
+
+test('a row without a name is one link, whether a SERVER key or the admin token imports it', async (t) => {
+	const {acme, file, importAll} = await setUp(t);
+	const rows = [
+		{path: '/a', title: null, fallbackUrl: 'https://EXAMPLE.org', matchWindowHours: 72, params: {b: '1', a: '2'}},
+		{url: 'https://old.example/x', tags: ['ü'], og: {title: 'T', imageUrl: null}, path: '/b', externalId: null},
+	];
+	const reordered = {matchWindowHours: 72, path: '/a', params: {a: '2', b: '1'}, fallbackUrl: 'https://EXAMPLE.org'};
+	await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+	const byKey = async () => {
+		const env = {OPLINK_URL: service.url, OPLINK_API_KEY: acme.serverKey};
+		return JSON.parse((await finish(start(t, ['links', 'import', file, '--json'], env))).stdout);
+	};
+	t.like(await byKey(), {created: 2, failed: 0});
+	t.like(JSON.parse((await importAll()).stdout), {created: 0, skipped: 2, failed: 0});
+
+	await writeFile(file, [{path: '/c'}, reordered].map((row) => `${JSON.stringify(row)}\n`).join(''));
+	t.like(JSON.parse((await importAll()).stdout), {created: 1, skipped: 1});
+	t.like(await byKey(), {created: 0, skipped: 2});
+	t.is(await totalOf(acme), 3);
+});

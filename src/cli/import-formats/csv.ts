@@ -1,8 +1,9 @@
 import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
+import {readOnlyFields} from '../../links/content-code.ts';
 import {inputError, usageError} from '../cli-errors.ts';
-import {linkColumns, readOnlyFields} from '../link-fields.ts';
+import {linkColumns} from '../link-fields.ts';
 import type {ImportRow, Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
