@@ -1,4 +1,4 @@
-import {clickIdOfToken} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {type MatchFields, type SentToken, tokensOf} from '../../src/match/match-request.ts';
 import {type MatchSignals, normalise, signalsOfApp} from '../../src/match/match-signals.ts';
 import {networkKeysOf} from '../../src/match/network-keys.ts';
@@ -52,7 +52,7 @@ export const keysOf = (ip: string): Keys => {
 
 export const makeClick = (
 	base: Omit<At, 'keys'> & {ip: string},
-	{id, linkId, token, visit}: {id: string; linkId: string; token: string; visit: Visit},
+	{id, linkId, token, visit}: {id: string; linkId: string; token: MatchToken; visit: Visit},
 ): Click => {
 	const {ip, ...rest} = base;
 	const {told, userAgent, screen, takesCookie, browser} = visit;

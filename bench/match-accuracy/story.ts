@@ -1,3 +1,4 @@
+import type {MatchToken} from '../../src/clicks/open-match.ts';
 import type {MatchFields} from '../../src/match/match-request.ts';
 import {type Click, makeClick, makeOpen, type Open} from './events.ts';
 import {createLinks} from './links.ts';
@@ -14,8 +15,8 @@ const DAY = 24 * HOUR;
 const START = Date.UTC(2026, 2, 2);
 const TOKEN_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-const tokenOf = (random: Random): string =>
-	`opl_${Array.from({length: 32}, () => TOKEN_LETTERS[random.below(TOKEN_LETTERS.length)]).join('')}`;
+const tokenOf = (random: Random): MatchToken =>
+	`opl_${Array.from({length: 32}, () => TOKEN_LETTERS[random.below(TOKEN_LETTERS.length)]).join('')}` as MatchToken;
 
 /** Hours from the click to the first open. */
 const delayOf = (random: Random): number => {
@@ -99,7 +100,7 @@ export const tellStory = ({people: count, seed, crowding}: {people: number; seed
 		return {tenant, linkId: linkFor(tenant), at: timeOf(random, person), spot: moves.whereIs(person)};
 	};
 
-	const click = (person: Person, {tenant, linkId, at, spot}: Plan, visit: Visit): {click: Click; token: string} => {
+	const click = (person: Person, {tenant, linkId, at, spot}: Plan, visit: Visit): {click: Click; token: MatchToken} => {
 		const token = tokenOf(random);
 		const seen = moves.isRelayed(person, visit.browser) ? world.relayExit(person.metro) : spot;
 		const base = {at: new Date(at), person: person.id, organizationId: tenant.id, network: seen.kind, place: seen.v4};

@@ -13,6 +13,11 @@ const PREFIX_LENGTH = 16;
 /** A new raw key: the tier's 8 characters and 32 random bytes as base64url (interface 2). */
 export const mintRawKey = (tier: Tier): string => tierPrefix[tier] + randomBytes(32).toString('base64url');
 
+const RAW_KEY = /^opl_(?:sdk|api)_[A-Za-z0-9_-]{43}$/;
+
+/** Whether a text has the form of a raw key. What has not is nobody's key, and is looked for nowhere. */
+export const isRawKey = (text: string): boolean => RAW_KEY.test(text);
+
 export const prefixOf = (rawKey: string): string => rawKey.slice(0, PREFIX_LENGTH);
 
 export const hashRawKey = (rawKey: string): Buffer => hash('sha256', rawKey, 'buffer');

@@ -26,7 +26,12 @@ export type Granted = {
 export type Credential = keyof Granted;
 
 /** What a request shows of its caller. */
-export type Shown = {authorization: string | undefined; orgId: string | null; requestId: string};
+export type Shown = {
+	authorization: string | undefined;
+	/** The organization that a session names in the query. It is read after the credential and the limit. */
+	orgId: () => string | null;
+	requestId: string;
+};
 
 /** What a route asks of a session beside its being one. */
 export type SessionRule = {
@@ -106,7 +111,7 @@ export const admit = async (
 				subject: null,
 				grant: async () => {
 					const fetchBy = onboarding ? caller(actorOf('USER', session, null)) : null;
-					const {actor, organization, user} = await requireAccess(services, session, {orgId, fetchBy});
+					const {actor, organization, user} = await requireAccess(services, session, {orgId: orgId(), fetchBy});
 					return {by: caller(actor), session, organization, user};
 				},
 			};

@@ -1,5 +1,5 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
-import {isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
+import {isRawKey, isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
 import {type ApiKey, isUseWorthNoting} from '../api-keys/api-key-store.ts';
 import {
 	invalidAdminToken,
@@ -11,16 +11,17 @@ import {
 } from '../errors.ts';
 import {planOf, requireFeature} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
+import {bearerTokenOf} from './bearer-token.ts';
 import type {KeyHolder} from './key-cache.ts';
 
-/** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme's name is without case). @throws 401. */
-const bearerToken = (authorization: string | undefined): string => {
+/** The token of the header. @throws 401. */
+const requireBearerToken = (authorization: string | undefined): string => {
 	if (authorization === undefined || authorization === '') {
 		throw missingAuthorization();
 	}
 
-	const token = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
-	if (token === undefined) {
+	const token = bearerTokenOf(authorization);
+	if (token === null) {
 		throw malformedAuthorization();
 	}
 
@@ -35,6 +36,10 @@ export const findKeyHolder = async (
 	{clock, keyBook, keyCache}: Services,
 	rawKey: string,
 ): Promise<KeyHolder | null> => {
+	if (!isRawKey(rawKey)) {
+		return null;
+	}
+
 	const prefix = prefixOf(rawKey);
 	const candidates = await keyCache.get(prefix, () => keyBook.find(prefix));
 	const now = clock.now();
@@ -62,7 +67,7 @@ export const authenticateKey = async (
 	authorization: string | undefined,
 	required: Tier,
 ): Promise<KeyHolder> => {
-	const rawKey = bearerToken(authorization);
+	const rawKey = requireBearerToken(authorization);
 	const holder = await findKeyHolder(services, rawKey);
 	if (holder === null) {
 		throw invalidApiKey();
@@ -89,13 +94,13 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Whether the header carries the admin token, compared in constant time whatever its length. */
 export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
-	const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-	return token !== undefined && timingSafeEqual(digest(token), digest(adminToken));
+	const token = bearerTokenOf(authorization);
+	return token !== null && timingSafeEqual(digest(token), digest(adminToken));
 };
 
 /** @throws 401 without the admin token. */
 export const authenticateAdmin = (adminToken: string, authorization: string | undefined): void => {
-	bearerToken(authorization);
+	requireBearerToken(authorization);
 	if (!isAdmin(adminToken, authorization)) {
 		throw invalidAdminToken();
 	}

@@ -2,6 +2,7 @@ import type {JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
+import {bearerTokenOf} from './bearer-token.ts';
 import {type Role, roleOf} from './roles.ts';
 
 /** What a verified session token says. Organization and user are the provider's ids. */
@@ -69,8 +70,8 @@ const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean
 
 /** `Authorization: Bearer <token>` of a session. @throws 401 in the words of interface 7.5. */
 const sessionToken = (authorization: string | undefined): string => {
-	const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-	if (token === undefined) {
+	const token = bearerTokenOf(authorization);
+	if (token === null) {
 		throw missingSession();
 	}
 

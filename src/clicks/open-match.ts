@@ -3,10 +3,15 @@ import type {ToldSignals} from '../match/match-signals.ts';
 import type {NetworkKeyTexts} from '../match/network-keys.ts';
 import {ALPHANUMERIC, randomAlphanumeric} from '../organizations/org-key.ts';
 
+declare const isMatchToken: unique symbol;
+
+/** A text that has the form of a match token. Only what minted one, or found that a text has the form, makes it. */
+export type MatchToken = string & {readonly [isMatchToken]: true};
+
 /** What lets an app's first open claim a click. */
 export type OpenMatch = {
 	/** The one-time token that the page carries. */
-	token: string;
+	token: MatchToken;
 	windowHours: number;
 	network: NetworkKeyTexts;
 	signals: ToldSignals;
@@ -38,14 +43,24 @@ const timeDigits = (at: number): string => {
 };
 
 /** A new match token: `opl_` and 32 of `[A-Za-z0-9]` (decisions 6), 7 of them its time, 148 bits of the rest random. */
-export const mintMatchToken = (at: Date): string =>
-	`${PREFIX}${timeDigits(at.getTime())}${randomAlphanumeric(32 - TIME_DIGITS)}`;
+export const mintMatchToken = (at: Date): MatchToken =>
+	`${PREFIX}${timeDigits(at.getTime())}${randomAlphanumeric(32 - TIME_DIGITS)}` as MatchToken;
+
+const TOKEN = /^opl_[A-Za-z0-9]{32}$/;
+const TOKEN_WITHIN = /opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/;
+
+/** The text as a match token, or null where it is anything else. */
+export const readMatchToken = (text: unknown): MatchToken | null =>
+	typeof text === 'string' && TOKEN.test(text) ? (text as MatchToken) : null;
+
+/** The match token wherever it stands: bare, at the end of a copied URL, or in a referrer's parameters (facts 1.3, 1.5). */
+export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(TOKEN_WITHIN.exec(text)?.[0]);
 
 /**
  * The id of the click whose page carries the token, a UUID of version 7: the token's time, and 74 bits of its SHA-256. So
  * the click is found by its own id, without an index of tokens, and who knows the id does not know the token.
  */
-export const clickIdOfToken = (token: string): string => {
+export const clickIdOfToken = (token: MatchToken): string => {
 	let at = 0;
 	for (const digit of token.slice(PREFIX.length, PREFIX.length + TIME_DIGITS)) {
 		at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
@@ -58,7 +73,7 @@ export const clickIdOfToken = (token: string): string => {
 };
 
 /** What a token of an earlier version is found by, for as long as one may be open: 16 bytes of its SHA-256. */
-export const earlierHashOfToken = (token: string): Buffer =>
+export const earlierHashOfToken = (token: MatchToken): Buffer =>
 	Buffer.from(hash('sha256', token, 'hex').slice(0, 32), 'hex');
 
 /** A second visit of the same link within this time is the same visit (facts 4.6). */

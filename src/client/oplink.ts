@@ -79,7 +79,8 @@ const sessionBody = (device: Device): Device => {
  * The token in a text, if it has one. What else a clipboard holds is nobody's business, and a text of more than 100
  * characters, such as a campaign's referrer, would have the whole match refused.
  */
-const tokenIn = (text: string | undefined): string | undefined => /opl_[\w-]{1,96}/.exec(text ?? '')?.[0];
+const tokenIn = (text: string | undefined): string | undefined =>
+	/opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/.exec(text ?? '')?.[0];
 
 const signalsOf = (device: Device & MatchTokens): MatchSignals => {
 	const {clipboardToken, installReferrer, deviceId, platform, osVersion, deviceModel, language, timezone} = device;

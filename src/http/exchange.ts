@@ -16,7 +16,6 @@ export type Exchange = {
 	req: IncomingMessage;
 	method: string;
 	path: string;
-	query: Record<string, string | string[] | undefined>;
 	/** What the router found in the path. */
 	params?: Record<string, string>;
 	state: ExchangeState;
@@ -41,7 +40,6 @@ export const createExchange = (
 		req: request,
 		method: request.method ?? '',
 		path,
-		query: {},
 		state: {
 			requestId: '',
 			hostname: null,

@@ -11,6 +11,7 @@ import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
 import type {Exchange} from './exchange.ts';
+import {lazyQuery} from './query.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
 /** What a handler may know of the request besides its validated parts. */
@@ -66,6 +67,8 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	body?: Joi.Schema<B> | 'stream';
 	/** Accept a body sent as text/plain too, as a browser's beacon does. */
 	textBody?: boolean;
+	/** Take path and query as they came: what they hold is for the handler to judge, and nothing of it is 400 here. */
+	lenient?: boolean;
 	/** Answer any origin (decisions 2: /match, /sdk/* and /data). */
 	cors?: boolean;
 	/** Where the route lives (decisions 2): on the API host, on link domains, or on whatever host was asked. */
@@ -152,8 +155,10 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		settles = false,
 		status = definition.answer === null ? 204 : 200,
 		textBody = false,
+		lenient = false,
 	} = definition;
 	const bodySchema = body === 'stream' ? undefined : body;
+	const checkUrl: typeof checkUrlPart = lenient ? (_, value) => ({value: value as never, faults: []}) : checkUrlPart;
 	const isOfSession = credential === 'session';
 
 	return {
@@ -170,11 +175,12 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
 		respond: async (ctx, services) => {
 			const facts = requestFacts(ctx, services);
-			const shown = {
-				authorization: ctx.req.headers.authorization,
-				orgId: isOfSession && ctx.query['orgId'] !== undefined ? String(ctx.query['orgId']) : null,
-				requestId: facts.requestId,
+			const queryOf = lazyQuery(ctx.req.url);
+			const orgId = (): string | null => {
+				const named = isOfSession ? queryOf()['orgId'] : undefined;
+				return named === undefined ? null : String(named);
 			};
+			const shown = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
 			const {subject, grant} = await admit(services, credential, shown, {role, onboarding});
 			if (limit !== undefined) {
 				const wait = await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip));
@@ -187,8 +193,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const granted = await grant();
 			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
 			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: textBody});
-			const ofPath = params === undefined ? nothing : checkUrlPart<P>(params, ctx.params ?? {});
-			const ofQuery = query === undefined ? nothing : checkUrlPart<Q>(query, {...ctx.query});
+			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
+			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
 			// All of them at once, wherever they stand in the request (decisions 3).
 			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {clickIdOfToken, earlierHashOfToken} from '../clicks/open-match.ts';
+import {clickIdOfToken, earlierHashOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, toldField} from '../devices/device-fields.ts';
 import type {DeviceFields} from './match-signals.ts';
 
@@ -27,16 +27,12 @@ export type TokenMethod = 'CLIPBOARD' | 'INSTALL_REFERRER';
 /** `clickId`: of the click whose page carried it; `earlierHash`: what it is found by where its page is an earlier version's. */
 export type SentToken = {method: TokenMethod; clickId: string; earlierHash: Buffer};
 
-/** The token wherever it stands: bare, at the end of a copied URL, or in a referrer's parameters (facts 1.3, 1.5). */
-const tokenIn = (text: string | null | undefined): string | null =>
-	/opl_[A-Za-z0-9]{16,}/.exec(text ?? '')?.[0] ?? null;
-
 /** The tokens that a request carries, the stronger method first. */
 export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentToken[] =>
 	(
 		[
-			['CLIPBOARD', tokenIn(clipboardToken)],
-			['INSTALL_REFERRER', tokenIn(installReferrer)],
+			['CLIPBOARD', matchTokenIn(clipboardToken ?? '')],
+			['INSTALL_REFERRER', matchTokenIn(installReferrer ?? '')],
 		] as const
 	).flatMap(([method, token]) =>
 		token === null ? [] : [{method, clickId: clickIdOfToken(token), earlierHash: earlierHashOfToken(token)}],

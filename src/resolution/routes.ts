@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type {Query} from '../http/query.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
@@ -6,7 +7,7 @@ import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
 /** Anything may stand in the query: on `/data` it passes into `params` (decisions 5). */
-const anyQuery = Joi.object<Record<string, unknown>>().unknown(true).options({stripUnknown: false});
+const anyQuery = Joi.object<Query>().unknown(true);
 
 type Code = {shortCode: string};
 type OrganizationCode = Code & {orgKey: string};
@@ -23,6 +24,7 @@ export const resolutionRoutes = [
 		answer: linkDataAnswer,
 		credential: 'none',
 		host: 'link',
+		lenient: true,
 		limit: limits.resolution,
 		params: organizationCode,
 		query: anyQuery,
@@ -38,6 +40,7 @@ export const resolutionRoutes = [
 		answer: null,
 		credential: 'none',
 		host: 'link',
+		lenient: true,
 		limit: limits.resolution,
 		params: organizationCode,
 		body: 'stream',
@@ -52,6 +55,7 @@ export const resolutionRoutes = [
 		answer: pageOrDataAnswer,
 		credential: 'none',
 		host: 'link',
+		lenient: true,
 		limit: limits.resolution,
 		params: organizationCode,
 		query: anyQuery,
@@ -66,6 +70,7 @@ export const resolutionRoutes = [
 		answer: pageAnswer,
 		credential: 'none',
 		host: 'link',
+		lenient: true,
 		limit: limits.resolution,
 		params: code,
 		handler: ({services, request, params}) => visitLink(services, request, {...params, data: false}, {}),

@@ -1,4 +1,4 @@
-import {clickIdOfToken} from '../clicks/open-match.ts';
+import {clickIdOfToken, type MatchToken, readMatchToken} from '../clicks/open-match.ts';
 import {readJsonBody} from '../http/body.ts';
 import {type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
@@ -49,7 +49,7 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 };
 
 /** Adds the signals to the click that the token names, once, and to its record what reports show of them. */
-const store = async ({db, clock}: Services, token: string, signals: PageSignals): Promise<void> => {
+const store = async ({db, clock}: Services, token: MatchToken, signals: PageSignals): Promise<void> => {
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
 	await db.raw(
@@ -99,7 +99,7 @@ export const takeSignals = async (
 	await locate(services, request.hostname, {...path, data: false});
 	const body = await readJsonBody(request.stream, {alsoText: true, limit: BODY_LIMIT});
 	const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-	const token = textOf(fields['token']);
+	const token = readMatchToken(fields['token']);
 	if (token !== null) {
 		await services.clickJournal.settled(clickIdOfToken(token));
 		await store(services, token, readSignals(fields, request));

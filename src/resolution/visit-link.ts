@@ -2,7 +2,9 @@ import Joi from 'joi';
 import {deviceIdField} from '../devices/device-fields.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {HttpError} from '../errors.ts';
+import type {Query} from '../http/query.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
+import {isStorable} from '../http/storable.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import {qrSvg} from '../links/qr-svg.ts';
 import {randomPooled} from '../random-pool.ts';
@@ -56,18 +58,32 @@ const page = async (services: Services, request: RequestFacts, link: ResolvedLin
 const MAX_PARAMS = 50;
 const MAX_PARAMS_BYTES = 8192;
 
-/** The link's parameters, and below them what the query adds, as far as the limits of `params` reach (decisions 5). */
-const withQuery = (params: Record<string, string>, query: Record<string, unknown>): Record<string, string> => {
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * The link's parameters, and below them what the query adds, as far as the limits of `params` reach (decisions 5): what
+ * no link could have as a parameter is left out.
+ */
+const withQuery = (params: Record<string, string>, query: Query): Record<string, string> => {
 	const merged = {...params};
+	let count = Object.keys(merged).length;
+	let bytes = jsonBytes(merged);
 	for (const [name, given] of Object.entries(query)) {
-		const value = Array.isArray(given) ? given[0] : given;
-		if (name === 'deviceId' || Object.hasOwn(params, name) || typeof value !== 'string') {
+		const [value = ''] = [given].flat();
+		if (count >= MAX_PARAMS) {
+			break;
+		}
+
+		if (name === 'deviceId' || Object.hasOwn(params, name) || !isStorable(name) || !isStorable(value)) {
 			continue;
 		}
 
-		const wider = {...merged, [name]: value};
-		if (Object.keys(wider).length <= MAX_PARAMS && Buffer.byteLength(JSON.stringify(wider)) <= MAX_PARAMS_BYTES) {
+		// With a colon, and a comma behind the one before it.
+		const wider = bytes + jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
+		if (wider <= MAX_PARAMS_BYTES) {
 			merged[name] = value;
+			count += 1;
+			bytes = wider;
 		}
 	}
 
@@ -77,8 +93,8 @@ const withQuery = (params: Record<string, string>, query: Record<string, unknown
 /** Of the query only `deviceId` is ours: it registers the device (interface 4.3). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
-const data = async (services: Services, request: RequestFacts, link: ResolvedLink, query: Record<string, unknown>) => {
-	const {deviceId} = validateUrlPart(deviceQuery, query);
+const data = async (services: Services, request: RequestFacts, link: ResolvedLink, query: Query) => {
+	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});
 	if (!request.isHead) {
 		if (deviceId !== undefined) {
 			await registerDevice(services.db, {organizationId: link.organization.id, deviceId, now: services.clock.now()});
@@ -100,7 +116,7 @@ export const visitLink = async (
 	services: Services,
 	request: RequestFacts,
 	path: ResolutionPath,
-	query: Record<string, unknown>,
+	query: Query,
 ): Promise<Reply> => {
 	const {metrics} = services;
 	try {

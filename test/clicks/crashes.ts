@@ -2,7 +2,7 @@ import {mkdtemp, readdir, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {clickIdOfToken} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken, matchTokenIn} from '../../src/clicks/open-match.ts';
 import {createDb} from '../../src/db/db.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
@@ -24,9 +24,14 @@ const stage = async (t: ExecutionContext) => {
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
+const clickIdOf = (text: string): string | null => {
+	const token = matchTokenIn(text);
+	return token && clickIdOfToken(token);
+};
+
 /** Everything that was shown is there once, and nothing that was not asked for. */
 const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
-	const shown = loads.flatMap(({tokens}) => tokens.map(clickIdOfToken));
+	const shown = loads.flatMap(({tokens}) => tokens.map(clickIdOf));
 	const rows = await db('match_clicks').select('id');
 	const stored = new Set(rows.map(({id}) => id));
 	t.is(shown.filter((id) => !stored.has(id)).length, 0, 'shown, and lost');

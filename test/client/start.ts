@@ -2,7 +2,8 @@ import test from 'ava';
 import {type LinkData, type MatchFound, Oplink} from '../../src/client/oplink.ts';
 import {type Fate, faultyServer} from './_faulty-server.ts';
 
-const device = {deviceId: 'device-0001', platform: 'iOS', clipboardToken: 'opl_token', appVersion: '1.2'} as const;
+const matchToken = `opl_${'Ab1'.repeat(10)}xy`;
+const device = {deviceId: 'device-0001', platform: 'iOS', clipboardToken: matchToken, appVersion: '1.2'} as const;
 const link: LinkData = {linkId: '5f0c1f5e-8a58-4a0c-9a43-0d9c2b1b7a10', path: '/sale', params: {code: 'x'}};
 const found: MatchFound = {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...link};
 
@@ -22,14 +23,19 @@ test('start opens a session, then asks for a match, and hands its link to the li
 	t.deepEqual(heard, [[link, found]]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match']);
 	t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, platform: 'iOS', appVersion: '1.2'});
-	t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, platform: 'iOS', clipboardToken: 'opl_token'});
+	t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, platform: 'iOS', clipboardToken: matchToken});
 	t.deepEqual(log, []);
 });
 
 for (const [what, given, sent] of [
-	['a token in an address', {clipboardToken: 'https://example.com/x?t=opl_Ab1 '}, {clipboardToken: 'opl_Ab1'}],
-	['a long referrer', {installReferrer: `utm_source=${'x'.repeat(200)}&t=opl_Ab1&b=1`}, {installReferrer: 'opl_Ab1'}],
+	['a token in an address', {clipboardToken: `https://example.com/x?t=${matchToken} `}, {clipboardToken: matchToken}],
+	[
+		'a long referrer',
+		{installReferrer: `utm_source=${'x'.repeat(200)}&t=${matchToken}&b=1`},
+		{installReferrer: matchToken},
+	],
 	['what else a clipboard holds', {clipboardToken: 'my password', installReferrer: 'utm_source=google-play'}, {}],
+	['what only looks like a token', {clipboardToken: `${matchToken}z`, installReferrer: 'opl_short'}, {}],
 ] as const) {
 	test(`of clipboard and referrer start sends a token and nothing else (${what})`, async (t) => {
 		const {oplink, requests} = await faultyServer(t, [session, unmatched]);

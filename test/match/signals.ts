@@ -123,6 +123,12 @@ test('the answer is 204 for an unknown token and for values that make no sense',
 		[],
 		null,
 		{token: `opl_${'x'.repeat(32)}`, ...pageSignals},
+		...['9bbc_', '../..', '', 'opl_', `opl_${'x'.repeat(31)}`, `opl_${'x'.repeat(33)}`, `opl_${'é'.repeat(32)}`].map(
+			(malformed) => ({token: malformed, ...pageSignals}),
+		),
+		{token: `${token}x`, ...pageSignals},
+		{token: ` ${token}`, ...pageSignals},
+		{token: [token], ...pageSignals},
 		{token: 7, timezone: 7, languages: 'en', touchPoints: 'many'},
 		{token, timezone: 'Mars/Olympus', languages: [7], model: {}, platformVersion: [], touchPoints: null},
 	]) {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {clickIdOfToken, earlierHashOfToken} from '../../src/clicks/open-match.ts';
+import {clickIdOfToken, earlierHashOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, storedRows, type TestService} from '../helpers/service.ts';
@@ -41,8 +41,8 @@ test('the token of a page that an earlier version showed matches as long as its 
 	const acme = await organization(service);
 	const {link: sale, token} = await clicked(service, acme, network()(1));
 	const [{id}] = await storedRows(service, 'match_clicks', {link_id: sale.id});
-	t.is(id, clickIdOfToken(String(token)));
-	const earlier = `opl_${'x'.repeat(31)}7`;
+	t.is(id, clickIdOfToken(token as MatchToken));
+	const earlier = `opl_${'x'.repeat(31)}7` as MatchToken;
 	await service.services
 		.db('match_clicks')
 		.where({id})

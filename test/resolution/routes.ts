@@ -172,9 +172,27 @@ test('an unknown code, an unknown orgKey and a malformed code are 404', async (t
 	}
 });
 
-test('a null character in a code is 400, as in any string', async (t) => {
+test('a code with a null character or half a surrogate pair is malformed as any other is: 404', async (t) => {
 	const acme = await organization(service);
-	t.is((await anonymous(service).get(`/${acme.orgKey}/%00`)).status, 400);
+	for (const code of ['%00', 'a%00b', '%ED%A0%80', '%FF', '__proto__']) {
+		for (const path of [`/${acme.orgKey}/${code}`, `/${acme.orgKey}/${code}/data`]) {
+			const {status, body} = await anonymous(service).get(path);
+			t.is(status, 404, path);
+			t.is(body.message, 'Link not found');
+		}
+	}
+
+	t.is((await anonymous(service).get('/%00b12/x')).body.details[0].field, 'orgKey');
+});
+
+test('no query makes a visit a 400: what no link could have as a parameter is left out', async (t) => {
+	const {url} = await link(await organization(service), {params: {a: '1'}});
+	const query = '__proto__=x&constructor=y&n%00=1&n=%00&%ED%A0%80=2&%zz=3&=4&b=5&b=6&a=7&%&&';
+	t.is((await anonymous(service).get(`${pathOf(url)}?${query}`)).status, 200);
+	const {status, body} = await anonymous(service).get(`${pathOf(url)}/data?${query}`);
+	t.is(status, 200);
+	t.deepEqual(body.params, {a: '1', constructor: 'y', '\ufffd\ufffd\ufffd': '2', '%zz': '3', '': '4', b: '5', '%': ''});
+	t.is((await anonymous(service).get(`${pathOf(url)}/data?deviceId=device%00-1`)).status, 400);
 });
 
 test('orgKey and code are case-sensitive, and one trailing slash is ignored', async (t) => {
