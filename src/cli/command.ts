@@ -1,8 +1,9 @@
 import type {Option} from 'commander';
 import {type Connection, type ConnectionOptions, createConnection} from './connection.ts';
-import {type Io, isLively, tell, write} from './io.ts';
+import {type Io, isLively, print, tell} from './io.ts';
 import {type Page, remainder} from './list-pages.ts';
 import {type Column, flattened, keyValues, table} from './output.ts';
+import {safeJson, styled} from './printable.ts';
 
 /** What a command is given: its options, the clients, and where its answer goes. */
 export type Context<Options = object> = {
@@ -55,11 +56,12 @@ export const command = <Options extends object, Args extends unknown[]>(spec: Co
 	spec as unknown as AnyCommand;
 
 const WIDTH_OFF_A_TERMINAL = 80;
+const [BOLD, NOT_BOLD] = [1, 22];
 
 const createShow = (io: Io, json: boolean): Show => {
-	const bold = (text: string) => (isLively(io.stdout, io.env) ? `\u001B[1m${text}\u001B[22m` : text);
-	const line = (text: string) => write(io.stdout, `${text}\n`);
-	const answer: Show['answer'] = (value, render) => line(json ? JSON.stringify(value, null, 2) : render(value));
+	const bold = (text: string) => (isLively(io.stdout, io.env) ? styled(text, BOLD, NOT_BOLD) : text);
+	const answer: Show['answer'] = (value, render) =>
+		print(io, json ? safeJson(JSON.stringify(value, null, 2)) : render(value));
 	const note: Show['note'] = (text) => tell(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
 	const asTable: Show['table'] = (columns, rows) =>

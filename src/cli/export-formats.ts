@@ -1,20 +1,21 @@
 import {Readable} from 'node:stream';
 import {stringify} from 'csv-stringify';
 import {linkColumns} from './link-fields.ts';
+import {safeJson} from './printable.ts';
 
 type Row = Record<string, unknown>;
 type Formatter = (rows: AsyncIterable<Row>) => AsyncIterable<string>;
 
 const ndjson: Formatter = async function* (rows) {
 	for await (const row of rows) {
-		yield `${JSON.stringify(row)}\n`;
+		yield `${safeJson(JSON.stringify(row))}\n`;
 	}
 };
 
 const json: Formatter = async function* (rows) {
 	let before = '[\n';
 	for await (const row of rows) {
-		yield before + JSON.stringify(row);
+		yield before + safeJson(JSON.stringify(row));
 		before = ',\n';
 	}
 

@@ -1,5 +1,5 @@
 import {setTimeout as sleepMilliseconds} from 'node:timers/promises';
-import {printable} from './printable.ts';
+import {printable, terminalText} from './printable.ts';
 
 /** Where text goes: `columns` is there on a terminal. */
 export type OutStream = NodeJS.WritableStream & {isTTY?: boolean; columns?: number};
@@ -45,6 +45,14 @@ export const write = (stream: OutStream, chunk: string | Uint8Array): Promise<vo
 	new Promise((resolve, reject) => {
 		stream.write(chunk, (error) => (error ? reject(error) : resolve()));
 	});
+
+/** Writes a line or more for a reader to standard output: what they quote cannot steer the terminal. */
+export const print = ({stdout}: Pick<Io, 'stdout'>, text: string): Promise<void> =>
+	write(stdout, terminalText(`${text}\n`));
+
+/** Writes text that is data: as it is into a file or a pipe, and on a terminal as one may look at it. */
+export const writeData = (stream: OutStream, text: string): Promise<void> =>
+	write(stream, stream.isTTY ? printable(text) : text);
 
 /**
  * Writes what is no data, to standard error. It may quote a file, a server or a line that was typed, none of which may

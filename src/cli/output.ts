@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import {oneLine} from './printable.ts';
+import {safeLine} from './printable.ts';
 
 /** Width of an id, which is cut nowhere. */
 export const ID_WIDTH = 36;
@@ -35,7 +35,7 @@ export const cellText = (value: unknown): string => {
 					? 'yes'
 					: 'no'
 				: String(value);
-	return oneLine(text);
+	return safeLine(text);
 };
 
 /** A text cut to a width in terminal columns, characters kept whole. */
@@ -121,9 +121,11 @@ export const wrapped = (text: string, width: number): string[] => {
 
 /** Names and values below each other, the values in one column, broken into lines where a `width` is given. */
 export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = Number.POSITIVE_INFINITY): string => {
-	const names = Math.max(0, ...pairs.map(([name]) => stringWidth(name)));
+	// A name may be a tenant's own, as that of a parameter.
+	const named = pairs.map(([name, value]) => [safeLine(name), value] as const);
+	const names = Math.max(0, ...named.map(([name]) => stringWidth(name)));
 	const left = names + GAP;
-	return pairs
+	return named
 		.map(([name, value]) => {
 			const text = cellText(value);
 			const lines = Number.isFinite(width) ? wrapped(text, width - left) : [text];

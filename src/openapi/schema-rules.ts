@@ -3,8 +3,8 @@ export type JsonSchema = {[keyword: string]: unknown};
 
 const patternOf = (regex: unknown): JsonSchema => {
 	const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(String(regex)) ?? [];
-	if (source === undefined || flags !== '') {
-		throw new Error(`JSON Schema has no flags of patterns: ${regex}`);
+	if (source === undefined || (flags !== '' && flags !== 'u')) {
+		throw new Error(`JSON Schema has no flags of patterns but u: ${regex}`);
 	}
 
 	return {pattern: source};

@@ -132,3 +132,27 @@ test('every write leaves an audit record, and a refused one leaves none', async 
 	t.deepEqual(records.map(({action}: {action: string}) => action).sort(), ['CREATE', 'DELETE', 'UPDATE']);
 	t.true(records.every(({actor}: {actor: {type: string}}) => actor.type === 'ADMIN_BEARER'));
 });
+
+test('a name is letters, digits and a few signs between them, of any script', async (t) => {
+	const {base, operator} = await setup();
+	for (const name of ['Social Media', 'प्रचार', '推荐 2', 'v1.2:a/b_c-d', 'a'.repeat(50)]) {
+		t.is((await operator.post(base, {name})).status, 201, name);
+	}
+
+	for (const name of [
+		'x;touch y #',
+		'$(id)',
+		'--yes',
+		'a\u001B[2J',
+		'a\nb',
+		'a\u202Eb',
+		'~a',
+		"a'b",
+		'',
+		'a'.repeat(51),
+	]) {
+		const {status, body} = await operator.post(base, {name});
+		t.is(status, 400, name);
+		t.is(body.details[0].field, 'name');
+	}
+});

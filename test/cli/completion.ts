@@ -214,3 +214,48 @@ bash('bash adds the names of files where they belong', async (t) => {
 	const both = await bashOffers(t, ['oplink', 'links', 'import', 'l'], 'later\tA command\n:files\n');
 	t.deepEqual(both.offers, ['later', 'links.csv']);
 });
+
+test('a value of a tenant that is no word is not offered', async (t) => {
+	const names = [
+		'fine',
+		'two words',
+		'x\n:files',
+		'a\u001B[2Jb',
+		'c\u009B1m',
+		'd\u202Ee',
+		'--yes',
+		':files',
+		'',
+		'fine',
+	];
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/channels': () => ({body: pageOf(names.map((name) => ({id: name, name})))}),
+	});
+	const offered = await complete(['links', 'create', '--org', 'Ab12', '--channel', ''], env);
+	t.deepEqual(offered, ['fine', 'two words']);
+});
+
+/** What the shell makes of a line on which a word is completed: the arguments of the program. */
+const hostile = ['x;touch y #', 'a b', '$(touch y)', '`touch y`', "q'q", '~/x', 'b\\c', '!x', '*', 'ü'];
+
+bash('bash inserts a value as one word, whatever is in it', async (t) => {
+	for (const value of hostile) {
+		const {offers} = await bashOffers(t, ['oplink', 'orgs', 'show', ''], `${value}\n`);
+		t.is(offers.length, 1);
+		const {stdout, stderr} = spawnSync('bash', ['--norc', '-c', `printf '<%s>' ${offers[0]}`], {
+			encoding: 'utf8',
+		});
+		t.is(stdout, `<${value}>`, stderr);
+		// A part that several have in common is inserted, too.
+		const two = await bashOffers(t, ['oplink', 'orgs', 'show', ''], `${value}1\tOne\n${value}2\tTwo\n`);
+		t.true(
+			two.offers.every((offer) => offer.startsWith((offers[0] ?? '').replace(/'$/, ''))),
+			two.offers.join(),
+		);
+	}
+});
+
+bash('bash hands over what it has quoted as it was', async (t) => {
+	const {rest} = await bashOffers(t, ['oplink', 'orgs', 'show', 'Social\\ M'], '');
+	t.true(rest.startsWith('__complete\norgs\nshow\nSocial M\n'));
+});

@@ -6,6 +6,7 @@ import stringWidth from 'string-width';
 import {judgeVersion} from '../../src/cli/doctor/ask-server.ts';
 import {judgeClock} from '../../src/cli/doctor/reach-server.ts';
 import {findingsText, summaryText} from '../../src/cli/doctor/report-text.ts';
+import {terminalText} from '../../src/cli/printable.ts';
 import {findingsOf} from '../../src/doctor/finding.ts';
 import {packageVersion} from '../../src/package-root.ts';
 import {organization} from '../helpers/builders.ts';
@@ -183,6 +184,6 @@ test('verdicts are coloured on a terminal, and no text of a finding can steer it
 		findingsText(findings, {width: 80, isColoured: false}),
 		'Server\n  ok    fine\n  fail  odd  [2J\n        Next: Mend it',
 	);
-	t.true(findingsText(findings, {width: 80, isColoured: true}).includes('\u001B[31mfail'));
+	t.true(terminalText(findingsText(findings, {width: 80, isColoured: true})).includes('\u001B[31mfail'));
 	t.is(summaryText(findings), '1 failure, 0 warnings, 1 ok');
 });

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
-import {runCli} from './_run-cli.ts';
+import {createSink, runCli} from './_run-cli.ts';
 
 const link = {
 	id: 'link-1',
@@ -220,4 +220,35 @@ test('qr export to standard output writes the image and nothing else', async (t)
 	const argv = ['qr', 'export', 'a', '--output', '-', '--format', 'png'];
 	const {stdoutBytes} = await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}});
 	t.deepEqual(stdoutBytes, image);
+});
+
+test('what a tenant wrote reaches no terminal as a control, and --json escapes it', async (t) => {
+	const title = 'a\u001B]0;owned\u0007b\u009B2Jc\u202Ed';
+	const stored = {...link, title, params: {'n\u001B[2J\u2066': title}};
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links/link-1': () => ({body: stored}),
+		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([stored])}),
+		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(`${JSON.stringify(stored)}\n`)}),
+	});
+	const unsafe = /[^\P{Cc}\n]|[\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+	for (const [argv, data] of [
+		[['show', 'link-1'], (text: string) => JSON.parse(text)],
+		[['list'], (text: string) => JSON.parse(text).data[0]],
+	] as const) {
+		const plain = await runCli(['links', ...argv, '--org', 'Ab12'], {env});
+		t.is(plain.exitCode, 0);
+		t.notRegex(plain.stdout, unsafe);
+		const json = await runCli(['links', ...argv, '--org', 'Ab12', '--json'], {env});
+		t.notRegex(json.stdout, unsafe);
+		t.deepEqual(data(json.stdout), stored);
+	}
+
+	const exported = await runCli(['links', 'export', '--org', 'Ab12'], {env});
+	t.notRegex(exported.stdout, unsafe);
+	t.deepEqual(JSON.parse(exported.stdout), stored);
+	const screen = createSink();
+	const stdout = Object.assign(screen.stream, {isTTY: true, columns: 80});
+	await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env, io: {stdout}});
+	t.notRegex(screen.text(), unsafe);
+	t.true(screen.text().includes('owned'));
 });

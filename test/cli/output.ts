@@ -2,6 +2,7 @@ import test from 'ava';
 import stringWidth from 'string-width';
 import {durationText} from '../../src/cli/duration.ts';
 import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/output.ts';
+import {styled, terminalText} from '../../src/cli/printable.ts';
 
 type Row = {id: string; name: string; count: number};
 const columns = [
@@ -41,6 +42,10 @@ test('a column gives way down to its least, and what is shorter stays as it is',
 test('stored text cannot steer the terminal', (t) => {
 	t.is(cellText('a\u001B[2Jb\r\nc\u009B1m\u0000'), 'a [2Jb c 1m ');
 	t.is(keyValues([['title', '\u001B]0;x\u0007']]), 'title   ]0;x ');
+	t.is(keyValues([['params.\u001B[2J\u202Ex', '1']]), 'params. [2Jx  1');
+	t.is(cellText('a\u202Eb\u2066c\u200Fd\u2028e'), 'abcd e');
+	t.is(terminalText('a\u001B[1m\uFDD0;1\uFDD1\nb'), 'a [1m\uFDD0;1\uFDD1\nb');
+	t.is(terminalText(styled('a', 1, 22)), '\u001B[1ma\u001B[22m');
 });
 
 test('what is absent is a dash, lists are joined, truth is a word', (t) => {

@@ -1,6 +1,7 @@
 import {usageError} from '../cli-errors.ts';
 import {command} from '../command.ts';
 import {completionScripts, type Shell} from '../completion/scripts.ts';
+import {write} from '../io.ts';
 
 const isShell = (name: string): name is Shell => Object.hasOwn(completionScripts, name);
 
@@ -8,12 +9,16 @@ export const completionCommand = command({
 	usage: 'completion <shell>',
 	summary: 'Print what has bash, zsh or fish complete commands, options and live ids',
 	examples: ['completion bash', 'completion fish > ~/.config/fish/completions/oplink.fish'],
-	run: async ({show}, shell: string) => {
+	run: async ({io, show}, shell: string) => {
 		if (!isShell(shell)) {
 			throw usageError(`'${shell}' is no shell that it knows`, 'Shells are bash, zsh and fish');
 		}
 
 		const script = completionScripts[shell];
-		await show.answer({shell, script}, () => script.trimEnd());
+		if (show.json) {
+			await show.answer({shell, script}, () => script);
+		} else {
+			await write(io.stdout, script);
+		}
 	},
 });

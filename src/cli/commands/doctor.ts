@@ -10,7 +10,7 @@ import {findingsText, summaryText} from '../doctor/report-text.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {inParallel} from '../in-parallel.ts';
-import {isLively, write} from '../io.ts';
+import {isLively, print} from '../io.ts';
 
 type Options = {strict?: boolean};
 
@@ -65,7 +65,7 @@ export const doctorCommand = command({
 			if (!show.json) {
 				// An area that goes on has its title already.
 				const text = findingsText(step.value, style, before);
-				await write(io.stdout, `${text}\n`);
+				await print(io, text);
 			}
 		}
 

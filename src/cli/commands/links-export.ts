@@ -5,7 +5,7 @@ import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {type ExportFormatName, exportFormatNames, exportFormats} from '../export-formats.ts';
 import {linesOf} from '../import-formats/lines.ts';
-import {write} from '../io.ts';
+import {writeData} from '../io.ts';
 import {type LinkSurface, linkSurface} from '../link-surface.ts';
 import {eachPage} from '../list-pages.ts';
 
@@ -77,7 +77,7 @@ export const exportCommand = command({
 		};
 		const texts = exportFormats[options.format](counted());
 		if (options.output === undefined || options.output === '-') {
-			await eachPiece(texts, (piece) => write(io.stdout, piece));
+			await eachPiece(texts, (piece) => writeData(io.stdout, piece));
 			return;
 		}
 

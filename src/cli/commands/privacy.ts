@@ -4,8 +4,10 @@ import type {Erased} from '../../privacy/erasure-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
+import {textOf} from '../import-formats/lines.ts';
 import {write} from '../io.ts';
 import {organizationPath} from '../link-surface.ts';
+import {safeJson} from '../printable.ts';
 import {replaceFile} from '../replace-file.ts';
 import {requireConsent} from '../require-consent.ts';
 
@@ -47,8 +49,8 @@ export const privacyCommands: CommandGroup = {
 				const chunks = connection.admin().stream(dataPath(org, options));
 				const {output} = options;
 				if (output === undefined || output === '-') {
-					for await (const chunk of chunks) {
-						await write(io.stdout, chunk);
+					for await (const text of textOf(chunks)) {
+						await write(io.stdout, safeJson(text));
 					}
 
 					return;

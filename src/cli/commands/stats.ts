@@ -5,7 +5,7 @@ import type {ApiClient} from '../admin-client.ts';
 import {inkOf} from '../bar-chart.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import {write} from '../io.ts';
+import {writeData} from '../io.ts';
 import {chosenOrganization, linkId, organizationPath} from '../link-surface.ts';
 import {renderStats, type Stats} from '../stats-chart.ts';
 
@@ -65,7 +65,7 @@ export const statsCommand = command({
 		const stats = await client.get<Stats>(`${organization}/stats`, query);
 		if (options.csv) {
 			const columns = ['start', 'clicks', 'matches', 'events'];
-			await write(io.stdout, stringify(stats.series, {header: true, columns}));
+			await writeData(io.stdout, stringify(stats.series, {header: true, columns}));
 			return;
 		}
 

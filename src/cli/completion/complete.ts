@@ -2,6 +2,7 @@ import {type Command, Option} from 'commander';
 import {createContext} from '../command.ts';
 import {type Io, write} from '../io.ts';
 import {cellText} from '../output.ts';
+import {safeLine} from '../printable.ts';
 import {type Candidate, fileNames, sources} from './live-values.ts';
 import {optionsOf, type Position, positionOf} from './position.ts';
 
@@ -51,6 +52,12 @@ const valuesAt = async ({command, wanted, options, args}: Position, io: Io): Pro
 };
 
 /**
+ * Whether a value can be a word of a command line. Values are tenants' texts: one with a control character could pass for
+ * other lines of the answer, and one with a hyphen before it for an option. Shells quote what else means something to them.
+ */
+const isWord = ({value}: Candidate): boolean => value !== '' && safeLine(value) === value && !/^[-:]/.test(value);
+
+/**
  * `oplink __complete WORD…`, which the shells' scripts call: prints what may stand for the last word, a line each, the
  * value and after a tab what it is, and `:files` where names of files belong too. Asks the server for ids, for less than a second. What goes wrong is
  * kept quiet, because there is a half-written command on the screen.
@@ -59,8 +66,9 @@ export const complete = async (program: Command, words: readonly string[], io: I
 	const position = positionOf(program, words);
 	const {wanted, typed, prefix} = position;
 	const interruption = AbortSignal.any([io.interruption, io.deadline(PATIENCE_SECONDS)]);
-	const live = await valuesAt(position, {...io, interruption}).catch((): Candidate[] => []);
-	const candidates = [...commandsAt(position), ...optionsAt(position), ...live];
+	const live = (await valuesAt(position, {...io, interruption}).catch((): Candidate[] => [])).filter(isWord);
+	const all = [...commandsAt(position), ...optionsAt(position), ...live];
+	const candidates = [...new Map(all.map((candidate) => [candidate.value, candidate])).values()];
 	const lines = candidates
 		.filter(({value}) => value.startsWith(typed))
 		.map(({value, description}) => `${prefix}${value}${description ? `\t${cellText(description)}` : ''}\n`);

@@ -1,29 +1,33 @@
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** The oldest one is bash 3.2, of macOS. What is listed has descriptions; what is inserted has none. */
+/**
+ * The oldest one is bash 3.2, of macOS. What is listed has descriptions; what is inserted has none. Bash inserts words as
+ * they are, and they may be tenants' texts: each is quoted here, and what was quoted so is read without its backslashes.
+ */
 const bash = `# bash completion of oplink. To have it in every shell, put this into ~/.bashrc:
 #   eval "$(oplink completion bash)"
 _oplink() {
-	local line value width files='' current="\${COMP_WORDS[COMP_CWORD]}"
-	local -a values=() texts=()
+	local line value width files='' quotes='' current="\${COMP_WORDS[COMP_CWORD]}"
+	local -a values=() texts=() words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
 	COMPREPLY=()
 	while IFS='' read -r line; do
 		if [[ $line == ':files' ]]; then
 			files=yes
 			continue
 		fi
-		value="\${line%%$'\\t'*}"
+		printf -v value '%q' "\${line%%$'\\t'*}"
 		values+=("$value")
 		if [[ $line == *$'\\t'* ]]; then
 			texts+=("$value  (\${line#*$'\\t'})")
 		else
 			texts+=("$value")
 		fi
-	done < <("\${1/#\\~/$HOME}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+	done < <("\${1/#\\~/$HOME}" __complete "\${words[@]//\\\\/}" 2>/dev/null)
 	if [[ -n $files ]]; then
 		[[ $current == '=' ]] && current=''
-		compopt -o filenames 2>/dev/null
+		compopt -o filenames 2>/dev/null || quotes=yes
 		while IFS='' read -r line; do
+			[[ -n $quotes ]] && printf -v line '%q' "$line"
 			values+=("$line")
 		done < <(compgen -f -- "$current")
 		texts=("\${values[@]}")
@@ -47,7 +51,7 @@ const zsh = `#compdef oplink
 _oplink() {
 	local line value files=''
 	local -a lines described
-	lines=("\${(@f)$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+	lines=("\${(@f)$("\${words[1]}" __complete "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
 	for line in "\${lines[@]}"; do
 		if [[ $line == ':files' ]]; then
 			files=yes
@@ -55,6 +59,7 @@ _oplink() {
 		fi
 		[[ -z $line ]] && continue
 		value="\${line%%$'\\t'*}"
+		value="\${value//\\\\/\\\\\\\\}"
 		value="\${value//:/\\\\:}"
 		if [[ $line == *$'\\t'* ]]; then
 			described+=("$value:\${line#*$'\\t'}")
@@ -79,7 +84,7 @@ const fish = `# fish completion of oplink. To have it in every shell:
 #   oplink completion fish > ~/.config/fish/completions/oplink.fish
 function __oplink_complete
 	set -l words (commandline -opc)
-	set -l current (commandline -ct)
+	set -l current (commandline -ct | string unescape)
 	set -l program $words[1]
 	set -e words[1]
 	set -l answer ($program __complete $words "$current" 2>/dev/null)

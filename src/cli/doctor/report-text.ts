@@ -1,5 +1,6 @@
 import type {Finding, Verdict} from '../../doctor/finding.ts';
 import {cellText, wrapped} from '../output.ts';
+import {styled} from '../printable.ts';
 
 const LEFT = 8;
 
@@ -9,8 +10,6 @@ const BOLD = 1;
 const DEFAULT_COLOUR = 39;
 const NOT_BOLD = 22;
 
-const inStyle = (text: string, on: number, off: number): string => `\u001B[${on}m${text}\u001B[${off}m`;
-
 export type Style = {width: number; isColoured: boolean};
 
 const paragraph = (text: string, width: number): string =>
@@ -18,7 +17,7 @@ const paragraph = (text: string, width: number): string =>
 
 const findingText = ({status, message, next}: Finding, {width, isColoured}: Style): string => {
 	const mark = status.padEnd(LEFT - 2);
-	const lines = [`  ${isColoured ? inStyle(mark, colours[status], DEFAULT_COLOUR) : mark}${paragraph(message, width)}`];
+	const lines = [`  ${isColoured ? styled(mark, colours[status], DEFAULT_COLOUR) : mark}${paragraph(message, width)}`];
 	if (next !== null) {
 		lines.push(`${' '.repeat(LEFT)}${paragraph(`Next: ${next}`, width)}`);
 	}
@@ -31,7 +30,7 @@ export const findingsText = (findings: readonly Finding[], style: Style, before?
 	findings
 		.map((finding, index) => {
 			const isNew = finding.area !== (findings[index - 1]?.area ?? before);
-			const title = style.isColoured ? inStyle(finding.area, BOLD, NOT_BOLD) : finding.area;
+			const title = style.isColoured ? styled(finding.area, BOLD, NOT_BOLD) : finding.area;
 			return `${isNew ? `${title}\n` : ''}${findingText(finding, style)}`;
 		})
 		.join('\n');

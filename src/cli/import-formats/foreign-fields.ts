@@ -1,4 +1,4 @@
-import {oneLine} from '../printable.ts';
+import {safeLine} from '../printable.ts';
 import type {AppClaims, ForeignFacts} from './import-row.ts';
 
 /** A row that can be no link here; the message goes on from «line 7: ». */
@@ -40,7 +40,7 @@ export const appClaims = (claims: Partial<AppClaims> = {}): AppClaims => ({
 
 /** A text of the file as a message shows it: neither long nor with control characters. */
 const shortened = (text: string): string => {
-	const line = oneLine(text);
+	const line = safeLine(text);
 	return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 };
 
