@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
-import {isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
+import {deniedSchemes, isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
 
 export type IosConfig = {
 	bundleId: string | null;
@@ -26,20 +26,21 @@ export type AppConfig = {
 const MAX_FINGERPRINTS = 10;
 const MAX_ANDROID_APPS = 20;
 
-/** A string that `test` passes, with the one rule that it is refused by. */
-const textThat = (test: (text: string) => boolean, rule: string, normalise = (text: string) => text) =>
+/** A string that `test` passes, with the one rule that it is refused by, in words and as JSON Schema has it. */
+const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalise = (text: string) => text) =>
 	Joi.string()
 		.custom((value: string, helpers) => {
 			const text = normalise(value);
 			return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
 		})
-		.meta({schema: {description: `It ${rule}.`}});
+		.meta({schema: {description: `It ${rule}.`, ...schema}});
 
 const upperCase = (text: string): string => text.toUpperCase();
 
 const scheme = textThat(
 	(text) => text.length <= 255 && isCustomScheme(text),
 	"must be the scheme of an app's own URLs, such as acmeshop, without ://",
+	{maxLength: 255, pattern: '^[A-Za-z][A-Za-z0-9+.-]*$', not: {enum: deniedSchemes}},
 );
 
 // The rules of these fields: facts on providers, 6.3.
@@ -47,20 +48,29 @@ const ios = Joi.object<Partial<IosConfig>>({
 	bundleId: textThat(
 		(text) => text.length <= 155 && /^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text),
 		'must be an iOS bundle id of letters, digits, hyphens and dots, such as com.example.app',
+		{maxLength: 155, pattern: '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$'},
 	).allow(null),
 	teamId: textThat(
 		(text) => /^[A-Z0-9]{10}$/.test(text),
 		'must be an Apple team id of 10 letters and digits',
+		{pattern: '^[A-Za-z0-9]{10}$'},
 		upperCase,
 	).allow(null),
-	appStoreId: textThat(isAppStoreId, 'must be an App Store id of 6 to 12 digits').allow(null),
+	appStoreId: textThat(isAppStoreId, 'must be an App Store id of 6 to 12 digits', {
+		pattern: '^[0-9]{6,12}$',
+	}).allow(null),
 	scheme: scheme.allow(null),
 });
 
 const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
 
 const fingerprint = Joi.string()
-	.meta({schema: {description: 'A SHA-256 fingerprint of 32 bytes in hexadecimal, with colons or without.'}})
+	.meta({
+		schema: {
+			description: 'A SHA-256 fingerprint of 32 bytes in hexadecimal, with colons or without.',
+			pattern: '^(?:[0-9A-Fa-f]{64}|[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){31})$',
+		},
+	})
 	.custom((value: string, helpers) => {
 		const isColoned = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i.test(value);
 		const hex = isColoned || /^[0-9a-f]+$/i.test(value) ? value.replaceAll(':', '').toUpperCase() : '';
@@ -88,6 +98,7 @@ const androidApp = Joi.object<AndroidConfig>({
 	packageName: textThat(
 		isPackageName,
 		'must be an Android package name of two or more segments, such as com.example.app',
+		{maxLength: 255, pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$'},
 	).required(),
 	sha256Fingerprints: fingerprints.required(),
 	scheme: scheme.allow(null),

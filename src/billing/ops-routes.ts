@@ -5,12 +5,13 @@ import {limits} from '../limits/limits.ts';
 import {setOrganizationPlan} from '../organizations/organization-operations.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {planField} from '../plans/plan-field.ts';
 import type {Services} from '../services.ts';
 import {organizationOnPlanAnswer} from './billing-answers.ts';
 import {subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
-const planChange = Joi.object<{plan: string | null}>({plan: Joi.string().max(50).allow(null).required()});
+const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null).required()});
 
 type PlanChange = {orgId: string; plan: string | null; by: Caller};
 

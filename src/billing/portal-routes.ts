@@ -4,6 +4,7 @@ import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
+import {planField} from '../plans/plan-field.ts';
 import type {Currency} from '../plans/plans.ts';
 import {
 	billingPortalAnswer,
@@ -25,7 +26,7 @@ import {isEntitling, subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
 const currency = Joi.valid('USD', 'EGP');
-const plan = Joi.string().min(1).max(50).required();
+const plan = planField.required();
 
 const pricingQuery = Joi.object<{currency: Currency}>({currency: currency.default('USD')});
 const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.required()});

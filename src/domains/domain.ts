@@ -41,7 +41,12 @@ export const normalHostname = (text: string): string | null => {
 
 const hostnameSchema = Joi.string()
 	.max(255)
-	.meta({schema: {description: 'A host name with a public suffix, such as go.example.com.'}})
+	.meta({
+		schema: {
+			description: 'A host name with a public suffix, such as go.example.com, and no host of this service.',
+			pattern: '^[^\\s/?#%@:\\\\]+$',
+		},
+	})
 	.custom(
 		(value: string, helpers) =>
 			normalHostname(value) ??

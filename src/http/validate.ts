@@ -164,6 +164,14 @@ export const idParams = Joi.object<{id: string}>({id: uuidParam});
 
 const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(:(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
+/** What of it JSON Schema can say. Its `date-time` has seconds and an offset, and allows leap seconds, which Date has not. */
+const dateTimeSchema = {
+	type: 'string',
+	format: 'date-time',
+	pattern: '^(?:19[7-9]|[2-9]\\d\\d)\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-]\\d\\d:\\d\\d)$',
+	description: 'Of the years 1970 to 9999 in UTC.',
+};
+
 /** An ISO 8601 date-time of the years 1970 to 9999, as a Date; one without an offset is UTC. */
 export const isoDateTime = (): Joi.Schema<Date> =>
 	Joi.any()
@@ -185,4 +193,4 @@ export const isoDateTime = (): Joi.Schema<Date> =>
 
 			return date;
 		})
-		.meta({schema: {type: 'string', format: 'date-time'}}) as Joi.Schema<Date>;
+		.meta({schema: dateTimeSchema}) as Joi.Schema<Date>;

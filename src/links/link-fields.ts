@@ -36,7 +36,13 @@ const NO_LOOP = 'must not be on the link domain';
 export const httpUrl = () =>
 	Joi.string()
 		.max(2048)
-		.meta({schema: {format: 'uri', description: 'An http or https URL of a public host, and not on the link domain.'}})
+		.meta({
+			schema: {
+				format: 'uri',
+				pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\\]+(?:[/?#].*)?$',
+				description: 'An http or https URL of a public host, without a user, and not on the link domain.',
+			},
+		})
 		.custom((value: string, helpers) => {
 			const url = safeHttpUrl(value, {linkHosts: []});
 			if (url === null) {

@@ -6,10 +6,14 @@ import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 /** Longest time that a first open may come after the tap: twice the longest match window. */
 const LONGEST_DELAY_SECONDS = 2 * 720 * 3600;
 
-const tested = (isValid: (text: string) => boolean, message: string) =>
+const tested = (isValid: (text: string) => boolean, message: string, schema: object = {}) =>
 	Joi.string()
 		.custom((text: string, helpers) => (isValid(text) ? text : helpers.message({custom: `{{#label}} ${message}`})))
-		.meta({schema: {description: `It ${message}.`}});
+		.meta({schema: {description: `It ${message}.`, ...schema}});
+
+/** Language, script, region and a variant. The server also takes what extends them; two equal variants no pattern finds. */
+const languageTag =
+	'^(?:[A-Za-z]{2,3}|[A-Za-z]{5,8})(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$';
 
 const examplePhone = (field: 'osVersion' | 'deviceModel') => (parent: {platform?: unknown}) =>
 	examplePhones[parent.platform === 'Android' ? 'Android' : 'iOS'][field];
@@ -27,10 +31,10 @@ export const simulationBody = Joi.object<SimulationInput>({
 		.default(examplePhone('osVersion'))
 		.messages({'string.pattern.base': '{{#label}} must be a version such as 17.5.1'}),
 	deviceModel: Joi.string().max(100).default(examplePhone('deviceModel')),
-	language: tested(
-		(text) => text.length <= 35 && readLanguage(text) !== null,
-		'must be a language tag such as en-US',
-	).default('en-US'),
+	language: tested((text) => text.length <= 35 && readLanguage(text) !== null, 'must be a language tag such as en-US', {
+		maxLength: 35,
+		pattern: languageTag,
+	}).default('en-US'),
 	timezone: tested((text) => readTimezone(text) !== null, 'must be an IANA time zone').default('America/New_York'),
 	network: Joi.valid(...Object.keys(simulatedNetworks)).default('same'),
 	delaySeconds: Joi.number().integer().min(0).max(LONGEST_DELAY_SECONDS).default(60),

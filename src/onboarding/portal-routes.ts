@@ -4,13 +4,14 @@ import {limits} from '../limits/limits.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {organizationName} from '../organizations/organization-fields.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
+import {planField} from '../plans/plan-field.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
 import {onboardingAnswer} from './onboarding-answer.ts';
 import {readOnboardingState} from './onboarding-state.ts';
 import {selectPlan} from './select-plan.ts';
 
 const newOrganization = Joi.object<{name: string}>({name: organizationName.required()});
-const planChoice = Joi.object<{plan: string}>({plan: Joi.string().max(50).required()});
+const planChoice = Joi.object<{plan: string}>({plan: planField.required()});
 
 export const portalOnboardingRoutes = [
 	route({

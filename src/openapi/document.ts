@@ -49,9 +49,11 @@ const description = `Deep links that you host yourself.
 
 **Lists** take \`page\` (from 1) and \`limit\` (1 to 100, 20 unless said) and answer \`{data, total, page, limit}\`.
 
+**Bodies** are JSON of at most 256 KiB. What their schemas cannot say: lengths count UTF-16 code units, as JavaScript does; texts and keys hold no U+0000 and no half of a surrogate pair; no key is \`__proto__\`; nothing is nested deeper than 64 levels. Rules of single fields stand in their descriptions.
+
 **Limits** count in sliding windows. A 429 has no headers for it: the wait, in whole seconds, stands in its \`message\`, "Rate limit exceeded. Retry after N second(s)."
 
-**Request ids**: \`X-Request-Id\` of up to 128 visible ASCII characters is echoed, else one is made. Bodies are JSON of at most 256 KiB. \`HEAD\` answers as \`GET\` does, without a body.`;
+**Request ids**: \`X-Request-Id\` of up to 128 visible ASCII characters is echoed, else one is made. \`HEAD\` answers as \`GET\` does, without a body.`;
 
 const securitySchemes = {
 	serverKey: {type: 'http', scheme: 'bearer', description: 'A SERVER API key, `opl_api_…`.'},

@@ -53,6 +53,14 @@ const wordsOf = ({metas = []}: Description): JsonSchema | null => {
 	return given.length === 0 ? null : Object.assign({}, ...given);
 };
 
+/** A schema has one pattern: a second one is a condition beside it. */
+const addTo = (keywords: JsonSchema, {pattern, ...added}: JsonSchema): void => {
+	Object.assign(keywords, added);
+	if (pattern !== undefined) {
+		Object.assign(keywords, 'pattern' in keywords ? {allOf: [{pattern}]} : {pattern});
+	}
+};
+
 const ruleKeywords = (description: Description): JsonSchema => {
 	const {type} = description;
 	const words = wordsOf(description);
@@ -67,7 +75,7 @@ const ruleKeywords = (description: Description): JsonSchema => {
 			throw new Error(`No JSON Schema for the rule ${name} of ${JSON.stringify(description)}`);
 		}
 
-		Object.assign(keywords, rule(args));
+		addTo(keywords, rule(args));
 	}
 
 	return {...keywords, ...words};
@@ -88,6 +96,9 @@ const stringKeywords = (description: Description): JsonSchema => {
 	const others = values.filter((value) => value !== '' || 'minLength' in keywords);
 	return others.length === 0 ? schema : {anyOf: [schema, {enum: others}]};
 };
+
+/** Numbers beyond these lose digits, so that no body may have them. */
+const SAFE = {minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER};
 
 const isRequired = ({flags = {}}: Description, context: Context): boolean =>
 	flags.presence === 'required' || (context.isRequired && flags.presence === undefined);
@@ -114,6 +125,8 @@ const objectKeywords = (description: Description, context: Context): JsonSchema 
 	const required = properties.filter(([, one]) => isRequired(one, context)).map(([name]) => name);
 	const [pattern] = patterns;
 	const isOpen = flags.unknown === true || preferences.stripUnknown === true || context.of === 'answer';
+	// Generators of clients take an object without fields for one that is empty, unless it is said.
+	const others = isOpen ? (properties.length === 0 ? {additionalProperties: true} : {}) : {additionalProperties: false};
 	const exclusions = dependencies.map(({rel, peers}) => {
 		if (rel !== 'oxor') {
 			throw new Error(`No JSON Schema for ${rel}`);
@@ -128,11 +141,7 @@ const objectKeywords = (description: Description, context: Context): JsonSchema 
 			? {properties: Object.fromEntries(properties.map(([name, one]) => [name, translate(one, context)]))}
 			: {}),
 		...(required.length > 0 ? {required} : {}),
-		...(pattern
-			? {additionalProperties: translate(pattern.rule, context)}
-			: isOpen
-				? {}
-				: {additionalProperties: false}),
+		...(pattern ? {additionalProperties: translate(pattern.rule, context)} : others),
 		...(conditions.length > 0 ? {allOf: conditions} : {}),
 		...ruleKeywords(description),
 	};
@@ -165,6 +174,8 @@ const keywordsOf = (description: Description, context: Context): JsonSchema => {
 			return {anyOf: (description.matches ?? []).map(({schema}) => translate(schema, context))};
 		case 'any':
 			return ruleKeywords(description);
+		case 'number':
+			return {type: 'number', ...(context.of === 'request' ? SAFE : {}), ...ruleKeywords(description)};
 		default:
 			return {type: description.type, ...ruleKeywords(description)};
 	}

@@ -188,7 +188,8 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 	}
 
 	if (credential === 'signature') {
-		return {required: true, content: {'application/json': {schema: {type: 'object'}}}};
+		const schema = {type: 'object', additionalProperties: true};
+		return {required: true, content: {'application/json': {schema}}};
 	}
 
 	if (schemas.body === null || schemas.body === 'stream') {
@@ -196,6 +197,11 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 	}
 
 	const schema = toJsonSchema(schemas.body, asked);
+	if (schema['properties'] === undefined && schema['additionalProperties'] === false) {
+		// All that it could hold is nothing.
+		return undefined;
+	}
+
 	const isRequired = 'required' in schema || 'allOf' in schema;
 	const types = ['application/json', ...(textBody ? ['text/plain'] : [])];
 	const example = sampleOf(schema, target.components);

@@ -11,7 +11,6 @@ const patternOf = (regex: unknown): JsonSchema => {
 };
 
 type Rule = (args: Record<string, unknown>) => JsonSchema;
-const nothing: Rule = () => ({});
 
 /** Each rule of a type that we use, as keywords. What has no line here is a mistake in this table (`custom` aside). */
 export const schemaRules: Record<string, Record<string, Rule>> = {
@@ -25,7 +24,8 @@ export const schemaRules: Record<string, Record<string, Rule>> = {
 		email: () => ({format: 'email'}),
 		isoDate: () => ({format: 'date-time'}),
 		pattern: ({regex}) => patternOf(regex),
-		trim: nothing,
+		// Bodies are not trimmed, so that a space at either end is a fault.
+		trim: () => ({pattern: '^\\S(?:[\\s\\S]*\\S)?$'}),
 	},
 	number: {
 		integer: () => ({type: 'integer'}),
@@ -35,7 +35,10 @@ export const schemaRules: Record<string, Record<string, Rule>> = {
 	array: {
 		min: ({limit}) => ({minItems: limit}),
 		max: ({limit}) => ({maxItems: limit}),
-		unique: () => ({uniqueItems: true}),
+		unique: ({comparator}) => ({
+			uniqueItems: true,
+			...(comparator === undefined ? {} : {description: `No two with the same ${comparator}.`}),
+		}),
 	},
 	object: {
 		max: ({limit}) => ({maxProperties: limit}),

@@ -4,6 +4,7 @@ import {listAudit} from '../audit/audit-log.ts';
 import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuery, pageQuerySchema} from '../http/validate.ts';
+import {planField} from '../plans/plan-field.ts';
 import {organizationAnswer} from './organization-answer.ts';
 import {contactEmail, organizationChanges, organizationName} from './organization-fields.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import {createOrganizationStore, organizationJson} from './organization-store.ts';
 import {orgParams, requireOrganization} from './require-organization.ts';
 
-const plan = Joi.string().max(50).allow(null);
+const plan = planField.allow(null);
 
 const newOrganization = Joi.object<{name: string; contactEmail?: string | null; plan?: string | null}>({
 	name: organizationName.required(),

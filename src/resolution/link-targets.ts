@@ -69,13 +69,12 @@ export const withUtm = (href: string, utm: Utm): string => {
 };
 
 /** Schemes that run code, read what is local, or belong to the browser or to this page. */
-const DENIED_SCHEMES = new Set(
-	'javascript data vbscript file blob about view-source http https intent content chrome'.split(' '),
-);
+export const deniedSchemes: readonly string[] =
+	'javascript data vbscript file blob about view-source http https intent content chrome'.split(' ');
 
 /** True for a URI scheme that an app may claim as its own. */
 export const isCustomScheme = (scheme: string): boolean =>
-	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !DENIED_SCHEMES.has(scheme.toLowerCase());
+	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !deniedSchemes.includes(scheme.toLowerCase());
 
 /** True for an Android application id. */
 export const isPackageName = (name: string): boolean =>

@@ -34,7 +34,7 @@ export const androidFileAnswer = Joi.array().items(
 /** What only script can see; whatever is missing or makes no sense is left out (decisions 5). */
 export const signalsBody = Joi.object({
 	token: Joi.string().max(100).description('The page’s match token.'),
-	timezone: Joi.string().max(100),
+	timezone: Joi.string().max(100).description('One that is unknown is left out.'),
 	languages: Joi.array().items(Joi.string().max(100)),
 	screen: Joi.any(),
 	pixelRatio: Joi.any(),
