@@ -9,6 +9,18 @@
  */
 export const FORMAT = 1;
 
+/** Longest line, in characters: rows are far shorter, as what they hold came in request bodies. */
+export const MAX_LINE = 2 ** 24;
+
+/**
+ * How large a backup may get when it is unzipped. Rows have ids, which do not pack, so that real backups stay far below;
+ * without a bound a small file could keep the database busy for long.
+ */
+export const mostUnzipped = (zipped: number): number => 2 ** 26 + zipped * 200;
+
+/** Months with clicks, each of which is a table: 20 years. */
+export const MAX_MONTHS = 240;
+
 export type BackupHead = {program: string; madeAt: string; postgres: string; migrations: string[]};
 export type BackupTotals = {tables: number; rows: number; sha256: string};
 
@@ -20,6 +32,8 @@ export class BackupError extends Error {
 export const nothingToBackUp = () => new BackupError('There is nothing to back up: the database has no tables yet');
 export const notABackup = () => new BackupError('This is no backup of Oplink');
 export const truncated = () => new BackupError('The backup is not whole: it breaks off');
+export const tooLarge = () =>
+	new BackupError(`The backup was refused: it is packed more tightly than any that this program writes`);
 export const altered = (where: string) =>
 	new BackupError(`The backup is damaged or was altered: ${where} is not what was written`);
 export const foreignFormat = (format: unknown) =>

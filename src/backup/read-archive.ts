@@ -19,6 +19,14 @@ export type ArchivePart =
 const BATCH_ROWS = 1000;
 const BATCH_CHARACTERS = 2 ** 20;
 
+const isTexts = (value: unknown): value is string[] =>
+	Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const isHead = (value: unknown): value is BackupHead => {
+	const {program, madeAt, migrations} = (value ?? {}) as Partial<Record<string, unknown>>;
+	return typeof program === 'string' && typeof madeAt === 'string' && isTexts(migrations);
+};
+
 type Mark = [word: unknown, ...rest: unknown[]];
 
 const markOf = (line: string, number: number): Mark => {
@@ -78,13 +86,17 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 				throw foreignFormat(first);
 			}
 
-			yield {kind: 'head', head: second as BackupHead};
-		} else if (word === 'table' && table === null) {
-			table = {name: String(first), rows: 0, hash: createHash('sha256')};
-			yield {kind: 'table', name: table.name, columns: second as string[]};
+			if (!isHead(second)) {
+				throw altered('line 1');
+			}
+
+			yield {kind: 'head', head: second};
+		} else if (word === 'table' && table === null && typeof first === 'string' && isTexts(second)) {
+			table = {name: first, rows: 0, hash: createHash('sha256')};
+			yield {kind: 'table', name: table.name, columns: second};
 		} else if (word === 'end of table' && table !== null && first === table.name) {
-			const told = second as {rows: number; sha256: string};
-			if (told.rows !== table.rows || told.sha256 !== table.hash.digest('hex')) {
+			const told = second as {rows: number; sha256: string} | null | undefined;
+			if (told?.rows !== table.rows || told.sha256 !== table.hash.digest('hex')) {
 				throw altered(`the table ${table.name}`);
 			}
 
@@ -98,8 +110,8 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 			totals.rows += table.rows;
 			table = null;
 		} else if (word === 'end of backup' && table === null) {
-			const told = first as BackupTotals;
-			if (told.tables !== totals.tables || told.rows !== totals.rows || told.sha256 !== whole.digest('hex')) {
+			const told = first as BackupTotals | null | undefined;
+			if (told?.tables !== totals.tables || told.rows !== totals.rows || told.sha256 !== whole.digest('hex')) {
 				throw altered('its contents');
 			}
 

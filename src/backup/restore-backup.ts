@@ -2,7 +2,7 @@ import {createClickPartitions} from '../clicks/click-partitions.ts';
 import {restartRollups} from '../clicks/rollup-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {migrateDown, migrateUp, migrationStatus} from '../db/migrate.ts';
-import {altered, BackupError, type BackupHead, type BackupTotals} from './archive-format.ts';
+import {altered, BackupError, type BackupHead, type BackupTotals, MAX_MONTHS} from './archive-format.ts';
 import {
 	addForeignKeys,
 	type BackupTable,
@@ -21,10 +21,12 @@ const newerBackup = ({program}: BackupHead) =>
 const otherTables = (name: string) =>
 	new BackupError(`The backup does not fit: its table '${name}' has other columns here, or is not there`);
 
-/** What PostgreSQL cannot read (class 22) or its constraints refuse (23) is not what was written; nor is what is no JSON. */
+/** What PostgreSQL cannot read (classes 22, 54) or its constraints refuse (23) is not what was written; nor is what is no JSON. */
 const readFault = (error: unknown): unknown => {
 	const {code} = error as {code?: unknown};
-	return error instanceof SyntaxError || (typeof code === 'string' && /^2[23]/.test(code)) ? altered('a row') : error;
+	return error instanceof SyntaxError || (typeof code === 'string' && /^(?:2[23]|54)/.test(code))
+		? altered('a row')
+		: error;
 };
 
 /** The database holds what a restore would replace. */
@@ -72,9 +74,18 @@ const fitting = (tables: ReadonlyMap<string, BackupTable>, {name, columns}: Back
 	return own;
 };
 
-const monthsOf = (rows: readonly string[]): Date[] => {
-	const months = rows.map((row) => (JSON.parse(row) as {occurred_at: string}).occurred_at.slice(0, 7));
-	return [...new Set(months)].map((month) => new Date(`${month}-01`));
+/** The first days of the months that rows of `clicks` are in. */
+const monthsOf = (rows: readonly string[]): string[] => {
+	const months = rows.map((row) => {
+		const {occurred_at: at} = JSON.parse(row) as {occurred_at?: unknown};
+		const [month] = (typeof at === 'string' && /^\d{4}-(?:0[1-9]|1[0-2])(?=-)/.exec(at)) || [];
+		if (month === undefined) {
+			throw altered('a row');
+		}
+
+		return month;
+	});
+	return [...new Set(months)].map((month) => `${month}-01`);
 };
 
 type Parts = AsyncIterator<ArchivePart, undefined>;
@@ -84,15 +95,23 @@ const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
 	const tables = new Map((await listTables(trx)).map((table) => [table.name, table]));
 	const missing = new Set(tables.keys());
 	const partitions = createClickPartitions(trx);
+	const months = new Set<string>();
 	let table: BackupTable | null = null;
 	for (let next = await parts.next(); !next.done; next = await parts.next()) {
 		const part = next.value;
 		if (part.kind === 'table') {
 			table = fitting(tables, part);
-			missing.delete(table.name);
+			if (!missing.delete(table.name)) {
+				throw altered(`the table ${table.name}`);
+			}
 		} else if (part.kind === 'rows' && table !== null) {
 			for (const month of table.name === 'clicks' ? monthsOf(part.rows) : []) {
-				await partitions.ensure(month);
+				months.add(month);
+				if (months.size > MAX_MONTHS) {
+					throw altered('the time of clicks');
+				}
+
+				await partitions.ensure(new Date(month));
 			}
 
 			await insertRows(trx, table, part.rows);

@@ -41,17 +41,20 @@ type AppliedRow = {name: string; migration_time: Date};
 /** SQLSTATE of a table that is not there. */
 const UNDEFINED_TABLE = '42P01';
 
-const appliedRows = (db: Db): Promise<AppliedRow[]> =>
-	db<AppliedRow>('migrations')
-		.orderBy('id')
-		.select('name', 'migration_time')
-		.catch((error: unknown) => {
-			if ((error as {code?: unknown}).code === UNDEFINED_TABLE) {
-				return [];
-			}
+const readApplied = (db: Db) => db<AppliedRow>('migrations').orderBy('id').select('name', 'migration_time');
 
-			throw error;
-		});
+/** In a transaction the table is asked for behind a savepoint, since a statement that fails spoils all that follow. */
+const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
+	try {
+		return await (db.isTransaction ? db.transaction(readApplied) : readApplied(db));
+	} catch (error) {
+		if ((error as {code?: unknown}).code === UNDEFINED_TABLE) {
+			return [];
+		}
+
+		throw error;
+	}
+};
 
 /** The names of what is not applied yet. @throws ConfigError where a newer version of the program has been at the database. */
 const pending = async (db: Db): Promise<string[]> => {

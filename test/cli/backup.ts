@@ -1,16 +1,15 @@
 import {once} from 'node:events';
-import {mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, readFile, rm, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
-import {gunzipSync, gzipSync} from 'node:zlib';
+import {gunzipSync} from 'node:zlib';
 import test, {type ExecutionContext} from 'ava';
-import {createDb, type Db} from '../../src/db/db.ts';
+import type {Db} from '../../src/db/db.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, type Caller, withKey} from '../helpers/callers.ts';
-import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
-import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {startService, type TestService} from '../helpers/service.ts';
+import {network, visit} from '../match/_phones.ts';
+import {backedUp, folderOf, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
@@ -19,55 +18,12 @@ let service: TestService;
 let acme: TestOrganization;
 let backup: Buffer;
 
-const keyed = {'Idempotency-Key': 'once'};
-const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params: {b: '1', a: '2'}};
-
-/** An installation with something of everything, made through HTTP. */
-const fill = async (service: TestService): Promise<TestOrganization> => {
-	const acme = await organization(service, {plan: 'SCALE'});
-	const operator = admin(service);
-	await operator.post(`/admin/organizations/${acme.id}/domains`, {hostname: 'go.acme.example'});
-	await operator.post(`/admin/organizations/${acme.id}/templates`, {name: 'sale', path: '/sale'});
-	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', tags: ['a', 'b,"c"']});
-	const deviceId = 'device-0001';
-	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId}, acme);
-	await acme.client.post('/sdk/identity', {deviceId, externalUserId: 'ada', traits: {n: 1.5}});
-	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy', properties: {z: 1, a: 2}});
-	// A click of another month is in another partition.
-	service.clock.advance(5 * 3600);
-	await visit(service, sale, network()(2));
-	await acme.server.post('/links', keyedBody, keyed);
-	return acme;
-};
-
-test.before(async (t) => {
-	service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
-	acme = await fill(service);
-	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
-	t.is(made.exitCode, 0, made.stderr);
-	backup = made.stdoutBytes;
+test.before(async () => {
+	({service, acme, backup} = await backedUp());
 });
 test.after.always(() => service?.stop());
 
-const folderOf = async (t: ExecutionContext): Promise<string> => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-backup-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	return folder;
-};
-
-/** A file with these bytes, and an empty, migrated database to restore it into. */
-const setUp = async (t: ExecutionContext, bytes = backup) => {
-	const folder = await folderOf(t);
-	const file = path.join(folder, 'oplink.backup');
-	await writeFile(file, bytes);
-	const database = await createTestDatabase();
-	t.teardown(database.drop);
-	const db = createDb(database.url, {poolSize: 2});
-	t.teardown(() => db.destroy());
-	const env = {DATABASE_URL: database.url};
-	const restore = (...more: string[]) => finish(start(t, ['restore', file, ...more], env));
-	return {folder, file, database, db, env, restore};
-};
+const setUp = (t: ExecutionContext, bytes = backup, template?: 'template0') => setUpRestore(t, bytes, template);
 
 /** What the operator and the machines of an organization read. */
 const answers = async (
@@ -91,30 +47,35 @@ const answers = async (
 	].map(({status, text}) => ({status, text: text.replaceAll(/localhost:\d+/g, 'HOST')}));
 };
 
-test('what is restored answers as before, counts on, and takes new rows', async (t) => {
-	const {database, restore} = await setUp(t);
-	const restored = await restore('--json');
-	t.is(restored.exitCode, 0, restored.stderr);
-	t.like(JSON.parse(restored.stdout), {migrated: []});
-	t.true(JSON.parse(restored.stdout).rows > 20);
-	const env = {ADMIN_TOKEN: service.adminToken};
-	const copy = await startService(env, service.clock, {...database, drop: async () => {}});
-	t.teardown(() => copy.stop());
-	const server = withKey(copy, acme.serverKey);
-	const before = await answers(service, acme);
-	t.deepEqual(await answers(copy, {...acme, server}), before);
-	t.true(before.every(({status}) => status < 300));
+for (const [what, template] of [
+	['a migrated database without rows', undefined],
+	['a database without any table', 'template0'],
+] as const) {
+	test(`what is restored into ${what} answers as before, counts on, and takes new rows`, async (t) => {
+		const {database, restore} = await setUp(t, backup, template);
+		const restored = await restore('--json');
+		t.is(restored.exitCode, 0, restored.stderr);
+		t.like(JSON.parse(restored.stdout), {migrated: []});
+		t.true(JSON.parse(restored.stdout).rows > 20);
+		const env = {ADMIN_TOKEN: service.adminToken};
+		const copy = await startService(env, service.clock, {...database, drop: async () => {}});
+		t.teardown(() => copy.stop());
+		const server = withKey(copy, acme.serverKey);
+		const before = await answers(service, acme);
+		t.deepEqual(await answers(copy, {...acme, server}), before);
+		t.true(before.every(({status}) => status < 300));
 
-	const made = await server.post('/links', {path: '/new'});
-	t.is(made.status, 201);
-	await visit(copy, made.body, network()(3));
-	const totals = async (of: TestService) =>
-		(await admin(of).get(`/admin/organizations/${acme.id}/stats?from=2026-01-01&to=2026-12-31`)).body.totals;
-	const {clicks} = await totals(service);
-	t.is((await totals(copy)).clicks, clicks + 1);
-	const counted = await copy.services.db('click_counts').where({organization_id: acme.id}).sum('clicks');
-	t.is(Number(counted[0]?.['sum']), clicks + 1);
-});
+		const made = await server.post('/links', {path: '/new'});
+		t.is(made.status, 201);
+		await visit(copy, made.body, network()(3));
+		const totals = async (of: TestService) =>
+			(await admin(of).get(`/admin/organizations/${acme.id}/stats?from=2026-01-01&to=2026-12-31`)).body.totals;
+		const {clicks} = await totals(service);
+		t.is((await totals(copy)).clicks, clicks + 1);
+		const counted = await copy.services.db('click_counts').where({organization_id: acme.id}).sum('clicks');
+		t.is(Number(counted[0]?.['sum']), clicks + 1);
+	});
+}
 
 test('a backup is a file for its owner alone, of lines that anybody can read', async (t) => {
 	const folder = await folderOf(t);
@@ -135,73 +96,6 @@ test('a backup is a file for its owner alone, of lines that anybody can read', a
 	t.true(columns.includes('short_code'));
 	t.false(stdout.includes(acme.serverKey) || stderr.includes(acme.serverKey));
 });
-
-const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
-
-for (const [what, spoil, message] of [
-	['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 40), 'is not whole'],
-	[
-		'without its last line',
-		(whole: Buffer) =>
-			gzipSync(
-				gunzipSync(whole)
-					.toString()
-					.replace(/\["end of backup".*\n/, ''),
-			),
-		'is not whole',
-	],
-	[
-		'with a title changed',
-		(whole: Buffer) => gzipSync(gunzipSync(whole).toString().replace('/item/7', '/item/8')),
-		'the table',
-	],
-	[
-		'with a row less',
-		(whole: Buffer) => {
-			const text = gunzipSync(whole).toString();
-			return gzipSync(text.replace(`${lineOf(text, '"/item/7"')}\n`, ''));
-		},
-		'the table',
-	],
-	[
-		'with a value that is none',
-		(whole: Buffer) =>
-			gzipSync(
-				gunzipSync(whole)
-					.toString()
-					.replace(/"link_id":"/g, '"link_id":"x'),
-			),
-		'damaged',
-	],
-	[
-		'with something behind its end',
-		(whole: Buffer) => gzipSync(Buffer.concat([gunzipSync(whole), Buffer.from('["table","links",[]]\n')])),
-		'damaged',
-	],
-	[
-		'with bytes turned',
-		(whole: Buffer) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 255 : byte))),
-		'damaged|not whole',
-	],
-	['that is another file', () => Buffer.from('{"links": []}'), 'no backup of Oplink'],
-	[
-		'of a newer program',
-		(whole: Buffer) =>
-			gzipSync(gunzipSync(whole).toString().replace('"migrations":[', '"migrations":["20260101000000_unknown",')),
-		'newer version',
-	],
-] as const) {
-	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {
-		const {db, restore} = await setUp(t, spoil(backup));
-		const before = await contents(db);
-		const {exitCode, stdout, stderr} = await restore();
-		t.is(exitCode, 1, stderr);
-		t.is(stdout, '');
-		t.regex(stderr, new RegExp(`^Error: .*(${message})`));
-		t.regex(stderr, /Nothing was changed/);
-		t.is(await contents(db), before);
-	});
-}
 
 test('a database with rows in it is left alone, unless --force replaces them all', async (t) => {
 	const {db, database, env, file, restore} = await setUp(t);

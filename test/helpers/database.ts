@@ -24,11 +24,11 @@ const execute = async (connectionString: string, sql: string): Promise<void> => 
 };
 
 /**
- * A migrated, empty database for one test file, cloned from the run's template.
+ * A migrated, empty database for one test file, cloned from the run's template, or from another one.
  * @returns its URL, and what removes it together with the connections it still has.
  */
-export const createTestDatabase = async (): Promise<TestDatabase> => {
-	const {url, template} = server();
+export const createTestDatabase = async (template = server().template): Promise<TestDatabase> => {
+	const {url} = server();
 	const name = `test_${randomBytes(8).toString('hex')}`;
 	// The files are copied instead of every page going through the log, which would write them twice.
 	await execute(url, `create database ${name} template ${template} strategy file_copy`);

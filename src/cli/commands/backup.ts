@@ -110,14 +110,33 @@ const restoreError = async (error: unknown): Promise<unknown> => {
 };
 
 const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Restored> => {
-	const {restoreBackup} = await import('../../backup/restore-backup.ts');
+	const [{restoreBackup}, {altered, MAX_LINE, mostUnzipped, tooLarge}] = await Promise.all([
+		import('../../backup/restore-backup.ts'),
+		import('../../backup/archive-format.ts'),
+	]);
 	const source = file === '-' ? (io.stdin as Readable) : createReadStream(path.resolve(io.cwd, file));
 	// What is wrong with the input is thrown where it is read, which may begin later.
 	const unzipped = createGunzip().on('error', () => {});
-	const feeding = pipeline(source, unzipped, {signal: io.interruption});
-	const restoring = restoreBackup(db, linesOf(unzipped), {force, signal: io.interruption}).finally(() =>
-		unzipped.destroy(),
-	);
+	const size = {zipped: 0, unzipped: 0};
+	const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
+		for await (const chunk of chunks) {
+			size.zipped += chunk.length;
+			yield chunk;
+		}
+	};
+	const bounded = async function* () {
+		for await (const chunk of unzipped as AsyncIterable<Uint8Array>) {
+			size.unzipped += chunk.length;
+			if (size.unzipped > mostUnzipped(size.zipped)) {
+				throw tooLarge();
+			}
+
+			yield chunk;
+		}
+	};
+	const feeding = pipeline(source, counted, unzipped, {signal: io.interruption});
+	const lines = linesOf(bounded(), {characters: MAX_LINE, fault: (line) => altered(`line ${line}`)});
+	const restoring = restoreBackup(db, lines, {force, signal: io.interruption}).finally(() => unzipped.destroy());
 	// The restore is waited for in any case: where it is done, it is done, whatever became of the rest of the input.
 	const [restored] = await Promise.allSettled([restoring, feeding]);
 	if (restored.status === 'rejected') {

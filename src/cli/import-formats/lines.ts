@@ -13,17 +13,32 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
 	yield decoder.decode();
 }
 
+/** How long a line may be, and what is thrown for a longer one, by its number from 1. */
+type Bound = {characters: number; fault: (line: number) => Error};
+
 /**
  * The lines of a source, one without an end included. node:readline would also break at U+2028, which may stand inside
  * of a JSON string.
  */
-export async function* linesOf(source: Source): AsyncGenerator<string> {
+export async function* linesOf(source: Source, bound: Bound | null = null): AsyncGenerator<string> {
 	let rest = '';
+	let number = 1;
 	for await (const text of textOf(source)) {
-		const lines = (rest + text).split('\n');
-		rest = lines.pop() ?? '';
-		for (const line of lines) {
-			yield line.endsWith('\r') ? line.slice(0, -1) : line;
+		// A long line is joined here without being copied for each piece of it.
+		if (text.includes('\n')) {
+			const lines = (rest + text).split('\n');
+			rest = lines.pop() ?? '';
+			for (const line of lines) {
+				yield line.endsWith('\r') ? line.slice(0, -1) : line;
+			}
+
+			number += lines.length;
+		} else {
+			rest += text;
+		}
+
+		if (bound !== null && rest.length > bound.characters) {
+			throw bound.fault(number);
 		}
 	}
 

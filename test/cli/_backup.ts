@@ -1,0 +1,65 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import {createDb} from '../../src/db/db.ts';
+import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
+import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+export const keyed = {'Idempotency-Key': 'once'};
+export const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params: {b: '1', a: '2'}};
+
+/** An installation with something of everything, made through HTTP. */
+const fill = async (service: TestService): Promise<TestOrganization> => {
+	const acme = await organization(service, {plan: 'SCALE'});
+	const operator = admin(service);
+	await operator.post(`/admin/organizations/${acme.id}/domains`, {hostname: 'go.acme.example'});
+	await operator.post(`/admin/organizations/${acme.id}/templates`, {name: 'sale', path: '/sale'});
+	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', tags: ['a', 'b,"c"']});
+	const deviceId = 'device-0001';
+	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId}, acme);
+	await acme.client.post('/sdk/identity', {deviceId, externalUserId: 'ada', traits: {n: 1.5}});
+	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy', properties: {z: 1, a: 2}});
+	// A click of another month is in another partition.
+	service.clock.advance(5 * 3600);
+	await visit(service, sale, network()(2));
+	await acme.server.post('/links', keyedBody, keyed);
+	return acme;
+};
+
+/** An installation, its organization, and a backup of it. */
+export const backedUp = async () => {
+	const service = await startService({}, createFakeClock(new Date('2026-03-31T20:00:00.000Z')));
+	const acme = await fill(service);
+	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: service.databaseUrl}});
+	if (made.exitCode !== 0) {
+		throw new Error(made.stderr);
+	}
+
+	return {service, acme, backup: made.stdoutBytes};
+};
+
+export const folderOf = async (t: ExecutionContext): Promise<string> => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-backup-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	return folder;
+};
+
+/** A file with these bytes, and a database to restore it into: empty and migrated, or without any table. */
+export const setUpRestore = async (t: ExecutionContext, bytes: Buffer, template?: 'template0') => {
+	const folder = await folderOf(t);
+	const file = path.join(folder, 'oplink.backup');
+	await writeFile(file, bytes);
+	const database = await createTestDatabase(template);
+	t.teardown(database.drop);
+	const db = createDb(database.url, {poolSize: 2});
+	t.teardown(() => db.destroy());
+	const env = {DATABASE_URL: database.url};
+	const restore = (...more: string[]) => finish(start(t, ['restore', file, ...more], env));
+	return {folder, file, database, db, env, restore};
+};
