@@ -123,6 +123,8 @@ export const nothingToRenew = () => conflict('The subscription has no renewal th
 export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');
 export const invoiceNotFound = () => notFound('Invoice not found');
 export const gatewayEventNotFound = () => notFound('Event not found');
+export const sharedDomainFull = () =>
+	conflict('The shared link domain has no room for another iOS app. Verify a custom domain first, or leave ios out.');
 export const appConfigNotFound = () => notFound('App configuration not found');
 
 export const malformedRow = () => badRequest('The line is not valid JSON');

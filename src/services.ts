@@ -32,6 +32,7 @@ import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import type {Figure} from './metrics/instruments.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
+import {type AssociationCache, createAssociationCache} from './resolution/association-cache.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import type {LinkRow} from './resolution/resolve-link.ts';
@@ -54,6 +55,7 @@ export type Services = Readonly<{
 	keyCache: KeyCache;
 	pageTemplates: PageTemplates;
 	hostCache: HostCache<VerifiedDomain>;
+	associationCache: AssociationCache;
 	clientIp: ReturnType<typeof createClientIp>;
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
@@ -123,6 +125,7 @@ export const createServices = ({config, port, db, clock, log, adminToken, figure
 		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses, background}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
+		associationCache: createAssociationCache({changes, clock, config, db, log}),
 		clientIp: createClientIp([...config.trustedProxies]),
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),

@@ -25,6 +25,7 @@ export const appConfigRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		body: appConfigBody,
+		refusals: [409],
 		handler: async ({services, by, params: {orgId}, body}) =>
 			saveAppConfig(services, {organization: await requireOrganization(services, orgId), by, appConfig: body}),
 	}),

@@ -1,6 +1,5 @@
 import {type Db, translateViolation} from '../db/db.ts';
 import {appConfigNotFound, organizationNotFound} from '../errors.ts';
-import type {AndroidApp, AppleApp} from '../resolution/association-files.ts';
 import type {AndroidConfig, AppConfig, Confidence, IosConfig} from './app-config.ts';
 
 type Row = {
@@ -73,42 +72,3 @@ export const putAppConfig = async (trx: Db, organizationId: string, config: AppC
 			throw translateViolation(error, {app_configs_organization_id_fkey: organizationNotFound});
 		});
 };
-
-const iosApps = async (db: Db, scope: string, bindings: string[]): Promise<AppleApp[]> => {
-	const {rows} = await db.raw<{rows: AppleApp[]}>(
-		`SELECT org_key AS "orgKey", ios->>'teamId' AS "teamId", ios->>'bundleId' AS "bundleId"
-		FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id
-		WHERE organizations.status = 'ACTIVE' AND ios->>'teamId' IS NOT NULL AND ios->>'bundleId' IS NOT NULL ${scope}
-		ORDER BY org_key COLLATE "C"`,
-		bindings,
-	);
-	return rows;
-};
-
-const androidApps = async (db: Db, scope: string, bindings: string[]): Promise<AndroidApp[]> => {
-	const {rows} = await db.raw<{rows: AndroidApp[]}>(
-		`SELECT app.value->>'packageName' AS "packageName", app.value->'sha256Fingerprints' AS "sha256Fingerprints"
-		FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id,
-			jsonb_array_elements(android) WITH ORDINALITY AS app (value, position)
-		WHERE organizations.status = 'ACTIVE' ${scope}
-		ORDER BY org_key COLLATE "C", position`,
-		bindings,
-	);
-	return rows;
-};
-
-const ONE_ORGANIZATION = 'AND organizations.id = ?';
-
-/** The iOS apps of all active organizations whose configuration is complete (decisions 8), by orgKey. */
-export const listIosApps = (db: Db): Promise<AppleApp[]> => iosApps(db, '', []);
-
-/** As listIosApps, of one organization; none while it is suspended. */
-export const iosAppsOf = (db: Db, organizationId: string): Promise<AppleApp[]> =>
-	iosApps(db, ONE_ORGANIZATION, [organizationId]);
-
-/** The Android apps of all active organizations, by orgKey and as configured; a package may be there more than once. */
-export const listAndroidApps = (db: Db): Promise<AndroidApp[]> => androidApps(db, '', []);
-
-/** As listAndroidApps, of one organization; none while it is suspended. */
-export const androidAppsOf = (db: Db, organizationId: string): Promise<AndroidApp[]> =>
-	androidApps(db, ONE_ORGANIZATION, [organizationId]);

@@ -26,6 +26,7 @@ export const portalAppConfigRoutes = [
 		role: 'developer',
 		limit: limits.portal,
 		body: appConfigBody,
+		refusals: [409],
 		handler: ({services, organization, by, body}) => saveAppConfig(services, {organization, by, appConfig: body}),
 	}),
 ];

@@ -34,7 +34,7 @@ export type ChangeFeed = {
  * Listens on a connection of its own. Everything is a message of one channel, and PostgreSQL delivers them to all in
  * the order of the commits: whoever hears a process's question has heard every change that was committed before it.
  *
- * Messages: `l:`, `o:`, `d` changes (the triggers' own), `b:ID` a beat, `q:ID:N` a question, `a:ID:N:FROM` an answer,
+ * Messages: `l:`, `o:`, `d`, `f` changes (the triggers' own), `b:ID` a beat, `q:ID:N` a question, `a:ID:N:FROM` an answer,
  * `x:ID` a farewell.
  */
 export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed => {

@@ -1,8 +1,12 @@
-/** What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, or all. */
+/**
+ * What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, of association
+ * files, or all.
+ */
 export type Change =
 	| {kind: 'link'; orgKey: string; shortCode: string}
 	| {kind: 'organization'; orgKey: string}
 	| {kind: 'domains'}
+	| {kind: 'files'}
 	| {kind: 'everything'};
 
 /** The change that a message of the triggers tells; null where it tells none. */
@@ -17,6 +21,6 @@ export const changeOf = (payload: string): Change | null => {
 		case 'o:':
 			return {kind: 'organization', orgKey: text};
 		default:
-			return payload === 'd' ? {kind: 'domains'} : null;
+			return payload === 'd' ? {kind: 'domains'} : payload === 'f' ? {kind: 'files'} : null;
 	}
 };

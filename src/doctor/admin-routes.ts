@@ -5,6 +5,7 @@ import {route} from '../http/route.ts';
 import {requireOrganization} from '../organizations/require-organization.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
+import {checkAssociationRoom} from './association-room.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
@@ -31,6 +32,7 @@ const examine = async (services: Services) => {
 		checkIdentityProvider(config),
 		checkGatewayA(stripe, config),
 		checkGatewayB(config),
+		checkAssociationRoom(services),
 	]);
 	return areas.flat();
 };

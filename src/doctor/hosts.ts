@@ -1,4 +1,4 @@
-import {androidAppsOf, iosAppsOf, listAndroidApps, listIosApps} from '../app-config/app-config-store.ts';
+import {androidAppsOf, iosAppsOf, listSharedAndroidApps, sharedIosAppsOf} from '../app-config/configured-apps.ts';
 import type {Db} from '../db/db.ts';
 import {appleAppSiteAssociation, assetLinks} from '../resolution/association-files.ts';
 import type {Services} from '../services.ts';
@@ -44,20 +44,29 @@ const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Prom
 	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId))),
 });
 
-const sharedHost = async ({db, addresses}: Services, organizationIds: readonly string[] | null): Promise<LinkHost> => {
-	const [ios, android] =
-		organizationIds === null
-			? [await listIosApps(db), await listAndroidApps(db)]
-			: [
-					(await Promise.all(organizationIds.map((id) => iosAppsOf(db, id)))).flat(),
-					(await Promise.all(organizationIds.map((id) => androidAppsOf(db, id)))).flat(),
-				];
+const sharedHost = async (
+	{db, addresses, associationCache, config}: Services,
+	organizationIds: readonly string[] | null,
+): Promise<LinkHost> => {
+	const url = `${addresses.linkScheme}://${addresses.linkDomain}`;
+	const {apple, android} = await associationCache.shared();
+	if (organizationIds === null) {
+		return {
+			url,
+			orgKey: null,
+			isPart: false,
+			apple: appleEntries(JSON.parse(apple ?? '{}')),
+			android: androidEntries(JSON.parse(android ?? '[]')),
+		};
+	}
+
+	const statements = assetLinks(await listSharedAndroidApps(db, Object.keys(config.plans), organizationIds));
 	return {
-		url: `${addresses.linkScheme}://${addresses.linkDomain}`,
+		url,
 		orgKey: null,
-		isPart: organizationIds !== null,
-		apple: appleEntries(appleAppSiteAssociation(ios)),
-		android: androidEntries(assetLinks(android)),
+		isPart: true,
+		apple: appleEntries(appleAppSiteAssociation(await sharedIosAppsOf(db, organizationIds))),
+		android: androidEntries(statements),
 	};
 };
 

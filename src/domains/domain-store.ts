@@ -82,6 +82,12 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return Number(counted?.total ?? 0);
 		},
 
+		/** Whether one of its own is VERIFIED. */
+		hasVerified: async (): Promise<boolean> =>
+			(await db('domains')
+				.where({...own, status: 'VERIFIED'})
+				.first('id')) !== undefined,
+
 		/** One of the organization's own. */
 		find: async (id: string): Promise<Domain | null> => firstDomain(await db('domains').where({...own, id})),
 

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * @returns what ends it.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {background, clock, db, metrics} = services;
+	const {associationCache, background, clock, db, metrics} = services;
 	let stopping = false;
 	let isBilling = false;
 	const clicks = createClickJobs(services, () => stopping);
@@ -42,6 +42,8 @@ export const startJobs = (services: Services): (() => void) => {
 	};
 	const minutely = () => {
 		clicks.run();
+		// Nothing is made where nothing has changed; what has left room lets those in that wait for it.
+		background.run('make the association files', associationCache.shared());
 		background.run('do what time brings to billing', bill());
 	};
 	hourly();

@@ -1,4 +1,6 @@
 import type {ClickJournal} from '../clicks/journal/click-journal.ts';
+import type {AssociationCache} from '../resolution/association-cache.ts';
+import {APPLE_LIMIT_BYTES} from '../resolution/association-files.ts';
 import type {LinkCache} from '../resolution/link-cache.ts';
 import {createGauge, type Metric} from './instruments.ts';
 
@@ -25,6 +27,37 @@ export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric
 	createGauge(
 		{name: 'oplink_link_cache_trusted', help: 'Whether links are answered from memory.', across: 'smallest'},
 		() => Number(cache.figures().isTrusted),
+	),
+];
+
+/** How full the association files of the shared link domain are. */
+export const associationMetrics = (cache: Pick<AssociationCache, 'figures'>): Metric[] => [
+	createGauge(
+		{
+			name: 'oplink_association_file_bytes',
+			help: 'Size of the association files of the shared link domain.',
+			labels: ['file'],
+			across: 'largest',
+		},
+		() => {
+			const {appleBytes, androidBytes} = cache.figures();
+			return [
+				{labels: ['apple'], value: appleBytes},
+				{labels: ['android'], value: androidBytes},
+			];
+		},
+	),
+	createGauge(
+		{name: 'oplink_association_file_limit_bytes', help: 'What Apple reads of its file.', across: 'largest'},
+		() => APPLE_LIMIT_BYTES,
+	),
+	createGauge(
+		{
+			name: 'oplink_association_file_waiting',
+			help: 'Organizations whose iOS app finds no room in the shared file.',
+			across: 'largest',
+		},
+		() => cache.figures().waiting,
 	),
 ];
 

@@ -1,13 +1,14 @@
 import type {Services} from '../services.ts';
 import {createGauge, type Figure} from './instruments.ts';
-import {cacheMetrics, journalMetrics} from './part-metrics.ts';
+import {associationMetrics, cacheMetrics, journalMetrics} from './part-metrics.ts';
 import {poolMetrics, processMetrics} from './process-metrics.ts';
 
 /** All that this process tells of itself. */
-export const readFigures = ({metrics, linkCache, clickJournal, db, eventLoop}: Services): Figure[] =>
+export const readFigures = ({metrics, linkCache, associationCache, clickJournal, db, eventLoop}: Services): Figure[] =>
 	[
 		...metrics.own,
 		...cacheMetrics(linkCache),
+		...associationMetrics(associationCache),
 		...journalMetrics(clickJournal),
 		...poolMetrics(db),
 		...processMetrics(eventLoop.delay),

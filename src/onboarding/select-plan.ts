@@ -4,10 +4,8 @@ import {inTransaction} from '../db/db.ts';
 import {billingFlowRequired, organizationNotFound, planAlreadySelected} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {planOf} from '../plans/entitlements.ts';
+import {FREE_PLAN} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
-
-/** The plan that costs nothing, so that choosing it is having it (interface 4.6). */
-const FREE_PLAN = 'STARTER';
 
 /**
  * Takes the free plan for an organization that has none.

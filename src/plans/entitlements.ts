@@ -1,17 +1,14 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
 import {featureNotAvailable, planNotSelected, quotaExceeded} from '../errors.ts';
-import {type FeatureName, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
+import {type FeatureName, FREE_PLAN, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
 
 type Deps = {config: {plans: Plans}; clock: Clock; log: Logger};
 
 /** What an organization has selected, and until when that entitles to something; null: without an end. */
 type Entitled = {plan: string | null; entitledUntil: Date | null};
 
-/** What is left of a plan that is no longer paid for, whatever the row says (decisions 9). */
-const FALLBACK = 'STARTER';
-
-/** The plan that an organization is on, or null without one. */
+/** The plan that an organization is on, the free one where its own is no longer paid for (decisions 9), or null without one. */
 export const planOf = ({config, clock, log}: Deps, {plan, entitledUntil}: Entitled): Plan | null => {
 	const name = storedPlan(config.plans, plan, log);
 	if (name === null) {
@@ -19,7 +16,7 @@ export const planOf = ({config, clock, log}: Deps, {plan, entitledUntil}: Entitl
 	}
 
 	const isOver = entitledUntil !== null && entitledUntil <= clock.now();
-	return config.plans[isOver ? FALLBACK : name] ?? null;
+	return config.plans[isOver ? FREE_PLAN : name] ?? null;
 };
 
 /** The organization's plan. @throws 402 PLAN_NOT_SELECTED. */

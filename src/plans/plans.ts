@@ -23,6 +23,9 @@ export type Plan = {
 /** Plans by their uppercase name, in the order of the file. */
 export type Plans = Readonly<Record<string, Plan>>;
 
+/** The plan that costs nothing, so that choosing it is having it, and what is left of one that is no longer paid for. */
+export const FREE_PLAN = 'STARTER';
+
 const require = createRequire(import.meta.url);
 
 /** joi alone would be a tenth of a start (docs/performance.md), so it is loaded where there is a file to check. */

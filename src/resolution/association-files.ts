@@ -10,7 +10,21 @@ type AssetLink = {
 	target: {namespace: 'android_app'; package_name: string; sha256_cert_fingerprints: string[]};
 };
 
+/** Apple reads no more of the file than this; past it every link of the host breaks (facts on providers 6.1). */
+export const APPLE_LIMIT_BYTES = 131_072;
+
+/** How much of the shared domain's file organizations on the free plan may take, whoever signs up how often. */
+export const FREE_PLAN_BYTES = APPLE_LIMIT_BYTES / 2;
+
+/** From here on the operator is warned. */
+export const APPLE_WARNING_BYTES = APPLE_LIMIT_BYTES * 0.8;
+
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const appleEntry = ({orgKey, teamId, bundleId}: AppleApp, customDomain: boolean) => ({
+	appIDs: [`${teamId}.${bundleId}`],
+	components: [{'/': customDomain ? '/*' : `/${orgKey}/*`}],
+});
 
 /**
  * `apple-app-site-association` of one host, in the format of iOS 13 and later (facts on providers 6.1). On the default
@@ -25,12 +39,21 @@ export const appleAppSiteAssociation = (
 		details: apps
 			// A stable order, so that an unchanged configuration is an unchanged file to Apple's cache.
 			.toSorted((a, b) => byText(a.orgKey, b.orgKey) || byText(a.bundleId, b.bundleId))
-			.map(({orgKey, teamId, bundleId}) => ({
-				appIDs: [`${teamId}.${bundleId}`],
-				components: [{'/': customDomain ? '/*' : `/${orgKey}/*`}],
-			})),
+			.map((app) => appleEntry(app, customDomain)),
 	},
 });
+
+/** What an app takes of the shared domain's file, with the comma. */
+export const entryBytes = (app: AppleApp): number => Buffer.byteLength(JSON.stringify(appleEntry(app, false))) + 1;
+
+/** The shortest entry there is, but for its bundle id. */
+export const LEAST_ENTRY_BYTES = entryBytes({orgKey: 'AAAA', teamId: 'AAAAAAAAAA', bundleId: ''});
+
+const EMPTY_FILE_BYTES = Buffer.byteLength(JSON.stringify(appleAppSiteAssociation([])));
+
+/** What the shared domain's file takes with these apps, and a byte at most beside. */
+export const fileBytes = (apps: readonly AppleApp[]): number =>
+	apps.reduce((sum, app) => sum + entryBytes(app), EMPTY_FILE_BYTES);
 
 /**
  * `assetlinks.json` of one host: one statement per package, with the fingerprints that all its rows name (facts on

@@ -1,62 +1,36 @@
-import {androidAppsOf, iosAppsOf, listAndroidApps, listIosApps} from '../app-config/app-config-store.ts';
-import {findVerifiedDomain} from '../domains/domain-store.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../errors.ts';
 import {reply, route} from '../http/route.ts';
+import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
-import {appleAppSiteAssociation, assetLinks} from './association-files.ts';
+import type {AssociationFiles} from './association-cache.ts';
 import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
-
-/** Apple reads no more of the file than this; past it every link of the host breaks (facts on providers 6.1). */
-const APPLE_LIMIT_BYTES = 131_072;
+import {knownDomain} from './resolve-link.ts';
 
 const headers = {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
-/** The organization that a custom domain describes, or null for the shared link domain. @throws 404 for another host. */
-const scopeOf = async (
-	{hostRoles, db}: Services,
-	hostname: string | null,
-): Promise<{organizationId: string} | null> => {
+/** The files of a host. @throws 404 for one that is neither the shared link domain nor a verified custom domain. */
+const filesOf = async (services: Services, hostname: string | null): Promise<AssociationFiles> => {
+	const {associationCache, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);
 	if (role === 'link' || role === 'both') {
-		return null;
+		return associationCache.shared();
 	}
 
-	const domain = role === 'api' || hostname === null ? null : await findVerifiedDomain(db, hostname);
+	const domain = role === 'api' || hostname === null ? null : await knownDomain(services, hostname);
 	if (domain === null) {
 		throw unknownLinkDomain();
 	}
 
-	return domain;
+	return associationCache.of(domain.organizationId);
 };
 
-const appleFile = async (services: Services, hostname: string | null) => {
-	const scope = await scopeOf(services, hostname);
-	const apps = await (scope === null ? listIosApps(services.db) : iosAppsOf(services.db, scope.organizationId));
-	if (apps.length === 0) {
+const answerWith = async (services: Services, hostname: string | null, system: keyof AssociationFiles) => {
+	const body = (await filesOf(services, hostname))[system];
+	if (body === null) {
 		throw associationFileNotFound();
-	}
-
-	const body = JSON.stringify(appleAppSiteAssociation(apps, {customDomain: scope !== null}));
-	const bytes = Buffer.byteLength(body);
-	if (bytes > APPLE_LIMIT_BYTES * 0.8) {
-		services.log.warn(
-			{bytes, limit: APPLE_LIMIT_BYTES, apps: apps.length},
-			'apple-app-site-association is near its limit',
-		);
 	}
 
 	return reply({headers, body});
-};
-
-const androidFile = async (services: Services, hostname: string | null) => {
-	const scope = await scopeOf(services, hostname);
-	const apps = await (scope === null ? listAndroidApps(services.db) : androidAppsOf(services.db, scope.organizationId));
-	const statements = assetLinks(apps);
-	if (statements.length === 0) {
-		throw associationFileNotFound();
-	}
-
-	return reply({headers, body: JSON.stringify(statements)});
 };
 
 export const associationRoutes = [
@@ -67,7 +41,8 @@ export const associationRoutes = [
 		answer: appleFileAnswer,
 		credential: 'none',
 		host: 'link',
-		handler: ({services, request}) => appleFile(services, request.hostname),
+		limit: limits.resolution,
+		handler: ({services, request}) => answerWith(services, request.hostname, 'apple'),
 	}),
 
 	route({
@@ -77,6 +52,7 @@ export const associationRoutes = [
 		answer: androidFileAnswer,
 		credential: 'none',
 		host: 'link',
-		handler: ({services, request}) => androidFile(services, request.hostname),
+		limit: limits.resolution,
+		handler: ({services, request}) => answerWith(services, request.hostname, 'android'),
 	}),
 ];

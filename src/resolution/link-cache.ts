@@ -1,6 +1,6 @@
 import type {ChangeFeed} from '../db/change-feed.ts';
-import {isConnectionFault} from '../db/db.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
+import {createWholeCache, standsIn, type WholeCache} from '../db/whole-cache.ts';
 
 /** One organization's part of the cache, by short code. */
 type Part<T> = Map<string, {value: T}>;
@@ -22,14 +22,8 @@ export type LinkCache<T> = {
 /** Lookups since the start, of which a miss asks the database; `bytes` are reckoned. */
 export type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
 
-/** The same for host names, of which an installation has few enough to forget them all at once. */
-export type HostCache<T> = {get(hostname: string, read: () => Promise<T | null>): Promise<T | null>};
-
-/**
- * Whether a database that is away may be stood in for. Only where nobody else is known: then nobody has written
- * meanwhile. A process among others that cannot hear them says so instead of answering with what may be over.
- */
-const standsIn = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
+/** The same for host names. */
+export type HostCache<T> = WholeCache<T | null>;
 
 export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: number}): LinkCache<T> => {
 	const max = Math.max(Math.floor((megabytes * 1024 * 1024) / BYTES_PER_ENTRY), 1);
@@ -63,6 +57,8 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 				}
 
 				byOrganization.delete(change.orgKey);
+				return;
+			case 'files':
 				return;
 			default:
 				entries.clear();
@@ -149,41 +145,8 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 /** Most host names that are kept: anybody may send any. */
 const MAX_HOSTS = 10_000;
 
-export const createHostCache = <T>(feed: ChangeFeed): HostCache<T> => {
-	const entries = new Map<string, T | null>();
-	let version = 0;
-	feed.onChange((change) => {
-		if (change.kind === 'domains' || change.kind === 'everything' || change.kind === 'organization') {
-			version += 1;
-			entries.clear();
-		}
+export const createHostCache = <T>(feed: ChangeFeed): HostCache<T> =>
+	createWholeCache<T | null>(feed, {
+		most: MAX_HOSTS,
+		isOfIt: ({kind}) => kind === 'domains' || kind === 'organization',
 	});
-	return {
-		get: async (hostname, read) => {
-			const kept = entries.get(hostname);
-			if (kept !== undefined && feed.isTrusted()) {
-				return kept;
-			}
-
-			try {
-				return await keepUnlessChanged(
-					read,
-					() => version,
-					(value) => {
-						if (entries.size >= MAX_HOSTS) {
-							entries.clear();
-						}
-
-						entries.set(hostname, value);
-					},
-				);
-			} catch (error) {
-				if (kept !== undefined && standsIn(feed, error)) {
-					return kept;
-				}
-
-				throw error;
-			}
-		},
-	};
-};

@@ -1,0 +1,37 @@
+import {isConnectionFault} from '../db/db.ts';
+import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES} from '../resolution/association-files.ts';
+import type {Services} from '../services.ts';
+import {type Finding, findingsOf} from './finding.ts';
+
+const {ok, warn} = findingsOf('Association files');
+
+const NEXT =
+	'Have organizations with a plan that has custom_domains add a domain of their own; then set shared apps aside';
+
+const inThousands = (count: number): string => count.toLocaleString('en-US');
+
+/** How much room is left in the iOS file of the shared link domain, which Apple reads up to a limit. */
+export const checkAssociationRoom = async ({
+	associationCache,
+}: Pick<Services, 'associationCache'>): Promise<Finding[]> => {
+	try {
+		await associationCache.shared();
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			// The database says it.
+			return [];
+		}
+
+		throw error;
+	}
+
+	const {apps, waiting, appleBytes} = associationCache.figures();
+	const used = `${inThousands(appleBytes)} of ${inThousands(APPLE_LIMIT_BYTES)} bytes with ${inThousands(apps)} iOS app(s)`;
+	if (waiting > 0) {
+		return [warn('association.room', `${used}; ${inThousands(waiting)} organization(s) find no room in it`, NEXT)];
+	}
+
+	return appleBytes >= APPLE_WARNING_BYTES
+		? [warn('association.room', `${used}: more organizations will be refused when it is full`, NEXT)]
+		: [ok('association.room', used)];
+};

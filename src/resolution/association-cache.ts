@@ -1,0 +1,70 @@
+import {androidAppsOf, iosAppsOf, listSharedAndroidApps} from '../app-config/configured-apps.ts';
+import {settlePlaces} from '../app-config/shared-apps.ts';
+import {inTransaction} from '../db/db.ts';
+import {createWholeCache} from '../db/whole-cache.ts';
+import type {Services} from '../services.ts';
+import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES, appleAppSiteAssociation, assetLinks} from './association-files.ts';
+
+/** The bodies of a host's two files; null: no app is configured. */
+export type AssociationFiles = {apple: string | null; android: string | null};
+
+/** What the shared domain's files hold; `waiting`: organizations whose iOS app has found no place. */
+export type SharedFigures = {apps: number; waiting: number; appleBytes: number; androidBytes: number};
+
+/** The association files of all hosts, each made once per change of what it is made of. */
+export type AssociationCache = {
+	/** Those of the shared link domain. */
+	shared(): Promise<AssociationFiles>;
+	/** Those of an organization's custom domains. */
+	of(organizationId: string): Promise<AssociationFiles>;
+	/** Of the files that were made last; zeros before the first. */
+	figures(): SharedFigures;
+};
+
+type Deps = Pick<Services, 'changes' | 'clock' | 'config' | 'db' | 'log'>;
+
+/** Most organizations whose files are kept. */
+const MOST = 1000;
+
+const SHARED = '';
+
+const bodyOf = (entries: readonly unknown[], file: unknown): string | null =>
+	entries.length === 0 ? null : JSON.stringify(file);
+
+export const createAssociationCache = ({changes, clock, config, db, log}: Deps): AssociationCache => {
+	const files = createWholeCache<AssociationFiles>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'files'});
+	let figures: SharedFigures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
+
+	const makeShared = (): Promise<AssociationFiles> =>
+		inTransaction(db, async (trx) => {
+			const {placed, waiting} = await settlePlaces(trx, config.plans, clock.now());
+			const statements = assetLinks(await listSharedAndroidApps(trx, Object.keys(config.plans)));
+			const apple = bodyOf(placed, appleAppSiteAssociation(placed));
+			const android = bodyOf(statements, statements);
+			const appleBytes = Buffer.byteLength(apple ?? '');
+			figures = {apps: placed.length, waiting, appleBytes, androidBytes: Buffer.byteLength(android ?? '')};
+			if (appleBytes >= APPLE_WARNING_BYTES) {
+				log.warn(
+					{bytes: appleBytes, limit: APPLE_LIMIT_BYTES, apps: placed.length, waiting},
+					'the apple-app-site-association of the shared link domain is nearly full',
+				);
+			}
+
+			return {apple, android};
+		});
+
+	const makeOwn = async (organizationId: string): Promise<AssociationFiles> => {
+		const ios = await iosAppsOf(db, organizationId);
+		const statements = assetLinks(await androidAppsOf(db, organizationId));
+		return {
+			apple: bodyOf(ios, appleAppSiteAssociation(ios, {customDomain: true})),
+			android: bodyOf(statements, statements),
+		};
+	};
+
+	return {
+		shared: () => files.get(SHARED, makeShared),
+		of: (organizationId) => files.get(organizationId, () => makeOwn(organizationId)),
+		figures: () => figures,
+	};
+};
