@@ -6,8 +6,10 @@ import type {ResolvedLink} from './resolve-link.ts';
 import type {Visitor} from './visitor.ts';
 import type {VisitorCookie} from './visitor-cookie.ts';
 
-export const isCrawler = (visitor: Visitor): boolean =>
-	visitor.class === 'preview-crawler' || visitor.class === 'search-bot';
+const CRAWLERS: ReadonlySet<Visitor['class']> = new Set(['preview-crawler', 'search-bot', 'other-bot']);
+
+/** True for robots, whose visits are no clicks; plain HTTP tools are none (decisions 5). */
+export const isCrawler = (visitor: Visitor): boolean => CRAWLERS.has(visitor.class);
 
 const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;

@@ -1,52 +1,68 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {packageRoot} from '../package-root.ts';
+import {createTokenSearch, type ListedToken} from './token-search.ts';
 
-/**
- * A line of `config/crawlers.json`: a literal that a User-Agent holds, upper and lower case alike. `at` narrows where:
- * at its `start`, as a `word` of its own, or as the `whole` header, because humans' User-Agents hold some of the same
- * words; `digit` asks for a digit right after it.
- */
-type ListedToken = {name: string; token: string; at?: 'anywhere' | 'start' | 'word' | 'whole'; digit?: boolean};
-
-/** One list, ready to be asked. */
-export type UserAgentList = {
-	/** The name of the first line that the User-Agent fits, or null where none does. */
-	nameIn: (userAgent: string) => string | null;
+/** Who a User-Agent names, by the lists of `config`; null where none of a list's lines fits. */
+export type NamedInUserAgent = {
+	/** A service that fetches pages to show a preview of a link. */
+	preview: string | null;
+	/** A search engine's crawler, or an AI's. */
+	search: string | null;
+	/** Any other robot: SEO, monitoring, scanners, archives, headless browsers. */
+	robot: string | null;
+	/** An app's own browser. */
+	inApp: string | null;
 };
 
-export type UserAgentLists = {preview: UserAgentList; search: UserAgentList; inApp: UserAgentList};
+type Crawlers = Record<'preview' | 'search' | 'robot', ListedToken[]>;
 
-const sourceOf = ({token, at = 'anywhere', digit = false}: ListedToken): string => {
-	const literal = token.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&') + (digit ? '\\d' : '');
-	if (at === 'start' || at === 'whole') {
-		return at === 'whole' ? `^${literal}$` : `^${literal}`;
-	}
-
-	return at === 'word'
-		? `${/^\w/.test(token) ? '\\b' : ''}${literal}${!digit && /\w$/.test(token) ? '\\b' : ''}`
-		: literal;
+/** The form of `config/crawlers.json`; `words` catch robots that no list names, in a User-Agent without a line of `spared`. */
+export type OwnLists = Crawlers & {
+	words: Omit<Crawlers, 'search'>;
+	spared: ListedToken[];
+	inApp: ListedToken[];
+	/** Patterns of the kept list that are not taken, and why; the build of the kept list reads them. */
+	notTaken: Record<string, string>;
 };
 
-const compile = (tokens: ListedToken[]): UserAgentList => {
-	// Literals only, so there is nothing to backtrack into; the names are looked up after the one test that most fail.
-	const any = new RegExp(tokens.map(sourceOf).join('|'), 'i');
-	const each = tokens.map((token) => ({name: token.name, pattern: new RegExp(sourceOf(token), 'i')}));
+/** The form of `config/kept-crawlers.json`: tokens in the letters given, at the start where they begin with `^`. */
+export type KeptLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
+
+const readConfig = <T>(file: string): T =>
+	JSON.parse(readFileSync(path.join(packageRoot, 'config', file), 'utf8')) as T;
+
+const keptToken = (text: string): ListedToken => {
+	const token = text.replace(/^\^/, '');
+	const name = token.replaceAll(/^[^\w]+|[^\w.)]+$/g, '') || token;
+	return {name, token, exact: true, ...(text.startsWith('^') ? {at: 'start'} : {})};
+};
+
+const compile = () => {
+	const own = readConfig<OwnLists>('crawlers.json');
+	const kept = readConfig<KeptLists>('kept-crawlers.json');
+	return createTokenSearch({
+		preview: [...own.preview, ...kept.preview.map(keptToken)],
+		search: [...own.search, ...kept.search.map(keptToken)],
+		robot: [...own.robot, ...kept.robot.map(keptToken)],
+		previewWord: own.words.preview,
+		robotWord: own.words.robot,
+		spared: own.spared,
+		inApp: own.inApp,
+	});
+};
+
+let shipped: ReturnType<typeof compile> | undefined;
+
+/** Looks a User-Agent up in the lists of `config`, which are read at the first use. */
+export const namedIn = (userAgent: string): NamedInUserAgent => {
+	shipped ??= compile();
+	const {preview, search, robot, inApp, previewWord, robotWord, spared} = shipped(userAgent);
+	const isUnlisted = preview === null && search === null && robot === null && spared === null;
 	return {
-		nameIn: (userAgent) =>
-			any.test(userAgent) ? (each.find(({pattern}) => pattern.test(userAgent))?.name ?? null) : null,
+		preview: isUnlisted ? previewWord : preview,
+		search,
+		robot: isUnlisted ? robotWord : robot,
+		inApp,
 	};
-};
-
-let shipped: UserAgentLists | undefined;
-
-/** The lists of `config/crawlers.json`, read and compiled at the first use. The tests check that every line has its form. */
-export const userAgentLists = (): UserAgentLists => {
-	if (shipped === undefined) {
-		const text = readFileSync(path.join(packageRoot, 'config', 'crawlers.json'), 'utf8');
-		const lists = JSON.parse(text) as Record<keyof UserAgentLists, ListedToken[]>;
-		shipped = {preview: compile(lists.preview), search: compile(lists.search), inApp: compile(lists.inApp)};
-	}
-
-	return shipped;
 };

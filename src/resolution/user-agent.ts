@@ -80,6 +80,7 @@ const BROWSERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
 	[/\bHuaweiBrowser\//, 'Huawei Browser'],
 	[/\bMiuiBrowser\//, 'Mi Browser'],
 	[/\bYaBrowser\//, 'Yandex Browser'],
+	[/\bDuckDuckGo\//, 'DuckDuckGo'],
 	[/\b(?:Firefox|FxiOS)\//, 'Firefox'],
 	[/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
 	[/\bVersion\/.*\bSafari\//, 'Safari'],

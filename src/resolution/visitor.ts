@@ -10,11 +10,12 @@ import {
 	iosVersion,
 	type OsVersion,
 } from './user-agent.ts';
-import {userAgentLists} from './user-agent-lists.ts';
+import {namedIn} from './user-agent-lists.ts';
 
 export type VisitorClass =
 	| 'preview-crawler'
 	| 'search-bot'
+	| 'other-bot'
 	| 'ios-browser'
 	| 'ios-inapp'
 	| 'android-browser'
@@ -85,10 +86,19 @@ const firstLanguage = (acceptLanguage: string | undefined): string | null => {
 	return wanted.map((tag) => (tag === '*' ? null : readLanguage(tag))).find((tag) => tag !== null) ?? null;
 };
 
+/** A Mac's WebKit, or an iPad's that asks for pages as a Mac does; only script can tell the two apart. */
 const isMacOrIpad = (userAgent: string): boolean =>
-	/\(Macintosh/.test(userAgent) &&
-	/\bVersion\/\S+ .*Safari\//.test(userAgent) &&
+	userAgent.includes('(Macintosh') &&
+	/AppleWebKit\/6\d\d/.test(userAgent) &&
 	!/Chrome|Chromium|Edg|OPR|Firefox/.test(userAgent);
+
+/** True for browsers that are on iOS alone: an iPad that asks for pages as a Mac does still names them. */
+const isIosBrowser = (userAgent: string): boolean => /\b(?:CriOS|FxiOS|EdgiOS|OPiOS|OPT|DuckDuckGo)\//.test(userAgent);
+
+const isIos = (userAgent: string): boolean =>
+	userAgent.includes('WebKit/') &&
+	(/\b(?:iPhone|iPad|iPod)\b/.test(userAgent) ||
+		(userAgent.includes('(Macintosh') && (isIosBrowser(userAgent) || /\bMobile\/\w/.test(userAgent))));
 
 type Sighting = Pick<Visitor, 'class' | 'platform' | 'os' | 'osVersion' | 'browser' | 'deviceModel'>;
 
@@ -96,31 +106,29 @@ const untold = {platform: null, os: null, osVersion: null, browser: null, device
 
 /** Order and rules of facts 2.2. */
 const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
-	const {preview, search, inApp} = userAgentLists();
-	const previewer = preview.nameIn(userAgent);
-	if (previewer !== null) {
-		return {...untold, class: 'preview-crawler', browser: previewer};
+	const {preview, search, robot, inApp: app} = namedIn(userAgent);
+	if (preview !== null) {
+		return {...untold, class: 'preview-crawler', browser: preview};
 	}
 
-	const searcher = search.nameIn(userAgent);
-	if (searcher !== null) {
-		return {...untold, class: 'search-bot', browser: searcher};
+	if (search !== null || robot !== null) {
+		return {...untold, class: search === null ? 'other-bot' : 'search-bot', browser: search ?? robot};
 	}
 
-	const app = inApp.nameIn(userAgent);
-	if (/\b(?:iPhone|iPad|iPod)\b/.test(userAgent) && userAgent.includes('AppleWebKit')) {
-		const isApp = app !== null || !/Safari\/\d/.test(userAgent);
+	if (isIos(userAgent)) {
+		const isApp = app !== null || !(/Safari\/\d/.test(userAgent) || isIosBrowser(userAgent));
 		return {
 			class: isApp ? 'ios-inapp' : 'ios-browser',
 			platform: 'ios',
-			os: /\(iPad\b/.test(userAgent) ? 'iPadOS' : 'iOS',
+			os: /\((?:iPad|Macintosh)\b/.test(userAgent) ? 'iPadOS' : 'iOS',
 			osVersion: iosVersion(userAgent),
 			browser: isApp ? (app ?? 'WebView') : browserName(userAgent),
 			deviceModel: appleModel(userAgent),
 		};
 	}
 
-	if (/^Mozilla\/5\.0 .*\bAndroid\b/.test(userAgent)) {
+	// Some apps put their own name before what their web view says.
+	if (/Mozilla\/5\.0 \(|^Opera\//.test(userAgent) && /\bAndroid\b/.test(userAgent)) {
 		return {
 			class: app === null ? 'android-browser' : 'android-inapp',
 			platform: 'android',

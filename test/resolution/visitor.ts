@@ -11,7 +11,7 @@ const corpus = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.ts
 	.map((line) => line.split('\t'));
 
 test('every User-Agent of the corpus is told for what it is', (t) => {
-	t.is(corpus.length, 119);
+	t.is(corpus.length, 172);
 	for (const [expected, , userAgent] of corpus) {
 		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
 	}
@@ -22,17 +22,25 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 		.items(
 			Joi.object({
 				name: Joi.string().required(),
-				token: Joi.string().required(),
-				at: Joi.valid('start', 'word', 'whole'),
+				// What is looked up are the first three characters.
+				token: Joi.string().min(3).required(),
+				at: Joi.valid('start', 'word', 'end', 'whole'),
 				digit: Joi.boolean(),
 			}),
 		)
 		.min(1)
+		.unique((a: {token: string; at?: string}, b: {token: string; at?: string}) => a.token === b.token && a.at === b.at)
 		.required();
 	const text = readFileSync(path.join(packageRoot, 'config/crawlers.json'), 'utf8');
-	const {error} = Joi.object({preview: list, search: list, inApp: list}).validate(JSON.parse(text), {
-		abortEarly: false,
-	});
+	const {error} = Joi.object({
+		preview: list,
+		search: list,
+		robot: list,
+		words: Joi.object({preview: list, robot: list}).required(),
+		spared: list,
+		inApp: list,
+		notTaken: Joi.object().pattern(Joi.string(), Joi.string()).required(),
+	}).validate(JSON.parse(text), {abortEarly: false});
 	t.is(error, undefined);
 });
 
