@@ -1,5 +1,6 @@
+import {spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {readdir, readFile, rm, stat} from 'node:fs/promises';
+import {lstat, readdir, readFile, rm, stat, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import {gunzipSync} from 'node:zlib';
@@ -186,4 +187,43 @@ test('no table counts by a sequence, which a restore would have to set', async (
 		"SELECT relname FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'migrations%'",
 	);
 	t.deepEqual(rows, []);
+});
+
+test('a backup goes through links, also to a file that is not there yet, and replaces none that is there in silence', async (t) => {
+	const folder = await folderOf(t);
+	const at = (name: string) => path.join(folder, name);
+	const env = {DATABASE_URL: service.databaseUrl};
+	await symlink('new.backup', at('dangling'));
+	await symlink('dangling', at('link'));
+	const made = await finish(start(t, ['backup', at('link')], env));
+	t.is(made.exitCode, 0, made.stderr);
+	t.true((await lstat(at('link'))).isSymbolicLink());
+	t.true((await lstat(at('new.backup'))).isFile());
+
+	const before = await readFile(at('new.backup'));
+	const refused = await finish(start(t, ['backup', at('link')], env));
+	t.is(refused.exitCode, 2);
+	t.regex(refused.stderr, /--yes/);
+	t.deepEqual(await readFile(at('new.backup')), before);
+	t.is((await finish(start(t, ['backup', at('link'), '--yes'], env))).exitCode, 0);
+	t.true((await lstat(at('link'))).isSymbolicLink());
+	t.deepEqual((await readdir(folder)).sort(), ['dangling', 'link', 'new.backup']);
+});
+
+test('a backup takes the place of no device, pipe or folder', async (t) => {
+	const folder = await folderOf(t);
+	const env = {DATABASE_URL: service.databaseUrl};
+	const pipe = path.join(folder, 'pipe');
+	t.is(spawnSync('mkfifo', [pipe]).status, 0);
+	// A link to the device, so that the device of the machine is out of reach.
+	await symlink('/dev/full', path.join(folder, 'full'));
+	for (const name of ['pipe', 'full', '.']) {
+		const {exitCode, stderr} = await finish(start(t, ['backup', path.join(folder, name), '--yes'], env));
+		t.is(exitCode, 1);
+		t.regex(stderr, /is not a regular file/);
+	}
+
+	t.true((await lstat(pipe)).isFIFO());
+	t.true((await lstat(path.join(folder, 'full'))).isSymbolicLink());
+	t.deepEqual((await readdir(folder)).sort(), ['full', 'pipe']);
 });

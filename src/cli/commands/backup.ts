@@ -14,7 +14,7 @@ import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {linesOf} from '../import-formats/lines.ts';
 import {type Io, isBrokenPipe, write} from '../io.ts';
-import {replaceFile} from '../replace-file.ts';
+import {fileBehind, replaceFile} from '../replace-file.ts';
 import {requireConsent} from '../require-consent.ts';
 import {withDatabase} from '../with-database.ts';
 
@@ -63,9 +63,10 @@ const toStdout =
 export const backupCommand = command({
 	usage: 'backup <file>',
 	summary: 'Write everything in the database to a file, as it is at one moment; the server may go on',
+	options: [new Option('--yes', 'replace a file that is there without a question')],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
-	run: async (context: Context, file: string) => {
-		const {io, show} = context;
+	run: async (context: Context<{yes?: boolean}>, file: string) => {
+		const {io, options, show} = context;
 		if (file === '-') {
 			if (io.stdout.isTTY) {
 				throw usageError('A backup is no text for a terminal', 'Name a file, or lead standard output into one');
@@ -76,8 +77,14 @@ export const backupCommand = command({
 			return;
 		}
 
+		const target = path.resolve(io.cwd, file);
+		const {changedAt} = await fileBehind(target);
+		if (changedAt !== null) {
+			await requireConsent(io, options.yes, `Replace ${file}, written on ${changedAt.toISOString()}?`);
+		}
+
 		const done: {totals?: BackupTotals} = {};
-		await replaceFile(path.resolve(io.cwd, file), async (handle) => {
+		await replaceFile(target, async (handle) => {
 			done.totals = await withDatabase(context, (db) => backUp(db, io, (chunk) => handle.writeFile(chunk)));
 		});
 		await show.answer({file, ...done.totals} as BackupTotals, (totals) => `${countText(totals)} written to ${file}`);
