@@ -72,9 +72,5 @@ export const clickIdOfToken = (token: MatchToken): string => {
 	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
 };
 
-/** What a token of an earlier version is found by, for as long as one may be open: 16 bytes of its SHA-256. */
-export const earlierHashOfToken = (token: MatchToken): Buffer =>
-	Buffer.from(hash('sha256', token, 'hex').slice(0, 32), 'hex');
-
 /** A second visit of the same link within this time is the same visit (facts 4.6). */
 export const SAME_VISIT_MS = 10 * 60 * 1000;

@@ -18,11 +18,10 @@ const NOW = '$1';
 const IP_KEYS = 'ARRAY[$2::bytea, $3::bytea]';
 const NET_KEYS = 'ARRAY[$4::bytea, $5::bytea]';
 const TOKENS = 'ARRAY[$6::uuid, $7::uuid]';
-const EARLIER_TOKENS = 'ARRAY[$8::bytea, $9::bytea]';
-const DEVICES = 'ARRAY[$10::bytea, $11::bytea]';
-const ORGANIZATION = '$12::uuid';
+const DEVICES = 'ARRAY[$8::bytea, $9::bytea]';
+const ORGANIZATION = '$10::uuid';
 const GIVEN = `WITH given AS (
-	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${EARLIER_TOKENS}, ${DEVICES}, ${ORGANIZATION}
+	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${DEVICES}, ${ORGANIZATION}
 )`;
 /** Hidden from the planner, which else would take the time's value for worth a plan of its own. */
 const ago = (seconds: number): string => `(SELECT ${NOW}::timestamptz - interval '${seconds} seconds')`;
@@ -105,8 +104,6 @@ type FoundBy = 'token' | 'device' | 'address' | 'network' | 'consumed';
 const lookAround = (isConfined: boolean): string => `
 	${GIVEN}, token AS MATERIALIZED (
 		SELECT * FROM match_clicks WHERE id = ANY(${TOKENS})
-		UNION ALL
-		SELECT * FROM match_clicks WHERE token_hash = ANY(${EARLIER_TOKENS})
 	), device AS MATERIALIZED (
 		SELECT * FROM match_clicks
 		WHERE consumed_by = ANY(${DEVICES}) AND consumed_at > ${ago(graceSeconds)}
@@ -122,7 +119,7 @@ const lookAround = (isConfined: boolean): string => `
 		`(${(['token', 'device', 'address', 'network', 'consumed'] satisfies FoundBy[])
 			.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`)
 			.join(' UNION ALL ')})`,
-		`, click.found_by, click.token_hash, ${isConfined ? `(${openNearby})` : 'NULL'} AS open_nearby`,
+		`, click.found_by, ${isConfined ? `(${openNearby})` : 'NULL'} AS open_nearby`,
 	)}`;
 
 /** By whether an organization is named. */
@@ -138,7 +135,7 @@ export const clickStatements = {
 	consumed: pair('consumed clicks', (isConfined) => `${GIVEN}${described(`(${consumedAtAddress(isConfined)})`)}`),
 };
 
-type Row = MatchClickRow & {found_by: FoundBy; token_hash: Buffer | null; open_nearby: number | null};
+type Row = MatchClickRow & {found_by: FoundBy; open_nearby: number | null};
 
 const select = <R>(
 	db: Db,
@@ -153,7 +150,6 @@ const select = <R>(
 		...two(places.map(({ipKey}) => ipKey)),
 		...two(places.map(({netKey}) => netKey)),
 		...two(tokens.map(({clickId}) => clickId)),
-		...two(tokens.map(({earlierHash}) => earlierHash)),
 		...two(devices),
 		organizationId,
 	]);
@@ -161,14 +157,10 @@ const select = <R>(
 
 type Token = Omit<SentToken, 'method'>;
 
-/** Whether a click that was found is that of a token. */
-export const isOfToken = ({earlierHash, click}: Surroundings['tokens'][number], token: Token): boolean =>
-	click.id === token.clickId || (earlierHash?.equals(token.earlierHash) ?? false);
-
 /** The clicks that an app may have come from. */
 export type Surroundings = {
-	/** The clicks of tokens that it sent, whatever has become of them. `earlierHash` is that of an earlier version's token. */
-	tokens: Array<{earlierHash: Buffer | null; click: MatchClick}>;
+	/** The clicks of tokens that it sent, whatever has become of them. */
+	tokens: MatchClick[];
 	/** The click that the device was matched to within the grace. */
 	lastOfDevice: MatchClick | null;
 	/** The newest open ones from its address (facts 4.3). */
@@ -188,9 +180,7 @@ export const findAround = async (db: Db, asker: Asker, tokens: readonly Token[])
 	const [atAddress, inNetwork] = [by('address'), by('network')];
 	const recent = asker.now.getTime() - crowd.withinSeconds * 1000;
 	return {
-		tokens: rows
-			.filter(({found_by: foundBy}) => foundBy === 'token')
-			.map((row) => ({earlierHash: row.token_hash, click: toMatchClick(row)})),
+		tokens: by('token'),
 		lastOfDevice: by('device')[0] ?? null,
 		atAddress,
 		openNearby: rows[0]?.open_nearby ?? atAddress.filter(({clickedAt}) => clickedAt.getTime() >= recent).length,

@@ -3,7 +3,7 @@ import {findLiveLinks} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 import {type Asker, askerOf, type MatchRequest} from './asker.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
-import {findAround, isOfToken, type Surroundings} from './find-clicks.ts';
+import {findAround, type Surroundings} from './find-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type SentToken, type TokenMethod, tokensOf} from './match-request.ts';
@@ -106,7 +106,7 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 	const sightings = tokens.map(
 		({method, ...token}): TokenSighting => ({
 			method,
-			click: around.tokens.find((found) => isOfToken(found, token))?.click ?? null,
+			click: around.tokens.find(({id}) => id === token.clickId) ?? null,
 		}),
 	);
 	for (const {method, click} of sightings) {

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {clickIdOfToken, earlierHashOfToken, matchTokenIn} from '../clicks/open-match.ts';
+import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, toldField} from '../devices/device-fields.ts';
 import type {DeviceFields} from './match-signals.ts';
 
@@ -24,8 +24,8 @@ export const matchBody = Joi.object<MatchFields>({
 }).options({stripUnknown: true});
 
 export type TokenMethod = 'CLIPBOARD' | 'INSTALL_REFERRER';
-/** `clickId`: of the click whose page carried it; `earlierHash`: what it is found by where its page is an earlier version's. */
-export type SentToken = {method: TokenMethod; clickId: string; earlierHash: Buffer};
+/** `clickId`: of the click whose page carried the token. */
+export type SentToken = {method: TokenMethod; clickId: string};
 
 /** The tokens that a request carries, the stronger method first. */
 export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentToken[] =>
@@ -34,6 +34,4 @@ export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentTo
 			['CLIPBOARD', matchTokenIn(clipboardToken ?? '')],
 			['INSTALL_REFERRER', matchTokenIn(installReferrer ?? '')],
 		] as const
-	).flatMap(([method, token]) =>
-		token === null ? [] : [{method, clickId: clickIdOfToken(token), earlierHash: earlierHashOfToken(token)}],
-	);
+	).flatMap(([method, token]) => (token === null ? [] : [{method, clickId: clickIdOfToken(token)}]));

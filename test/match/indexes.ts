@@ -55,7 +55,6 @@ for (const [name, statements, indexes] of [
 		clickStatements.around,
 		[
 			'match_clicks_consumer_idx',
-			'match_clicks_earlier_token_idx',
 			'match_clicks_ip_consumed_idx',
 			'match_clicks_pkey',
 			'match_clicks_place_open_idx',
@@ -77,7 +76,7 @@ test.serial('a connection keeps one plan of the look-up, and plans no more after
 	await service.services.db.transaction(async (trx) => {
 		for (const organizationId of [null, randomUUID()]) {
 			for (let asked = 0; asked < 8; asked += 1) {
-				const token = {clickId: randomUUID(), earlierHash: randomBytes(16)};
+				const token = {clickId: randomUUID()};
 				const places: Asker['places'] = [{ipKey: randomBytes(16), netKey: randomBytes(16)}];
 				await findAround(trx, {...asker(service.clock.now()), places, organizationId}, [token]);
 			}

@@ -1,8 +1,7 @@
 import test from 'ava';
-import {clickIdOfToken, earlierHashOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, storedRows, type TestService} from '../helpers/service.ts';
+import {startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
 
 let service: TestService;
@@ -35,21 +34,6 @@ test('the clipboard token matches exactly, from any network, and the answer has 
 		params: {coupon: 'C7'},
 	});
 	t.is(headers['access-control-allow-origin'], '*');
-});
-
-test('the token of a page that an earlier version showed matches as long as its window is open', async (t) => {
-	const acme = await organization(service);
-	const {link: sale, token} = await clicked(service, acme, network()(1));
-	const [{id}] = await storedRows(service, 'match_clicks', {link_id: sale.id});
-	t.is(id, clickIdOfToken(token as MatchToken));
-	const earlier = `opl_${'x'.repeat(31)}7` as MatchToken;
-	await service.services
-		.db('match_clicks')
-		.where({id})
-		.update({token_hash: earlierHashOfToken(earlier)});
-	const asked = {clipboardToken: earlier, deviceId: 'device-earlier'};
-	t.like((await open(service, network()(1), asked)).body, {matchMethod: 'CLIPBOARD', linkId: sale.id});
-	t.deepEqual((await open(service, network()(1), {...asked, deviceId: 'device-later'})).body, nothing);
 });
 
 test('the install referrer matches, bare, among parameters, percent-encoded and in a copied URL', async (t) => {

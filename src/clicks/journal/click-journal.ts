@@ -6,7 +6,7 @@ import type {ClickPartitions} from '../click-partitions.ts';
 import type {Click} from '../record-click.ts';
 import {createDirectWriter} from './direct-writer.ts';
 import {createDrain} from './drain.ts';
-import {createDraining, isDone} from './draining.ts';
+import {createDraining, isDrained} from './draining.ts';
 import {type Entry, encodeEntry} from './entry.ts';
 import type {OnRefused} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
@@ -171,7 +171,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 			journal.writer.close();
 			await draining.finish(journal);
-			await life.leave(journal, isDone(journal));
+			await life.leave(journal, isDrained(journal));
 		},
 	};
 };

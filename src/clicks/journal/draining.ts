@@ -10,8 +10,6 @@ const DRAIN_MS = 60;
 const SINGLE_DRAIN_MS = 20;
 const FEW = 2;
 const RETRY_MS = 500;
-/** How long what was brought may wait for PostgreSQL's disk. */
-const SECURE_MS = 1000;
 /** How long a stop waits for what this process leaves. */
 const WAIT_MS = 5000;
 
@@ -29,16 +27,12 @@ export type Draining = {
 	finish(journal: Current): Promise<void>;
 };
 
-const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
-
-/** Whether the tables have all of a journal, for good. */
-export const isDone = (journal: Current): boolean => isDrained(journal) && journal.drain.isSecure();
+/** Whether the tables have all of a journal. */
+export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
 
 export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): Draining => {
 	let draining: Promise<void> | null = null;
 	let drainTimer: NodeJS.Timeout | null = null;
-	let secureTimer: NodeJS.Timeout | null = null;
-	let securedAt = 0;
 	let isClosed = false;
 	let isDatabaseAway = false;
 	let drained = 0;
@@ -56,11 +50,6 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 
 				drainedLast = journal.waiting.drainedTo(journal.drain.position());
 				drained += drainedLast;
-			}
-
-			if (performance.now() - securedAt >= SECURE_MS) {
-				securedAt = performance.now();
-				await journal.drain.secure();
 			}
 
 			if (isDatabaseAway) {
@@ -92,8 +81,6 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			draining = null;
 			if (!isDrained(journal)) {
 				schedule(isDatabaseAway ? RETRY_MS : DRAIN_MS);
-			} else if (!journal.drain.isSecure()) {
-				secureSoon();
 			}
 		});
 		return draining;
@@ -107,17 +94,6 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 				drain().catch(() => {});
 			}, milliseconds);
 			drainTimer.unref();
-		}
-	}
-
-	/** Where no more clicks come. */
-	function secureSoon(): void {
-		if (secureTimer === null && !isClosed) {
-			secureTimer = setTimeout(() => {
-				secureTimer = null;
-				drain().catch(() => {});
-			}, SECURE_MS);
-			secureTimer.unref();
 		}
 	}
 
@@ -150,9 +126,8 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		drained: () => drained,
 		finish: async (journal) => {
 			const rest = async (): Promise<void> => {
-				while (!isDone(journal) && !isClosed && life.current() === journal) {
+				while (!isDrained(journal) && !isClosed && life.current() === journal) {
 					await drain();
-					await (isDrained(journal) ? journal.drain.secure() : null);
 				}
 			};
 			await within(
@@ -161,9 +136,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			);
 			isClosed = true;
 			life.stopAdopting();
-			for (const timer of [drainTimer, secureTimer]) {
-				clearTimeout(timer ?? undefined);
-			}
+			clearTimeout(drainTimer ?? undefined);
 
 			// The transaction that is under way, before its connection is taken away.
 			await within(WAIT_MS, draining?.catch(() => {}) ?? Promise.resolve());

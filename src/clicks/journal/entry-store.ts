@@ -26,24 +26,14 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 type Present = {organizations: Set<string>; links: Set<string>; contexts: Set<string>};
 
 /**
- * Whether a journal stands where it is thought to. When this is answered, all that was committed before it is on the disk.
- */
-export const holdsPosition = async (db: Db, journal: string, {segment, position}: Position): Promise<boolean> =>
-	(await runPrepared(db, statements.hold, [journal, segment, position])).length > 0;
-
-/**
  * @param step moves a journal's position, and gives a row where it stood as was thought.
- * @param more of what is selected.
  */
-const looking = (step: string, more = ''): string => `WITH owners AS (
+const looking = (step: string): string => `WITH owners AS (
 		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
 	), moved AS (${step})
 	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
 		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links,
-		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts${more}`;
-
-/** The files still have what a crash of PostgreSQL takes: its disk is waited for once a second, by `hold`. */
-const UNHURRIED = ", set_config('synchronous_commit', 'off', true)";
+		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts`;
 
 // One of few statements in each batch, of which there may be 25 a second.
 const statements = {
@@ -52,7 +42,6 @@ const statements = {
 		name: 'begin a journal of clicks',
 		text: looking(
 			`INSERT INTO click_journals (id, segment, position) VALUES ($4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
-			UNHURRIED,
 		),
 	},
 	next: {
@@ -60,12 +49,7 @@ const statements = {
 		text: looking(
 			`UPDATE click_journals SET segment = $5, position = $6, moved_at = now()
 			WHERE id = $4 AND segment = $7 AND position = $8 RETURNING 1`,
-			UNHURRIED,
 		),
-	},
-	hold: {
-		name: 'hold a journal of clicks',
-		text: 'UPDATE click_journals SET moved_at = now() WHERE id = $1 AND segment = $2 AND position = $3 RETURNING 1',
 	},
 	count: {
 		name: "count months' clicks",

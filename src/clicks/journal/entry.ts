@@ -51,7 +51,6 @@ export const matchColumns = [
 	'visitor',
 	...signalColumns,
 	'click_id',
-	'token_hash',
 	'ip_key',
 	'net_key',
 	'created_at',
@@ -88,7 +87,7 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	entry.isReturning = visitor?.isReturning ?? false;
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\N\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
 	return entry;
 };
 
@@ -97,6 +96,22 @@ const CLICK = {id: 0, time: 37, organization: 62, link: 99, context: 136};
 const UUID = 36;
 
 const rowsOf = (text: string): string[] => text.split('\n').filter((row) => row !== '');
+
+/** Gives each row of `match_clicks` to the entry of its click. */
+const withMatches = (entries: readonly Entry[], opened: string, returning: string): void => {
+	const byId = new Map(entries.map((entry) => [entry.id, entry]));
+	for (const [rows, isReturning] of [
+		[opened, false],
+		[returning, true],
+	] as const) {
+		for (const row of rowsOf(rows)) {
+			const entry = byId.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
+			if (entry !== undefined) {
+				Object.assign(entry, {match: `${row}\n`, isReturning});
+			}
+		}
+	}
+};
 
 /**
  * The entries that rows of both tables came from.
@@ -124,20 +139,4 @@ export const decodeRows = (
 	});
 	withMatches(entries, opened, returning);
 	return entries;
-};
-
-/** Gives each row of `match_clicks` to the entry of its click. */
-export const withMatches = (entries: readonly Entry[], opened: string, returning: string): void => {
-	const byId = new Map(entries.map((entry) => [entry.id, entry]));
-	for (const [rows, isReturning] of [
-		[opened, false],
-		[returning, true],
-	] as const) {
-		for (const row of rowsOf(rows)) {
-			const entry = byId.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
-			if (entry !== undefined) {
-				Object.assign(entry, {match: `${row}\n`, isReturning});
-			}
-		}
-	}
 };

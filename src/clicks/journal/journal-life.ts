@@ -80,11 +80,9 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 		for (const folder of await findAbandoned(mine.folder)) {
 			log.info({journal: path.basename(folder)}, 'draining a journal whose process is gone');
 			const abandoned = drainOf(folder);
-			do {
-				while (!isClosed && (await abandoned.step())) {
-					// Each step is one transaction.
-				}
-			} while (!isClosed && !(await abandoned.secure()));
+			while (!isClosed && (await abandoned.step())) {
+				// Each step is one transaction.
+			}
 
 			if (!isClosed) {
 				await removeFolder(folder);

@@ -6,7 +6,7 @@ import {matchColumns, signalColumns} from './entry.ts';
 type Told = Record<(typeof matchColumns)[number], string | null>;
 
 /** `\x` and hexadecimal digits, as COPY and JSON have bytes. */
-const byteColumns = new Set<string>(['visitor', 'token_hash', 'ip_key', 'net_key']);
+const byteColumns = new Set<string>(['visitor', 'ip_key', 'net_key']);
 const typeOf = (column: string): string => {
 	if (column.endsWith('id')) {
 		return 'uuid';

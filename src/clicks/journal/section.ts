@@ -53,7 +53,6 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 	}
 
 	const summary: Summary = {
-		// First: what earlier versions wrote is told by not beginning with it (earlier-payload.ts).
 		contexts,
 		clicks: Buffer.byteLength(clicks),
 		opened: Buffer.byteLength(opened),
