@@ -1,10 +1,11 @@
-import {execFile, execFileSync} from 'node:child_process';
+import {execFileSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {parseArgs, promisify} from 'node:util';
+import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
 import {bundleOptions, lateEntries, mainOptions, scriptOptions} from './bundle-options.ts';
+import {compileClient} from './client-package.ts';
 
 /**
  * Makes `dist/`: the program that `bin/oplink.js` starts, with its packages, in a few files. A start that looks for some
@@ -24,6 +25,8 @@ const modules = {
 	chunkNames: 'chunks/[name]-[hash]',
 };
 const server = path.join(root, 'dist', 'server.cjs');
+/** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
+const client = path.join(root, 'dist', 'client');
 
 /** The server once more, as one script that V8 compiles now and not at each start (`src/cli/load-server.ts`). */
 const buildServer = async (): Promise<void> => {
@@ -46,14 +49,6 @@ const buildServer = async (): Promise<void> => {
 	execFileSync(process.execPath, [path.join(import.meta.dirname, 'compile-server.js'), server], {stdio: 'inherit'});
 };
 
-/** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
-const buildClient = () =>
-	promisify(execFile)(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'src/client'], {cwd: root}).catch(
-		(error: {stdout?: string}) => {
-			throw new Error(error.stdout || String(error));
-		},
-	);
-
 if (values.watch) {
 	// Modules alone, which `oplink serve` then takes instead of a script that is of before the change.
 	await rm(server, {force: true});
@@ -62,6 +57,6 @@ if (values.watch) {
 	}
 } else {
 	await rm(path.join(root, 'dist'), {recursive: true, force: true});
-	await Promise.all([buildClient(), build(main), build(modules)]);
+	await Promise.all([compileClient(root, client), build(main), build(modules)]);
 	await buildServer();
 }

@@ -11,7 +11,15 @@ const NAME = /^tests-(\d+)-/;
 const NO_TESTS = /(^|\/)_|^(setup|helpers|fakes|fixtures)\//;
 
 /** Packages that look for files of their own, or that hold the tests themselves; few tests load any of them but ava. */
-const OUTSIDE = ['ava', 'esbuild', 'fast-check', 'ink-testing-library', 'playwright-core', 'typescript'];
+const OUTSIDE = [
+	'@ts-morph/common',
+	'ava',
+	'esbuild',
+	'fast-check',
+	'ink-testing-library',
+	'playwright-core',
+	'typescript',
+];
 
 /** A folder of this run in the package, where what is in it finds its packages; what a killed run left is removed. */
 const makeFolder = async (teardown: Teardown): Promise<string> => {

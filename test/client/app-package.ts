@@ -1,0 +1,167 @@
+import {execFile} from 'node:child_process';
+import {existsSync, realpathSync, statSync} from 'node:fs';
+import {mkdtemp, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import {getLibFiles, ts} from '@ts-morph/common';
+import test from 'ava';
+import {type ResolutionContext, resolve} from 'metro-resolver';
+import {buildClientPackage, packClient} from '../../.build/client-package.ts';
+import {packageRoot} from '../../src/package-root.ts';
+
+const run = promisify(execFile);
+
+/** An app that has installed the package of the client, and nothing else. */
+let app: string;
+let installed: string;
+let archive: string;
+test.before(async () => {
+	app = realpathSync(await mkdtemp(path.join(tmpdir(), 'app-')));
+	const folder = path.join(app, 'package');
+	await buildClientPackage(packageRoot, folder);
+	archive = await packClient(folder, app);
+	await rm(folder, {recursive: true});
+	await writeFile(path.join(app, 'package.json'), '{"name": "app", "private": true}');
+	await run('npm', ['install', archive, '--offline', '--no-audit', '--no-fund'], {cwd: app});
+	installed = path.join(app, 'node_modules', 'oplink');
+});
+test.after.always(() => app && rm(app, {recursive: true}));
+
+const EXPORTS = 'Oplink,OplinkApiError,OplinkConnectionError';
+
+const script = async (name: string, text: string): Promise<string> => {
+	await writeFile(path.join(app, name), text);
+	const {stdout} = await run(process.execPath, [path.join(app, name)]);
+	return stdout.trim();
+};
+
+test('it brings no other package, and kilobytes', async (t) => {
+	t.deepEqual(
+		(await readdir(path.join(app, 'node_modules'))).filter((name) => !name.startsWith('.')),
+		['oplink'],
+	);
+	const files = await readdir(installed, {recursive: true, withFileTypes: true});
+	const sizes = await Promise.all(
+		files.filter((one) => one.isFile()).map(async (one) => (await stat(path.join(one.parentPath, one.name))).size),
+	);
+	const unpacked = sizes.reduce((sum, size) => sum + size, 0);
+	t.log(`${(await stat(archive)).size} bytes packed, ${unpacked} bytes in ${sizes.length} files`);
+	t.true(unpacked < 150_000);
+	t.true((await stat(archive)).size < 40_000);
+});
+
+test('it is imported as a module', async (t) => {
+	t.is(
+		await script('use.mjs', "import * as all from 'oplink/client'; console.log(Object.keys(all).sort().join())"),
+		EXPORTS,
+	);
+});
+
+test('it is required as CommonJS', async (t) => {
+	t.is(await script('use.cjs', "console.log(Object.keys(require('oplink/client')).sort().join())"), EXPORTS);
+	const made = "new (require('oplink/client').Oplink)({baseUrl: 'https://api.example.com'}).links.create";
+	t.is(await script('make.cjs', `console.log(typeof ${made})`), 'function');
+});
+
+test('it says the same as the package of the server', async (t) => {
+	const {exports} = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
+	t.true('./client' in exports);
+	const own = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'));
+	t.deepEqual(Object.keys(own.exports), Object.keys(exports));
+	t.is(own.dependencies, undefined);
+});
+
+/** How Metro looks for a module where `exports` is not looked at, as it was the default before React Native 0.79. */
+const inMetro = (mainFields: string[]): ResolutionContext => ({
+	allowHaste: false,
+	assetExts: new Set(),
+	customResolverOptions: {},
+	disableHierarchicalLookup: false,
+	doesFileExist: (name) => existsSync(name) && statSync(name).isFile(),
+	extraNodeModules: {},
+	dev: true,
+	fileSystemLookup: (name) =>
+		existsSync(name)
+			? {exists: true, type: statSync(name).isFile() ? 'f' : 'd', realPath: realpathSync(name)}
+			: {exists: false},
+	getPackage: (name) => (existsSync(name) ? createRequire(import.meta.url)(name) : null),
+	getPackageForModule: () => null,
+	mainFields,
+	nodeModulesPaths: [],
+	originModulePath: path.join(app, 'index.js'),
+	preferNativePlatform: true,
+	redirectModulePath: (name) => name,
+	resolveAsset: () => [],
+	resolveHasteModule: () => null,
+	resolveHastePackage: () => null,
+	sourceExts: ['js', 'json', 'ts', 'tsx'],
+	unstable_conditionNames: [],
+	unstable_conditionsByPlatform: {},
+	unstable_enablePackageExports: false,
+	unstable_incrementalResolution: false,
+	unstable_logWarning: () => {},
+});
+
+for (const mainFields of [
+	['react-native', 'browser', 'main'],
+	['module', 'main'],
+]) {
+	test(`Metro finds it without exports, by ${mainFields.join(', ')}`, async (t) => {
+		const found = resolve(inMetro(mainFields), 'oplink/client', 'ios');
+		const file = mainFields.includes('module') ? 'esm/oplink.js' : 'oplink.js';
+		t.deepEqual(found, {type: 'sourceFile', filePath: path.join(installed, 'client', file)});
+	});
+}
+
+const consumer = `
+import {Oplink, OplinkApiError, type Link, type LinkData} from 'oplink/client';
+
+const oplink = new Oplink({baseUrl: 'https://api.example.com'});
+oplink.onLink((link: LinkData, {matchConfidence}) => void [link.path, matchConfidence === 'exact']);
+export const link: Promise<Link> = oplink.links.create({path: '/sale'});
+export const status = (error: unknown): number => (error instanceof OplinkApiError ? error.status : 0);
+// @ts-expect-error a link without a path needs a template
+oplink.links.create({title: 'Sale'});
+`;
+
+/** What TypeScript 6, the last that knows node10, says of a file of the app. */
+const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
+	const all: ts.CompilerOptions = {
+		strict: true,
+		noEmit: true,
+		target: ts.ScriptTarget.ES2022,
+		lib: ['lib.es2022.d.ts'],
+		types: [],
+		ignoreDeprecations: '6.0',
+		...options,
+	};
+	const host = ts.createCompilerHost(all);
+	const libraries = new Map(getLibFiles().map(({fileName, text}) => [`/lib/${fileName}`, text]));
+	const readFromDisk = host.getSourceFile.bind(host);
+	const exists = host.fileExists.bind(host);
+	host.getDefaultLibLocation = () => '/lib';
+	host.fileExists = (name) => libraries.has(name) || exists(name);
+	host.getSourceFile = (name, language, ...rest) => {
+		const text = libraries.get(name);
+		return text === undefined
+			? readFromDisk(name, language, ...rest)
+			: ts.createSourceFile(name, text, language, undefined, ts.ScriptKind.TS);
+	};
+	return ts
+		.getPreEmitDiagnostics(ts.createProgram([file], all, host))
+		.map(({messageText}) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+};
+
+for (const [resolution, file, options] of [
+	['node10', 'app.ts', {module: ts.ModuleKind.CommonJS, moduleResolution: ts.ModuleResolutionKind.Node10}],
+	['node16, as a module', 'app.mts', {module: ts.ModuleKind.Node16}],
+	['node16, as CommonJS', 'app.cts', {module: ts.ModuleKind.Node16}],
+	['bundler', 'app.ts', {module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler}],
+] as const) {
+	test(`TypeScript finds its types with ${resolution}`, async (t) => {
+		await writeFile(path.join(app, file), consumer);
+		t.deepEqual(faultsIn(path.join(app, file), options), []);
+	});
+}
