@@ -1,5 +1,7 @@
 import {Readable} from 'node:stream';
 import {stringify} from 'csv-stringify';
+import {textsIn} from './import-formats/csv.ts';
+import {guarded} from './import-formats/formula-guard.ts';
 import {linkColumns} from './link-fields.ts';
 import {safeJson} from './printable.ts';
 
@@ -22,12 +24,18 @@ const json: Formatter = async function* (rows) {
 	yield before === '[\n' ? '[]\n' : '\n]\n';
 };
 
+/** Texts with `;` between them, or as JSON where they would be read otherwise. */
+const listCell = (texts: unknown[]): string => {
+	const cell = texts.join(';');
+	return JSON.stringify(textsIn(cell)) === JSON.stringify(texts) ? cell : JSON.stringify(texts);
+};
+
 const cell = (value: unknown): string => {
 	if (value === null || value === undefined) {
 		return '';
 	}
 
-	return Array.isArray(value) ? value.join(';') : typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return Array.isArray(value) ? listCell(value) : typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
 const fieldOf = (row: Row, column: string): unknown => {
@@ -37,18 +45,19 @@ const fieldOf = (row: Row, column: string): unknown => {
 
 /**
  * The columns that an import reads. Parameters differ from link to link, so that they share the column `params` as
- * JSON. A cell that a spreadsheet would take for a formula gets an apostrophe, which the import takes away again.
+ * JSON. A cell that a spreadsheet would take for a formula gets an apostrophe, which the import takes away again; what is
+ * read back is what was written.
  */
 const csv: Formatter = async function* (rows) {
 	const columns = [...linkColumns, 'params'];
 	const records = async function* () {
 		yield columns;
 		for await (const row of rows) {
-			yield columns.map((column) => cell(fieldOf(row, column)));
+			yield columns.map((column) => guarded(cell(fieldOf(row, column))));
 		}
 	};
 	const source = Readable.from(records());
-	const output = stringify({escape_formulas: true});
+	const output = stringify({quoted_match: '\r'});
 	source.once('error', (error) => output.destroy(error));
 	for await (const chunk of source.pipe(output)) {
 		yield String(chunk);

@@ -105,3 +105,50 @@ test('an export of no link is an empty file, or an empty array', async (t) => {
 	t.is((await runCli(['links', 'export', '--org', 'Ab12'], {env})).stdout, '');
 	t.is((await runCli(['links', 'export', '--org', 'Ab12', '--format', 'json'], {env})).stdout, '[]\n');
 });
+
+test('every text comes back from a CSV as it went in', async (t) => {
+	const beginnings = ['', "'", "''", "'''"].flatMap((marks) =>
+		['=', '+', '-', '@', '\t', '\r', '＝', '"', ';', ',', '\n', ' ', 'x', '[', '{', "x'"].map(
+			(sign) => `${marks}${sign}`,
+		),
+	);
+	const texts = beginnings.flatMap((beginning) => [beginning, `${beginning}rest`, `${beginning}a\rb "c", d\n`]);
+	const stored = texts.map((text, index) => ({
+		path: text,
+		shortCode: String(index),
+		title: text,
+		tags: [text, 'x'],
+		og: {title: text},
+		params: {[text]: text},
+	}));
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links/export': () => ({
+			body: Buffer.from(stored.map((link) => `${JSON.stringify(link)}\n`).join('')),
+		}),
+	});
+	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});
+	const rows: unknown[] = [];
+	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
+		rows.push(row);
+	}
+
+	t.deepEqual(rows, stored);
+	t.notRegex(stdout, /(?:^|[,\n])"?[=+@-]/);
+});
+
+test('lists are cells with semicolons where that says the same, else JSON', async (t) => {
+	const tags = [['a', 'b'], ['a;b'], [' a'], ['["a"]'], ['a', '']];
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links/export': () => ({
+			body: Buffer.from(tags.map((one) => `${JSON.stringify({path: '/', tags: one})}\n`).join('')),
+		}),
+	});
+	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});
+	t.true(stdout.includes(',a;b,'));
+	const rows: unknown[] = [];
+	for await (const {row} of csvRows(Readable.from([Buffer.from(stdout)]))) {
+		rows.push(row?.['tags']);
+	}
+
+	t.deepEqual(rows, tags);
+});

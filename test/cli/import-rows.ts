@@ -4,6 +4,7 @@ import test from 'ava';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {csvRows} from '../../src/cli/import-formats/csv.ts';
+import {guarded} from '../../src/cli/import-formats/formula-guard.ts';
 import type {ImportRow} from '../../src/cli/import-formats/import-row.ts';
 import {jsonRows} from '../../src/cli/import-formats/json.ts';
 import {ndjsonRows} from '../../src/cli/import-formats/ndjson.ts';
@@ -223,14 +224,14 @@ test('a file that goes on as no JSON, has no end, or holds nothing fails after t
 	});
 });
 
-test('any texts that a CSV writer writes are read back, from the line where they began', async (t) => {
-	const cell = fc.string({unit: 'grapheme'}).filter((text) => !/^'[=+\-@\t\r]/.test(text) && !/\r(?!\n)/.test(text));
+test('any texts that a CSV writer writes, guarded against formulas, are read back, from the line where they began', async (t) => {
+	const cell = fc.string({unit: 'grapheme'}).filter((text) => !/\r(?!\n)/.test(text));
 	const check = fc.asyncProperty(
 		fc.array(fc.tuple(cell, cell), {minLength: 1, maxLength: 8}),
 		fc.integer({min: 1, max: 7}),
 		async (cells, size) => {
 			const records = cells.map(([title, channel]) => [`/p${title}`, title, channel]);
-			const text = stringify([['path', 'title', 'channel'], ...records]);
+			const text = stringify([['path', 'title', 'channel'], ...records.map((record) => record.map(guarded))]);
 			const rows = await collect(csvRows(inPieces(text, size)));
 			t.deepEqual(
 				rows.map(({row}) => [row?.['path'], row?.['title'] ?? '', row?.['channel'] ?? '']),

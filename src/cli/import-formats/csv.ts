@@ -4,6 +4,7 @@ import {parse as parseText} from 'csv-parse/sync';
 import {readOnlyFields} from '../../links/content-code.ts';
 import {inputError, usageError} from '../cli-errors.ts';
 import {linkColumns} from '../link-fields.ts';
+import {unguarded} from './formula-guard.ts';
 import type {ImportRow, Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
@@ -72,12 +73,23 @@ export const csvWrapping = (head: string, heading: string | null): Wrapping => {
 export const wrongLength = (has: number, columns: number): string =>
 	`has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`;
 
-/** A cell that an export protected from being taken for a formula has an apostrophe before it (OWASP, CSV injection). */
-const withoutFormulaEscape = (cell: string): string => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
+/** The texts in a cell: those of a JSON array, else what stands between `;`. */
+export const textsIn = (cell: string): string[] => {
+	try {
+		const texts: unknown = JSON.parse(cell);
+		if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) {
+			return texts;
+		}
+	} catch {
+		// Most cells are no JSON.
+	}
+
+	return cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
+};
 
 const coerced = (field: string, cell: string): unknown => {
 	if (field === 'tags') {
-		return cell.split(';').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
+		return textsIn(cell);
 	}
 
 	if (field === 'isActive' || field === 'deferredDeepLinking') {
@@ -107,7 +119,7 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => 
 			continue;
 		}
 
-		const value = withoutFormulaEscape(cell);
+		const value = unguarded(cell);
 		const [object, ...rest] = column.split('.');
 		if (column === 'params') {
 			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
