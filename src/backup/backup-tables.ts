@@ -7,7 +7,7 @@ export type ForeignKey = {table: string; name: string; definition: string};
  * What says which migrations are applied is told by name; who holds a lease here holds none elsewhere; and journals are
  * files of this machine.
  */
-const NOT_DATA = ['migrations', 'migrations_lock', 'leases', 'click_journals'];
+const NOT_DATA = ['migrations', 'leases', 'click_journals'];
 
 /** Every table of the installation with its columns, a partitioned one as one, in the order of names. */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {

@@ -1,9 +1,9 @@
 import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
-import type {Knex} from 'knex';
+import type {Logger} from 'pino';
 import {ConfigError} from '../config.ts';
 import {packageRoot} from '../package-root.ts';
-import type {Db} from './db.ts';
+import {type Db, inTransaction} from './db.ts';
 
 /** Name of a migration and, where it has been applied, when. */
 export type MigrationState = {name: string; appliedAt: Date | null};
@@ -22,19 +22,9 @@ const readSections = async (name: string): Promise<{up: string; down: string}> =
 	return {up, down};
 };
 
-const migrationSource: Knex.MigrationSource<string> = {
-	getMigrations: async () => {
-		const files = await readdir(folder);
-		return files.flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
-	},
-	getMigrationName: (name) => name,
-	getMigration: async (name) => {
-		const {up, down} = await readSections(name);
-		return {up: (db) => db.raw(up), down: (db) => db.raw(down)};
-	},
-};
-
-const config: Knex.MigratorConfig = {migrationSource, tableName: 'migrations', disableMigrationsListValidation: false};
+/** Names of the migrations that this version brings, oldest first. */
+const knownNames = async (): Promise<string[]> =>
+	(await readdir(folder)).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
 
 type AppliedRow = {name: string; migration_time: Date};
 
@@ -58,7 +48,7 @@ const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 
 /** The names of what is not applied yet. @throws ConfigError where a newer version of the program has been at the database. */
 const pending = async (db: Db): Promise<string[]> => {
-	const [known, rows] = await Promise.all([migrationSource.getMigrations([]), appliedRows(db)]);
+	const [known, rows] = await Promise.all([knownNames(), appliedRows(db)]);
 	const applied = new Set(rows.map(({name}) => name));
 	const unknown = [...applied].filter((name) => !known.includes(name));
 	if (unknown.length > 0) {
@@ -70,30 +60,78 @@ const pending = async (db: Db): Promise<string[]> => {
 	return known.filter((name) => !applied.has(name));
 };
 
+/** Keeps migrations of a database apart; the number only has to differ from other advisory locks of ours. */
+const MIGRATION_LOCK = 7_201_002;
+
+/** In front of the first migration, as this is what they are noted in. */
+const BOOK = `CREATE TABLE IF NOT EXISTS migrations (
+	id integer GENERATED ALWAYS AS IDENTITY CONSTRAINT migrations_pkey PRIMARY KEY,
+	name text NOT NULL CONSTRAINT migrations_name_key UNIQUE,
+	migration_time timestamptz NOT NULL DEFAULT now()
+)`;
+
 /**
- * Applies what is pending, each migration in a transaction of its own; knex's lock table keeps two processes apart. Where
- * nothing is, as at nearly every start, that is one statement, where knex takes 15.
- * @returns the names that were applied, oldest first. @throws ConfigError for a database of a newer version.
+ * Runs `step` in a transaction while no other process migrates the same database; the others wait. The lock goes with the
+ * transaction, so that a process that is killed leaves none, and half a migration neither.
  */
-export const migrateUp = async (db: Db): Promise<string[]> => {
-	if ((await pending(db)).length === 0) {
-		return [];
+const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<T> =>
+	inTransaction(db, async (trx) => {
+		const {rows} = await trx.raw<{rows: Array<{taken: boolean}>}>('SELECT pg_try_advisory_xact_lock(?) AS taken', [
+			MIGRATION_LOCK,
+		]);
+		if (!rows[0]?.taken) {
+			log?.info('another process migrates the database: waiting until it is done');
+			await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+		}
+
+		return step(trx);
+	});
+
+/** @returns the name of the migration that was applied, or null where none was pending. */
+const applyNext = async (trx: Db): Promise<string | null> => {
+	const [next] = await pending(trx);
+	if (next === undefined) {
+		return null;
 	}
 
-	const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
+	await trx.raw(BOOK);
+	await trx.raw((await readSections(next)).up);
+	await trx('migrations').insert({name: next});
+	return next;
+};
+
+/**
+ * Applies what is pending, each migration in a transaction of its own. Of several processes that do this at once each applies what
+ * is next when it has its turn. Where nothing is pending, as at nearly every start, this is one statement.
+ * @returns the names that this call applied, oldest first. @throws ConfigError for a database of a newer version.
+ */
+export const migrateUp = async (db: Db, log?: Logger): Promise<string[]> => {
+	const applied: string[] = [];
+	while ((await pending(db)).length > 0) {
+		const name = await alone(db, applyNext, log);
+		applied.push(...(name === null ? [] : [name]));
+	}
+
 	return applied;
 };
 
 /** Undoes the newest applied migration. @returns its name, or null where none is applied. */
-export const migrateDown = async (db: Db): Promise<string | null> => {
-	await pending(db);
-	const [, undone] = (await db.migrate.down(config)) as [number, string[]];
-	return undone[0] ?? null;
-};
+export const migrateDown = (db: Db): Promise<string | null> =>
+	alone(db, async (trx) => {
+		await pending(trx);
+		const newest = (await appliedRows(trx)).at(-1);
+		if (newest === undefined) {
+			return null;
+		}
+
+		await trx.raw((await readSections(newest.name)).down);
+		await trx('migrations').where({name: newest.name}).delete();
+		return newest.name;
+	});
 
 /** Every migration that is known or applied, in order, with the time it was applied. */
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
-	const names = await migrationSource.getMigrations([]);
+	const names = await knownNames();
 	const applied = new Map((await appliedRows(db)).map((row) => [row.name, row.migration_time]));
 	// One of a newer version is told as well.
 	return [...new Set([...names, ...applied.keys()])].map((name) => ({name, appliedAt: applied.get(name) ?? null}));

@@ -56,7 +56,7 @@ test('a database of a newer version is refused by name, and left as it is', asyn
 	const env = await databaseEnv(t);
 	const client = new Client({connectionString: env['DATABASE_URL']});
 	await client.connect();
-	await client.query("INSERT INTO migrations (name, batch, migration_time) VALUES ('29990101000000_later', 9, now())");
+	await client.query("INSERT INTO migrations (name) VALUES ('29990101000000_later')");
 	await client.end();
 	for (const argv of [
 		['migrate', 'up'],

@@ -13,7 +13,8 @@ const server = (): {url: string; template: string} => {
 	return {url, template};
 };
 
-const execute = async (connectionString: string, sql: string): Promise<void> => {
+/** Runs statements on a connection of their own. */
+export const execute = async (connectionString: string, sql: string): Promise<void> => {
 	const client = new Client({connectionString});
 	await client.connect();
 	try {
@@ -23,16 +24,23 @@ const execute = async (connectionString: string, sql: string): Promise<void> => 
 	}
 };
 
-/**
- * A migrated, empty database for one test file, cloned from the run's template, or from another one.
- * @returns its URL, and what removes it together with the connections it still has.
- */
-export const createTestDatabase = async (template = server().template): Promise<TestDatabase> => {
+const createDatabase = async (made: string): Promise<TestDatabase> => {
 	const {url} = server();
 	const name = `test_${randomBytes(8).toString('hex')}`;
-	// The files are copied instead of every page going through the log, which would write them twice.
-	await execute(url, `create database ${name} template ${template} strategy file_copy`);
+	await execute(url, `create database ${name} ${made}`);
 	const clone = new URL(url);
 	clone.pathname = `/${name}`;
 	return {url: clone.href, drop: () => execute(url, `drop database if exists ${name} with (force)`)};
 };
+
+/**
+ * A migrated, empty database for one test file, cloned from the run's template, or from another one.
+ * @returns its URL, and what removes it together with the connections it still has.
+ */
+export const createTestDatabase = (template = server().template): Promise<TestDatabase> =>
+	// The files are copied instead of every page going through the log, which would write them twice.
+	createDatabase(`template ${template} strategy file_copy`);
+
+/** A database as a DBA makes it: without any table. @param options of CREATE DATABASE. */
+export const createBareDatabase = (options = ''): Promise<TestDatabase> =>
+	createDatabase(`template template0 ${options}`);
