@@ -5,7 +5,7 @@ import {readAdminToken} from './admin-token.ts';
 import {createClock} from './clock.ts';
 import {type Config, loadConfig} from './config.ts';
 import {migrateUp} from './db/migrate.ts';
-import {type OpenDatabase, openDatabase} from './db/open-database.ts';
+import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
 import {createLog} from './log.ts';
 import {createQuestions} from './metrics/ask-supervisor.ts';
@@ -63,12 +63,13 @@ const start = async (
 const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
 	const database = await openDatabase(config, log, {exclusive: true});
 	try {
-		const applied = await migrateUp(database.db);
+		await requireWritable(database.db);
+		const applied = await migrateUp(database.db, log);
 		log.info({applied}, 'migrations are up to date');
 		return database;
 	} catch (error) {
 		await database.close();
-		throw error;
+		throw asOperatorError(error, config);
 	}
 };
 

@@ -11,7 +11,7 @@ export const withDatabase = async <T>(
 	{exclusive = false} = {},
 ): Promise<T> => {
 	// Loaded late, because most commands never touch a database.
-	const [{loadConfig}, {createLog}, {openDatabase}] = await Promise.all([
+	const [{loadConfig}, {createLog}, {asOperatorError, openDatabase}] = await Promise.all([
 		import('../config.ts'),
 		import('../log.ts'),
 		import('../db/open-database.ts'),
@@ -22,6 +22,8 @@ export const withDatabase = async <T>(
 	const {db, close} = await openDatabase(config, createLog({...config, logLevel}), {exclusive});
 	try {
 		return await work(db);
+	} catch (error) {
+		throw asOperatorError(error, config);
 	} finally {
 		await close();
 	}

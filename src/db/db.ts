@@ -1,4 +1,5 @@
 import knex, {type Knex} from 'knex';
+import {setUpSession} from './session.ts';
 
 /** A pool or a transaction: a store is built over either, so the same statements run inside and outside of one. */
 export type Db = Knex;
@@ -9,21 +10,49 @@ export type DbConnection = string | {host: string; port: number; user: string; d
 /** How long a connection may take to come up, and a statement to get one of the pool's: then the caller gets 503. */
 const TIMEOUTS = {connectMs: 2000, acquireMs: 5000};
 
-/**
- * A pool of connections. Nothing is opened before the first query.
- * Every session runs in UTC, so that no calendar arithmetic depends on the machine's timezone.
- */
+/** SQLSTATE of a write where only reading is possible: a standby, or a database that was set so. */
+export const READ_ONLY = '25006';
+
+type Connection = {
+	query(text: string): Promise<unknown>;
+	end(): Promise<void>;
+	/** The protocol of the connection, which hears every refusal, whoever asked. */
+	connection: {on(event: 'errorMessage', listener: (refusal: {code?: string}) => void): void};
+	/** Why the pool does not give the connection out any more. */
+	__knex__disposed?: string;
+};
+
+/** What the pool does with a connection before it gives it out. */
+const prepareConnection = (connection: Connection, done: (error?: unknown) => void): void => {
+	// A session keeps what it was opened with: one that could only read goes on so when the database takes writes again.
+	connection.connection.on('errorMessage', ({code}) => {
+		if (code === READ_ONLY) {
+			connection.__knex__disposed = 'the session can only read';
+		}
+	});
+	setUpSession(connection).then(
+		() => done(),
+		async (error: unknown) => {
+			// The pool forgets a connection that it could not prepare.
+			await connection.end().catch(() => {});
+			done(error);
+		},
+	);
+};
+
+/** A pool of connections. Nothing is opened before the first query. Every session is set up, see `setUpSession`. */
 export const createDb = (connection: DbConnection, {poolSize = 10, timeouts = TIMEOUTS} = {}): Db =>
 	knex({
 		client: 'pg',
+		// What knex would ask every pool for, and uses for nothing that is done here.
+		version: '14.0',
 		connection: {
 			...(typeof connection === 'string' ? {connectionString: connection} : connection),
-			options: '-c timezone=UTC',
 			application_name: 'oplink',
 			connectionTimeoutMillis: timeouts.connectMs,
 			keepAlive: true,
 		},
-		pool: {min: 0, max: poolSize, propagateCreateError: true},
+		pool: {min: 0, max: poolSize, propagateCreateError: true, afterCreate: prepareConnection},
 		acquireConnectionTimeout: timeouts.acquireMs,
 		// Whatever goes wrong is thrown to the statement's caller, which logs it with its request.
 		log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
@@ -61,16 +90,19 @@ const CONNECTION_CODES = new Set([
 	'ENOENT',
 	'EPIPE',
 	'ETIMEDOUT',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
 	'ENOTFOUND',
 	'EAI_AGAIN',
 ]);
 // Class 08 is 'connection exception', 57P0x 'the server is going down or coming up', 53 'insufficient resources' such as a
-// full disk, 58030 'input/output error' (PostgreSQL, appendix A).
-const UNAVAILABLE_STATES = /^(?:08|53|57P0|58030)/;
+// full disk, 57014 a statement that an operator canceled, 58030 'input/output error', 25006 a database that only reads, such as a
+// standby after a failover (PostgreSQL, appendix A).
+const UNAVAILABLE_STATES = /^(?:08|53|57P0|57014|58030|25006)/;
 const CONNECTION_MESSAGES =
 	/connection terminated|timeout expired|timeout exceeded when trying to connect|acquiring a connection|client has encountered a connection error/i;
 
-/** Whether the database could not be reached, went away, or has no room: the caller gets 503 and may come back. */
+/** Whether the database could not be reached, went away, has no room, or only reads: the caller gets 503 and may come back. */
 export const isConnectionFault = (error: unknown): boolean => {
 	if (!(error instanceof Error)) {
 		return false;
@@ -85,6 +117,23 @@ export const isConnectionFault = (error: unknown): boolean => {
 	}
 
 	return CONNECTION_MESSAGES.test(error.message) || error.name === 'KnexTimeoutError';
+};
+
+/**
+ * Whether the database takes no writes now: a standby, or one that was set so. What is asked is a write that changes nothing: it is
+ * refused for every such reason, and the session that was refused is not used again.
+ */
+export const isReadOnly = async (db: Db): Promise<boolean> => {
+	try {
+		await db.raw('UPDATE leases SET holder = holder WHERE false');
+		return false;
+	} catch (error) {
+		if ((error as {code?: unknown}).code === READ_ONLY) {
+			return true;
+		}
+
+		throw error;
+	}
 };
 
 /** What a search pattern needs so that `%` and `_` are literal (decisions 4). */

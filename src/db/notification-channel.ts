@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type {Logger} from 'pino';
 import type {Db} from './db.ts';
+import {setUpSession} from './session.ts';
 
 const {Client} = pg;
 type Connection = InstanceType<typeof Client>;
@@ -56,7 +57,10 @@ export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: 
 		next.on('end', () => lose(next));
 		next.on('notification', ({payload}) => hear(payload ?? ''));
 		current = next;
-		const listening = next.connect().then(() => next.query(`LISTEN ${channel}`));
+		const listening = next
+			.connect()
+			.then(() => setUpSession(next))
+			.then(() => next.query(`LISTEN ${channel}`));
 		idle = listening;
 		listening.then(onUp).catch((error: unknown) => {
 			log.debug({err: error, channel}, 'could not listen');

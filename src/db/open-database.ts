@@ -2,6 +2,8 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {type Config, ConfigError} from '../config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
+import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
+import {explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
 import {createDb, type Db, isConnectionFault} from './db.ts';
 
 /** An open database, and how to let go of it: an embedded one is stopped where nobody else uses it. */
@@ -15,7 +17,16 @@ const BETWEEN_WARNINGS_MS = 10_000;
 
 type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown>};
 
-/** Waits until the database answers. @throws ConfigError where it refuses us, what keeps it from answering for too long. */
+/**
+ * An error of the external database as the sentence that its operator is told; whatever else it is, as it was.
+ * @param databaseUrl null for the embedded database, whose errors are faults of ours.
+ */
+export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'databaseUrl'>): unknown => {
+	const explained = databaseUrl === null ? null : explainDatabaseError(error);
+	return explained === null ? error : new ConfigError([faultSentence(explained)]);
+};
+
+/** Waits until the database answers. @throws what it refuses us with, or what keeps it from answering for too long. */
 export const waitForServer = async (
 	db: Db,
 	log: Logger,
@@ -28,11 +39,7 @@ export const waitForServer = async (
 			await db.raw('SELECT 1');
 			return;
 		} catch (error) {
-			if (!isConnectionFault(error)) {
-				throw new ConfigError([`DATABASE_URL could not be used: ${(error as Error).message}`]);
-			}
-
-			if (now() - began > PATIENCE_MS) {
+			if (!isConnectionFault(error) || isMistake(error) || now() - began > PATIENCE_MS) {
 				throw error;
 			}
 
@@ -46,10 +53,43 @@ export const waitForServer = async (
 	}
 };
 
+/** @throws ConfigError with a sentence for each thing that the database is not as Oplink needs it. */
+const requireUsable = async (db: Db): Promise<void> => {
+	const facts = await readServerFacts(db);
+	const found = [...Object.values(needed).map((requirement) => requirement(facts)), await checkPooler(db)];
+	const faults = found.flatMap((fault) => (fault === null ? [] : [faultSentence(fault)]));
+	if (faults.length > 0) {
+		throw new ConfigError(faults);
+	}
+};
+
+/** @throws ConfigError where tables cannot be made and filled. */
+export const requireWritable = async (db: Db): Promise<void> => {
+	const found = neededToWrite(await readServerFacts(db));
+	if (found !== null) {
+		throw new ConfigError([faultSentence(found)]);
+	}
+};
+
+const openExternal = async (url: string, log: Logger): Promise<OpenDatabase> => {
+	const db = createDb(url);
+	try {
+		await waitForServer(db, log);
+		await requireUsable(db);
+		return {db, close: () => db.destroy()};
+	} catch (error) {
+		await db.destroy();
+		const explained = asOperatorError(error, {databaseUrl: url});
+		throw explained instanceof ConfigError
+			? explained
+			: new ConfigError([`DATABASE_URL could not be used: ${(error as Error).message}`]);
+	}
+};
+
 /**
  * The database that the configuration names: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
  * @param exclusive whether this is the one server of the DATA_DIR; a command joins what runs there.
- * @throws ConfigError for a URL that the server refuses, DataDirInUseError, EmbeddedPostgresError, or what keeps the external database from answering.
+ * @throws ConfigError for an external database that refuses us, does not answer or is not as it must be; DataDirInUseError, EmbeddedPostgresError.
  */
 export const openDatabase = async (
 	config: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -57,15 +97,7 @@ export const openDatabase = async (
 	{exclusive = false} = {},
 ): Promise<OpenDatabase> => {
 	if (config.databaseUrl !== null) {
-		const db = createDb(config.databaseUrl);
-		try {
-			await waitForServer(db, log);
-		} catch (error) {
-			await db.destroy();
-			throw error;
-		}
-
-		return {db, close: () => db.destroy()};
+		return openExternal(config.databaseUrl, log);
 	}
 
 	const embedded = await startEmbeddedPostgres({dataDir: config.dataDir, log, exclusive});

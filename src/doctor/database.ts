@@ -1,18 +1,13 @@
-import {type Db, onlyRow} from '../db/db.ts';
+import {checkPooler, needed, neededToWrite, readServerFacts, type ServerCheck} from '../db/check-server.ts';
+import {type DatabaseFault, explainDatabaseError} from '../db/database-faults.ts';
+import type {Db} from '../db/db.ts';
 import {migrationStatus} from '../db/migrate.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn, fail} = findingsOf('Database');
 
-/** PostgreSQL 14, as `server_version_num` counts. */
-const LEAST_VERSION = 140_000;
 /** Seconds that the clocks of database and server may differ before rates, windows and expiries feel it. */
 const CLOCK_TOLERANCE = 5;
-
-const checkVersion = (version: string, number: number, mode: string): Finding =>
-	number >= LEAST_VERSION
-		? ok('database.version', `PostgreSQL ${version}, ${mode}`)
-		: fail('database.version', `PostgreSQL ${version} is older than 14`, 'Move the database to PostgreSQL 14 or later');
 
 const checkClock = (differenceSeconds: number): Finding =>
 	Math.abs(differenceSeconds) <= CLOCK_TOLERANCE
@@ -34,32 +29,37 @@ const checkMigrations = async (db: Db): Promise<Finding> => {
 			);
 };
 
+const judged = (check: ServerCheck, found: DatabaseFault | null, well: string): Finding =>
+	found === null ? ok(`database.${check}`, well) : fail(`database.${check}`, found.fault, found.remedy);
+
+const NEXT = {
+	external: 'Start PostgreSQL, or correct DATABASE_URL',
+	embedded: 'Start the server again; its log says why',
+} as const;
+
 /**
- * The database: reachable, its version, its clock against ours, and whether migrations are pending.
+ * The database: reachable, what it must be like, its clock against ours, and whether migrations are pending.
  * @param now the machine's time, without CLOCK_OFFSET.
  */
 export const checkDatabase = async (
 	db: Db,
-	{mode, now}: {mode: 'embedded' | 'external'; now: () => Date},
+	{mode, now}: {mode: keyof typeof NEXT; now: () => Date},
 ): Promise<Finding[]> => {
 	try {
-		const {rows} = await db.raw<{rows: Array<{version: string; number: number; at: Date}>}>(
-			`SELECT current_setting('server_version') AS version,
-				CAST(current_setting('server_version_num') AS integer) AS number, clock_timestamp() AS at`,
-		);
-		const {version, number, at} = onlyRow(rows);
+		const facts = await readServerFacts(db);
+		const {version, encoding, schema, at} = facts;
 		return [
-			checkVersion(version, number, mode),
+			judged('version', needed.version(facts), `PostgreSQL ${version}, ${mode}`),
+			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
+			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
+			judged('writable', neededToWrite(facts), 'it takes writes'),
+			judged('pooler', await checkPooler(db), 'sessions last'),
 			checkClock((at.getTime() - now().getTime()) / 1000),
 			await checkMigrations(db),
 		];
 	} catch (error) {
-		return [
-			fail(
-				'database.reachable',
-				`it cannot be used: ${(error as Error).message}`,
-				mode === 'external' ? 'Start PostgreSQL, or correct DATABASE_URL' : 'Start the server again; its log says why',
-			),
-		];
+		const known = mode === 'external' ? explainDatabaseError(error) : null;
+		const {fault, remedy} = known ?? {fault: (error as Error).message, remedy: NEXT[mode]};
+		return [fail('database.reachable', `it cannot be used: ${fault}`, remedy)];
 	}
 };

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {answerOf, count, instant, partOf, text} from '../http/answer.ts';
 
-const check = Joi.valid('ok', 'unavailable', 'pending');
+const check = Joi.valid('ok', 'unavailable', 'pending', 'read-only');
 const status = Joi.valid('ok', 'unavailable');
 const checks = partOf({database: check, migrations: check, redis: check.optional()});
 

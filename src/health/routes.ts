@@ -1,15 +1,16 @@
+import {isReadOnly} from '../db/db.ts';
 import {migrationStatus} from '../db/migrate.ts';
 import {reply, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {liveAnswer, readyAnswer} from './health-answers.ts';
 
 /** State of a part that the service stands on. */
-export type Check = 'ok' | 'unavailable' | 'pending';
+export type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
 
 const checkDatabase = async ({db, log}: Services): Promise<{database: Check; migrations: Check}> => {
 	try {
 		const pending = (await migrationStatus(db)).some(({appliedAt}) => appliedAt === null);
-		return {database: 'ok', migrations: pending ? 'pending' : 'ok'};
+		return {database: (await isReadOnly(db)) ? 'read-only' : 'ok', migrations: pending ? 'pending' : 'ok'};
 	} catch (error) {
 		log.debug({err: error}, 'the database did not answer a health check');
 		return {database: 'unavailable', migrations: 'unavailable'};

@@ -15,13 +15,26 @@ const WEEK_MS = 7 * 24 * 3600 * 1000;
 /** Whole weeks since 1970: what a pepper is filed under. */
 export const weekOf = (now: Date): number => Math.floor(now.getTime() / WEEK_MS);
 
-const load = async (db: Db, week: number): Promise<Peppers> => {
-	const secret = randomBytes(32);
-	await db.raw('INSERT INTO match_peppers (week, secret) VALUES (?, ?) ON CONFLICT (week) DO NOTHING', [week, secret]);
-	// In a statement of its own, which sees what another process was first to insert.
-	const rows: Array<{secret: Buffer}> = await db('match_peppers')
+type Row = {week: number; secret: Buffer};
+
+const readRows = (db: Db, week: number): Promise<Row[]> =>
+	db<Row>('match_peppers')
 		.whereIn('week', [week, week - 1])
 		.orderBy('week', 'desc');
+
+const load = async (db: Db, week: number): Promise<Peppers> => {
+	const secret = randomBytes(32);
+	let rows = await readRows(db, week);
+	// Written where there is none alone, so that a database that only reads keeps nobody from his page.
+	if (rows[0]?.week !== week) {
+		await db.raw('INSERT INTO match_peppers (week, secret) VALUES (?, ?) ON CONFLICT (week) DO NOTHING', [
+			week,
+			secret,
+		]);
+		// In a statement of its own, which sees what another process was first to insert.
+		rows = await readRows(db, week);
+	}
+
 	const [current, ...previous] = rows.map((row) => row.secret);
 	return [current ?? secret, ...previous];
 };

@@ -1,9 +1,18 @@
+import type {Db} from '../../db/db.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {requireConsent} from '../require-consent.ts';
 import {withDatabase} from '../with-database.ts';
 
 const migrations = () => import('../../db/migrate.ts');
+
+/** Runs `work` on a database that takes it. */
+const withWritableDatabase = <T>(context: Context, work: (db: Db) => Promise<T>): Promise<T> =>
+	withDatabase(context, async (db) => {
+		const {requireWritable} = await import('../../db/open-database.ts');
+		await requireWritable(db);
+		return work(db);
+	});
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',
@@ -14,7 +23,7 @@ export const migrateCommands: CommandGroup = {
 			summary: 'Apply every migration that is pending; serve does this as well',
 			examples: ['up'],
 			run: async (context) => {
-				const applied = await withDatabase(context, async (db) => (await migrations()).migrateUp(db));
+				const applied = await withWritableDatabase(context, async (db) => (await migrations()).migrateUp(db));
 				await context.show.answer({applied}, () =>
 					applied.length === 0
 						? 'Nothing to do: every migration is applied'
@@ -34,7 +43,7 @@ export const migrateCommands: CommandGroup = {
 					context.options.yes,
 					'Undo the newest migration and lose the data in what it made?',
 				);
-				const undone = await withDatabase(context, async (db) => (await migrations()).migrateDown(db));
+				const undone = await withWritableDatabase(context, async (db) => (await migrations()).migrateDown(db));
 				await context.show.answer({undone}, () =>
 					undone === null ? 'Nothing to do: no migration is applied' : `undid ${undone}`,
 				);

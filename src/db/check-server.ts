@@ -1,0 +1,94 @@
+import type {DatabaseFault} from './database-faults.ts';
+import {type Db, onlyRow} from './db.ts';
+import {isPooledByTransaction} from './pooler.ts';
+
+/** What a server and its database are like. */
+export type ServerFacts = {
+	version: string;
+	/** As `server_version_num` counts. */
+	number: number;
+	encoding: string;
+	searchPath: string;
+	/** The schema that is worked in; null where search_path names none that is there. */
+	schema: string | null;
+	mayCreate: boolean | null;
+	isStandby: boolean;
+	isReadOnly: boolean;
+	user: string;
+	at: Date;
+};
+
+/** PostgreSQL 14. */
+const LEAST_VERSION = 140_000;
+
+export const readServerFacts = async (db: Db): Promise<ServerFacts> => {
+	const {rows} = await db.raw<{rows: ServerFacts[]}>(
+		`SELECT current_setting('server_version') AS version,
+			CAST(current_setting('server_version_num') AS integer) AS number,
+			current_setting('server_encoding') AS encoding,
+			current_setting('search_path') AS "searchPath",
+			current_schema() AS schema,
+			has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
+			pg_is_in_recovery() AS "isStandby",
+			current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+			current_user AS user,
+			clock_timestamp() AS at`,
+	);
+	return onlyRow(rows);
+};
+
+/** What of a server is checked, as doctor names it. */
+export type ServerCheck = 'version' | 'encoding' | 'schema' | 'writable' | 'pooler';
+
+/** A requirement: null where the server meets it. */
+type Requirement = (facts: ServerFacts) => DatabaseFault | null;
+
+/** What every use of the database needs. */
+export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>, Requirement>> = {
+	version: ({version, number}) =>
+		number >= LEAST_VERSION
+			? null
+			: {fault: `PostgreSQL ${version} is older than 14`, remedy: 'Move the database to PostgreSQL 14 or later'},
+	encoding: ({encoding}) =>
+		encoding === 'UTF8'
+			? null
+			: {
+					fault: `the encoding of the database is ${encoding}, and not UTF8`,
+					remedy: "Create it again: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
+				},
+	schema: ({schema, searchPath, user}) =>
+		schema === null
+			? {
+					fault: `search_path (${searchPath}) names no schema that user ${user} may use`,
+					remedy: `Create one (CREATE SCHEMA … AUTHORIZATION "${user}"), or set search_path for the user`,
+				}
+			: null,
+};
+
+/** What changing it needs: migrations, and partitions that are made month by month. */
+export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCreate, user}) => {
+	if (isReadOnly) {
+		return isStandby
+			? {fault: 'the database only reads, as it is a standby', remedy: 'Let DATABASE_URL lead to the primary'}
+			: {
+					fault: 'the database only reads (default_transaction_read_only is on)',
+					remedy: 'Make room where its disk is full, and set default_transaction_read_only to off',
+				};
+	}
+
+	return schema === null || mayCreate
+		? null
+		: {
+				fault: `user ${user} may not create tables in the schema ${schema}`,
+				remedy: `As its owner run: GRANT CREATE, USAGE ON SCHEMA "${schema}" TO "${user}"`,
+			};
+};
+
+const POOLED: DatabaseFault = {
+	fault: 'a pooler in front of PostgreSQL shares sessions between transactions (PgBouncer: pool_mode = transaction)',
+	remedy: 'Set pool_mode = session for this database, or let DATABASE_URL lead to PostgreSQL itself',
+};
+
+/** Whether sessions last as long as their connections. */
+export const checkPooler = async (db: Db): Promise<DatabaseFault | null> =>
+	(await isPooledByTransaction(db)) ? POOLED : null;

@@ -1,0 +1,183 @@
+/** What is wrong with a database, and what its operator does about it: two parts of a sentence. */
+export type DatabaseFault = {fault: string; remedy: string};
+
+/** The error of a driver, a socket or PostgreSQL. */
+type Failure = {code?: unknown; message: string};
+
+/**
+ * A mistake by how it shows: SQLSTATE or system code, or else words of a pooler or the driver, which have no code of their own.
+ * `passes`: waiting may help, as where the database comes up later than Oplink.
+ */
+type Known = {
+	codes: readonly string[];
+	words?: RegExp;
+	passes?: true;
+	fault: (message: string) => string;
+	remedy: string;
+};
+
+const OWNER = 'make the user of DATABASE_URL the owner of the schema and of what is in it';
+
+/** The first that fits counts. */
+const known: readonly Known[] = [
+	{
+		codes: [],
+		words: /client password must be a string|fe_sendauth: no password/,
+		fault: () => 'PostgreSQL asks for a password, and DATABASE_URL has none',
+		remedy: 'Write it as postgres://USER:PASSWORD@HOST/DATABASE',
+	},
+	{
+		codes: ['28P01'],
+		words: /password authentication failed|SASL authentication failed|\bauth failed/,
+		fault: (message) => `the user or its password is refused (${message})`,
+		remedy: 'Correct them in DATABASE_URL',
+	},
+	{
+		codes: [],
+		words: /no encryption|SSL required|SSL off/,
+		fault: (message) => `PostgreSQL lets nobody in without TLS (${message})`,
+		remedy: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE where the CA is your own',
+	},
+	{
+		codes: ['28000'],
+		words: /no such user/,
+		fault: (message) => `the user is not let in (${message})`,
+		remedy: 'Correct the user in DATABASE_URL, or create it, or let it in by a line in pg_hba.conf',
+	},
+	{
+		codes: ['3D000'],
+		words: /no such database/,
+		fault: (message) => `the database does not exist (${message})`,
+		remedy: 'Create it, or correct its name in DATABASE_URL',
+	},
+	{
+		codes: [],
+		words: /unsupported startup parameter/,
+		fault: (message) => `a pooler refuses a parameter (${message})`,
+		remedy: 'Remove it from DATABASE_URL, or list it in ignore_startup_parameters of the pooler',
+	},
+	{
+		codes: ['42501'],
+		fault: (message) => `a right is missing (${message})`,
+		remedy: `Grant it, or ${OWNER}`,
+	},
+	{
+		codes: ['3F000'],
+		fault: (message) => `there is no schema to work in (${message})`,
+		remedy: 'Create the schema that search_path names',
+	},
+	{
+		codes: ['42P07', '42710', '42723'],
+		fault: (message) => `the schema holds what another program made (${message})`,
+		remedy: 'Give Oplink a database of its own',
+	},
+	{
+		codes: ['25006'],
+		passes: true,
+		fault: (message) => `the database only reads (${message})`,
+		remedy: 'Let DATABASE_URL lead to the primary, and end default_transaction_read_only',
+	},
+	{
+		codes: ['57014'],
+		passes: true,
+		fault: (message) => `a statement was canceled (${message})`,
+		remedy: 'Find out who cancels statements of Oplink, and try again',
+	},
+	{
+		codes: ['53300'],
+		words: /no more connections allowed|remaining connection slots/,
+		passes: true,
+		fault: (message) => `no connection is free (${message})`,
+		remedy: 'Raise max_connections, or end connections of others; each process of Oplink takes up to 11',
+	},
+	{
+		codes: ['53100', '58030'],
+		passes: true,
+		fault: (message) => `the database has no room, or its disk fails (${message})`,
+		remedy: 'Make room on the machine of PostgreSQL',
+	},
+	{
+		codes: ['57P01', '57P02', '57P03'],
+		passes: true,
+		fault: (message) => `PostgreSQL starts, recovers or stops (${message})`,
+		remedy: 'Wait until it is up',
+	},
+	{
+		codes: ['ENOTFOUND', 'EAI_AGAIN'],
+		passes: true,
+		fault: (message) => `the name of the host is not known (${message})`,
+		remedy: 'Correct the host in DATABASE_URL',
+	},
+	{
+		codes: ['ECONNREFUSED'],
+		passes: true,
+		fault: (message) => `nothing takes connections there (${message})`,
+		remedy: 'Start PostgreSQL, let it listen on that address, or correct host and port in DATABASE_URL',
+	},
+	{
+		codes: ['ENOENT', 'EACCES'],
+		passes: true,
+		fault: (message) => `the socket cannot be opened (${message})`,
+		remedy: 'Start PostgreSQL, or correct the folder of the socket in DATABASE_URL',
+	},
+	{
+		codes: ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+		words: /timeout expired|timeout exceeded when trying to connect/,
+		passes: true,
+		fault: (message) => `the host does not answer (${message})`,
+		remedy: 'Correct host and port in DATABASE_URL, or open the way there: network, firewall',
+	},
+	{
+		codes: [],
+		words: /server does not support SSL connections/,
+		fault: () => 'DATABASE_URL asks for TLS, and the server has none',
+		remedy: 'Turn ssl on in PostgreSQL, or write sslmode=disable',
+	},
+	{
+		codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
+		fault: (message) => `the certificate of the server is for another name (${message})`,
+		remedy: 'Write the host as the certificate names it',
+	},
+	{
+		codes: ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
+		fault: (message) => `the certificate of the server is not valid now (${message})`,
+		remedy: 'Renew the certificate, or correct the clock of this machine',
+	},
+	{
+		codes: [
+			'SELF_SIGNED_CERT_IN_CHAIN',
+			'DEPTH_ZERO_SELF_SIGNED_CERT',
+			'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+			'UNABLE_TO_GET_ISSUER_CERT',
+			'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+		],
+		fault: (message) => `the certificate of the server is by a CA that is not trusted here (${message})`,
+		remedy: 'Name the file of that CA: sslrootcert=FILE in DATABASE_URL',
+	},
+];
+
+const knownFor = (error: unknown): {known: Known; message: string} | null => {
+	if (!(error instanceof Error)) {
+		return null;
+	}
+
+	const {code, message}: Failure = error;
+	const found = known.find(({codes, words}) => codes.includes(String(code)) || words?.test(message));
+	// knex puts the whole statement in front of what PostgreSQL said.
+	return found === undefined ? null : {known: found, message: message.split('\n')[0]?.split(' - ').at(-1) ?? message};
+};
+
+/** What an error of the database says about the installation; null where it is none that an operator can mend. */
+export const explainDatabaseError = (error: unknown): DatabaseFault | null => {
+	const found = knownFor(error);
+	return found === null ? null : {fault: found.known.fault(found.message), remedy: found.known.remedy};
+};
+
+/** Whether the error is a mistake of the installation, so that waiting cannot help. */
+export const isMistake = (error: unknown): boolean => {
+	const found = knownFor(error);
+	return found !== null && found.known.passes !== true;
+};
+
+/** The sentence for a person. */
+export const faultSentence = ({fault, remedy}: DatabaseFault): string => `DATABASE_URL: ${fault}. ${remedy}.`;

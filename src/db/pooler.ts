@@ -1,0 +1,58 @@
+import type {Db} from './db.ts';
+
+type Connection = {
+	/** The backend that answered at the beginning, as the server called it. */
+	processID: number;
+	query<Row>(text: string): Promise<{rows: Row[]}>;
+};
+
+const ROUNDS = 3;
+
+const backendOf = async (connection: Connection): Promise<number | undefined> =>
+	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+
+/** Whether two connections were answered by one backend, or one of them by two. */
+const changesHands = async (first: Connection, second: Connection): Promise<boolean> => {
+	for (let round = 0; round < ROUNDS; round += 1) {
+		const before = await backendOf(first);
+		// A transaction keeps the backend from the other connection.
+		await second.query('BEGIN');
+		const other = await backendOf(second);
+		const after = before === other ? undefined : await backendOf(first);
+		await second.query('COMMIT');
+		if (before !== after) {
+			return true;
+		}
+	}
+
+	return false;
+};
+
+/**
+ * Whether a pooler gives a backend to somebody else after each transaction, so that nothing of a session lasts. PostgreSQL itself
+ * says which backend answers, a pooler makes a number up: without one this is a single question.
+ */
+export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
+	const first = (await db.client.acquireConnection()) as Connection;
+	try {
+		if ((await backendOf(first)) === first.processID) {
+			return false;
+		}
+
+		let second: Connection;
+		try {
+			second = (await db.client.acquireConnection()) as Connection;
+		} catch {
+			// A pooler with a single backend for all, which the first connection keeps.
+			return false;
+		}
+
+		try {
+			return await changesHands(first, second);
+		} finally {
+			await db.client.releaseConnection(second);
+		}
+	} finally {
+		await db.client.releaseConnection(first);
+	}
+};
