@@ -36,6 +36,7 @@ import {type AssociationCache, createAssociationCache} from './resolution/associ
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import type {LinkRow} from './resolution/resolve-link.ts';
+import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 
 /** All that operations and routes stand on. Made once per process, here and nowhere else. */
@@ -120,7 +121,7 @@ export const createServices = ({config, port, db, clock, log, adminToken, figure
 		redis,
 		limiter,
 		changes,
-		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes}),
+		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes, bytesOf: rowBytes}),
 		keyBook: createKeyBook(db),
 		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses, background}),

@@ -2,11 +2,8 @@ import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
 import {createWholeCache, standsIn, type WholeCache} from '../db/whole-cache.ts';
 
-/** One organization's part of the cache, by short code. */
-type Part<T> = Map<string, {value: T}>;
-
-/** What a kept value costs, keys and bookkeeping included: measured, and rounded up. */
-const BYTES_PER_ENTRY = 1500;
+/** What an entry takes beside its value and the letters of its address: measured, and rounded up. */
+const BYTES_PER_ENTRY = 320;
 
 /**
  * What addresses resolve to, kept in memory as long as the change feed can be trusted. Least recently used goes first.
@@ -25,17 +22,27 @@ export type CacheFigures = {hits: number; misses: number; entries: number; bytes
 /** The same for host names. */
 export type HostCache<T> = WholeCache<T | null>;
 
-export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: number}): LinkCache<T> => {
-	const max = Math.max(Math.floor((megabytes * 1024 * 1024) / BYTES_PER_ENTRY), 1);
-	const entries: Part<T | null> = new Map();
+/** @param bytesOf what a value takes, and all that is made of it and kept with it. */
+export const createLinkCache = <T>(
+	feed: ChangeFeed,
+	{megabytes, bytesOf}: {megabytes: number; bytesOf: (value: T) => number},
+): LinkCache<T> => {
+	const max = megabytes * 1024 * 1024;
+	const entries = new Map<string, {value: T | null; bytes: number}>();
+	let bytes = 0;
 	const byOrganization = new Map<string, Set<string>>();
 	const reading = new Map<string, Promise<T | null>>();
 	let version = 0;
 	let hits = 0;
 	let misses = 0;
 
-	const drop = (key: string, orgKey: string) => {
+	const release = (key: string) => {
+		bytes -= entries.get(key)?.bytes ?? 0;
 		entries.delete(key);
+	};
+
+	const drop = (key: string, orgKey: string) => {
+		release(key);
 		const keys = byOrganization.get(orgKey);
 		keys?.delete(key);
 		if (keys?.size === 0) {
@@ -53,7 +60,7 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 				return;
 			case 'organization':
 				for (const key of byOrganization.get(change.orgKey) ?? []) {
-					entries.delete(key);
+					release(key);
 				}
 
 				byOrganization.delete(change.orgKey);
@@ -63,12 +70,15 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 			default:
 				entries.clear();
 				byOrganization.clear();
+				bytes = 0;
 		}
 	});
 
 	const keep = (key: string, orgKey: string, value: T | null) => {
-		entries.delete(key);
-		entries.set(key, {value});
+		release(key);
+		const own = BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
+		entries.set(key, {value, bytes: own});
+		bytes += own;
 		const keys = byOrganization.get(orgKey);
 		if (keys === undefined) {
 			byOrganization.set(orgKey, new Set([key]));
@@ -76,7 +86,7 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 			keys.add(key);
 		}
 
-		if (entries.size > max) {
+		while (bytes > max) {
 			const [oldest = ''] = entries.keys();
 			drop(oldest, oldest.slice(0, oldest.indexOf('/')));
 		}
@@ -136,7 +146,7 @@ export const createLinkCache = <T>(feed: ChangeFeed, {megabytes}: {megabytes: nu
 			hits,
 			misses,
 			entries: entries.size,
-			bytes: entries.size * BYTES_PER_ENTRY,
+			bytes,
 			isTrusted: feed.isTrusted(),
 		}),
 	};

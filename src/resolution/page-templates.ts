@@ -6,6 +6,7 @@ import {pageScript} from './page-script.ts';
 import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
 import {type LinkRow, toResolvedLink} from './resolve-link.ts';
+import {rowBytes} from './row-bytes.ts';
 import type {VisitorClass} from './visitor.ts';
 
 /** What a page depends on beside its link. */
@@ -32,8 +33,12 @@ export type PageTemplates = {
 	of(row: LinkRow, kind: PageKind): PageTemplate | null;
 };
 
-/** Characters of pages that are kept. */
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+/** Bytes of pages that are kept, and of the links that they are of. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** What a link takes here before it has a page, and a page beside the characters of its parts. */
+const BYTES_PER_LINK = 300;
+const BYTES_PER_PAGE = 400;
+const BYTES_PER_PART = 32;
 
 /** The bytes of a text in UTF-8 as the characters of another one. */
 export const bytesAsText = (text: string): string => Buffer.from(text).toString('latin1');
@@ -74,35 +79,50 @@ const templateOf = (parts: readonly string[]): PageTemplate => ({
 });
 
 /** The pages of a link, by their kind; null: it is being made. */
-type Kept = {templates: Map<string, PageTemplate | null>; length: number};
+type Kept = {templates: Map<string, PageTemplate | null>; bytes: number};
 
 export const createPageTemplates = (services: Pick<Services, 'addresses' | 'background'>): PageTemplates => {
 	/** Least recently used first. A link that has been changed is read anew, as another row, and the old one is dropped in time. */
 	const kept = new Map<LinkRow, Kept>();
-	let characters = 0;
+	let bytes = 0;
+
+	const take = (pages: Kept, more: number) => {
+		pages.bytes += more;
+		bytes += more;
+	};
 
 	const drop = (row: LinkRow) => {
-		characters -= kept.get(row)?.length ?? 0;
+		bytes -= kept.get(row)?.bytes ?? 0;
 		kept.delete(row);
 	};
 
 	/** Those of the link, which is now the one that was used last. */
 	const use = (row: LinkRow): Kept => {
-		const pages = kept.get(row) ?? {templates: new Map(), length: 0};
+		const known = kept.get(row);
+		const pages = known ?? {templates: new Map(), bytes: 0};
 		kept.delete(row);
 		kept.set(row, pages);
+		if (known === undefined) {
+			// A row that the link cache has let go of lives on here.
+			take(pages, BYTES_PER_LINK + rowBytes(row));
+		}
+
 		return pages;
 	};
 
 	const keep = (key: string, row: LinkRow, page: string): PageTemplate => {
 		const parts = partsOf(page);
 		const template = templateOf(parts);
-		const length = parts.reduce((sum, part) => sum + (SHARED.includes(part) ? 0 : part.length), 0);
 		const pages = use(row);
 		pages.templates.set(key, template);
-		pages.length += length;
-		characters += length;
-		while (characters > MOST_CHARACTERS) {
+		take(
+			pages,
+			parts.reduce(
+				(sum, part) => sum + BYTES_PER_PART + (MARKERS.includes(part) ? 0 : part.length),
+				BYTES_PER_PAGE + key.length,
+			),
+		);
+		while (bytes > MOST_BYTES) {
 			const [oldest = row] = kept.keys();
 			drop(oldest);
 		}

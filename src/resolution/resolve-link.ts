@@ -210,11 +210,17 @@ export const findLiveLinks = async (services: Services, ids: readonly string[]):
 	);
 };
 
+/** A row without what no page needs of an app: its fingerprints alone would be more than all the rest. */
+const slim = (row: LinkRow): LinkRow => ({
+	...row,
+	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
+});
+
 /** The row of an address, from memory or from the database; null where nothing is there. */
 export const readLink = ({db, linkCache}: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
 	linkCache.get(orgKey, shortCode, async () => {
 		const [found] = await runPrepared<LinkRow>(db, byOrgKey, [orgKey, shortCode]);
-		return found ?? null;
+		return found === undefined ? null : slim(found);
 	});
 
 /**

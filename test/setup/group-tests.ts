@@ -7,6 +7,7 @@ const ALONE = new Set([
 	'test/bench/match-accuracy.ts',
 	'test/client/platform.ts',
 	'test/hostile/fuzz.ts',
+	'test/resolution/link-memory.ts',
 	'test/billing/entitlements.ts',
 	'test/billing/model/sequences.ts',
 ]);
