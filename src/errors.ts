@@ -68,7 +68,7 @@ export const notAMember = () => forbidden('User is not a member of this organiza
 export const organizationNotActive = () => forbidden('Organization is not active');
 export const providerUnavailable = (cause?: unknown) =>
 	new HttpError(502, 'Identity provider unavailable', null, null, cause);
-/** The provider's own words: a limit of its own, what is there already, a value that it does not take (decisions 8). */
+/** The provider's own words: a limit of the organization there, what is there already, a value that it does not take (decisions 8). */
 export const providerRefused = (message: string) => forbidden(message);
 export const providerConflict = (message: string) => conflict(message);
 export const providerRejected = (message: string) => badRequest(message);

@@ -38,8 +38,8 @@ const demand = <T>(value: T | null): T => {
 
 /**
  * The calls to the identity provider's backend API (`facts/providers.md` 1.4). Ids are the provider's.
- * Each throws 403 with the provider's message for a limit of its own, 409 for a duplicate, 400 for a value that it does
- * not take, 502 where it fails, does not answer within 5 s, or is not configured.
+ * Each throws 403 with the provider's message for a limit of the organization there, 409 for a duplicate, 400 for a value that it does
+ * not take, 502 where it fails, limits us, does not answer within 5 s, or is not configured.
  */
 export const createProviderClient = (given: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const call = createProviderHttp(given);

@@ -28,7 +28,20 @@ const CONFLICTS = new Set([
 	'organization_minimum_permissions_needed',
 	'organization_invitation_not_pending',
 ]);
-const OWN_LIMITS = new Set([402, 403, 429]);
+
+/** Codes of limits that an organization or a user has at the provider: more members, invitations, organizations than it may. */
+const LIMIT_CODE = /(?:quota|limit)_exceeded$/;
+/** Refusals that mean us: our key, our account, how the operator set it up. No caller can do anything about them. */
+const OUR_FAULTS = new Set([
+	'authorization_invalid',
+	'organization_not_enabled_in_instance',
+	'organization_slugs_disabled',
+	'too_many_requests',
+]);
+
+/** True for a limit of the organization there, and not for one on us: 429, or the plan of our account (402). */
+const isTheirLimit = (status: number, code: string): boolean =>
+	status === 403 ? !OUR_FAULTS.has(code) : status !== 429 && status < 500 && LIMIT_CODE.test(code);
 
 /** An answer that came, whatever it says; `body` is undefined for what is no JSON, and never null. */
 type ProviderAnswer = {status: number; retryAfterSeconds: number | null; body: unknown};
@@ -56,12 +69,12 @@ const secondsIn = (header: string | null): number | null =>
 	header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
 
 /**
- * What the caller is told of a refusal: 403 for the provider's own limits, 409, 400 with its words for a value that it
- * does not take, 502 for what is its fault or ours.
+ * What the caller is told of a refusal: 403 for a limit of the organization there, 409, 400 with its words for a value that
+ * it does not take, 502 for what is its fault or ours, a limit on us included.
  */
 const faultOf = ({status, body}: ProviderAnswer): HttpError => {
 	const {code, message} = readProviderError(body);
-	if (OWN_LIMITS.has(status)) {
+	if (isTheirLimit(status, code)) {
 		return providerRefused(message);
 	}
 
@@ -145,8 +158,9 @@ export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKe
 
 		const {code} = readProviderError(answer.body);
 		const message = 'the identity provider refused a call';
-		// 401: the key is wrong, which only the operator can repair.
-		status === 401 ? log.error({method, path, status, code}, message) : log.warn({method, path, status, code}, message);
+		// A wrong key or an account that may not: only the operator can repair it.
+		const isOurs = status === 401 || status === 402 || OUR_FAULTS.has(code);
+		log[isOurs && status !== 429 ? 'error' : 'warn']({method, path, status, code}, message);
 		throw faultOf(answer);
 	};
 };

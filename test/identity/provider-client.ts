@@ -84,9 +84,16 @@ test('a duplicate invitation and a member who is invited are 409 with the words 
 
 const unavailable = {status: 502, message: 'Identity provider unavailable'};
 const refusals: Array<{fault: FaultInput; expected: {status: number; message: string}}> = [
-	{fault: {status: 402, message: 'Upgrade'}, expected: {status: 403, message: 'Upgrade'}},
 	{fault: {status: 403, message: 'Seats are taken'}, expected: {status: 403, message: 'Seats are taken'}},
-	{fault: {status: 429, message: 'Slow down', retryAfter: 60}, expected: {status: 403, message: 'Slow down'}},
+	{
+		fault: {status: 403, code: 'organization_membership_quota_exceeded', message: 'Full'},
+		expected: {status: 403, message: 'Full'},
+	},
+	{fault: {status: 422, code: 'quota_exceeded', message: 'Full'}, expected: {status: 403, message: 'Full'}},
+	{fault: {status: 402, message: 'Upgrade'}, expected: unavailable},
+	{fault: {status: 403, code: 'authorization_invalid', message: 'No'}, expected: unavailable},
+	{fault: {status: 403, code: 'organization_not_enabled_in_instance', message: 'No'}, expected: unavailable},
+	{fault: {status: 429, message: 'Slow down', retryAfter: 60}, expected: unavailable},
 	{fault: {status: 422, code: 'form_identifier_exists', message: 'Taken'}, expected: {status: 409, message: 'Taken'}},
 	{fault: {status: 422, code: 'form_param_format_invalid', message: 'Odd'}, expected: {status: 400, message: 'Odd'}},
 	{fault: {status: 401, code: 'clerk_key_invalid', message: 'Wrong key'}, expected: unavailable},

@@ -51,6 +51,7 @@ const refusesAndLeavesNothing = test.macro({
 });
 
 test('a provider that fails to make it', refusesAndLeavesNothing, 'make', {status: 500});
+test('a provider that limits us', refusesAndLeavesNothing, 'make', {status: 429, retryAfter: 60});
 test('a provider that makes it and then fails', refusesAndLeavesNothing, 'make', {status: 503, afterwards: true});
 test('a provider that makes it and hangs up', refusesAndLeavesNothing, 'make', {drop: true, afterwards: true});
 test('a provider that makes it and never answers', refusesAndLeavesNothing, 'make', {hang: true, afterwards: true});
