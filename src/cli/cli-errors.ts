@@ -1,3 +1,4 @@
+import type {OplinkApiError} from '../client/errors.ts';
 import {exitCodes} from './exit-codes.ts';
 
 /** What the operator can mend: told in one line with the next step, without a stack. */
@@ -30,5 +31,17 @@ export class InterruptedError extends Error {
 
 	constructor(readonly note: string | null = null) {
 		super('Interrupted');
+	}
+}
+
+/** A refusal of the server with a next step that its code alone does not tell. */
+export class AdvisedError extends Error {
+	override name = 'AdvisedError';
+
+	constructor(
+		readonly refusal: OplinkApiError,
+		readonly nextStep: string,
+	) {
+		super(refusal.message);
 	}
 }

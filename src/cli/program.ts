@@ -1,5 +1,7 @@
 import {Command, CommanderError} from 'commander';
+import type {OplinkApiError} from '../client/errors.ts';
 import {packageVersion} from '../package-root.ts';
+import {AdvisedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
@@ -26,6 +28,7 @@ import {statusCommand} from './commands/status.ts';
 import {webhookCommands} from './commands/webhooks.ts';
 import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
+import {fittingPlan} from './fitting-plan.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
 import type {Io} from './io.ts';
@@ -123,7 +126,12 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
 		const context = createContext(io, command.optsWithGlobals());
-		const exitCode = await spec.run(context as never, ...(command.processedArgs as never[]));
+		const exitCode = await spec
+			.run(context as never, ...(command.processedArgs as never[]))
+			.catch(async (error: unknown) => {
+				const advice = await fittingPlan(error, context.connection);
+				throw advice === null ? error : new AdvisedError(error as OplinkApiError, advice);
+			});
 		finish(typeof exitCode === 'number' ? exitCode : exitCodes.ok);
 	};
 	for (const entry of commands) {

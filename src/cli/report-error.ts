@@ -1,6 +1,6 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../errors.ts';
-import {InterruptedError, OperatorError} from './cli-errors.ts';
+import {AdvisedError, InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
 import {planNames} from './plan-names.ts';
 
@@ -42,8 +42,8 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 	const byCode: Record<string, string> = {
 		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
-		QUOTA_EXCEEDED: 'Set a larger plan: oplink plan set ORG GROWTH',
-		FEATURE_NOT_AVAILABLE: 'Set a plan that has it: oplink plan set ORG GROWTH',
+		QUOTA_EXCEEDED: 'A larger plan lifts the limit; with the admin token: oplink plan set ORG PLAN',
+		FEATURE_NOT_AVAILABLE: 'A plan that has it lets it pass; with the admin token: oplink plan set ORG PLAN',
 		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set ORG --file app-config.json',
 	};
 	if (code !== undefined && byCode[code]) {
@@ -77,14 +77,14 @@ const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 const messageOf = ({status, message}: OplinkApiError): string =>
 	status < 300 ? 'The answer is no JSON: is this the address of an Oplink server?' : message;
 
-const reportApiError = (error: OplinkApiError): Report => {
+const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Report => {
 	const details = (error.details ?? []).map(({field, message}) =>
 		// A message mostly begins with the name of its field (interface 7.2).
 		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
 	);
 	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];
 	return {
-		lines: withNextStep([`Error: ${messageOf(error)}`, ...details, ...request], nextStepOf(error)),
+		lines: withNextStep([`Error: ${messageOf(error)}`, ...details, ...request], nextStep),
 		exitCode: exitCodeOf(error),
 	};
 };
@@ -96,6 +96,10 @@ const reportApiError = (error: OplinkApiError): Report => {
 export const reportError = (error: unknown): Report => {
 	if (error instanceof OplinkApiError) {
 		return reportApiError(error);
+	}
+
+	if (error instanceof AdvisedError) {
+		return reportApiError(error.refusal, error.nextStep);
 	}
 
 	if (error instanceof OplinkConnectionError) {

@@ -53,6 +53,28 @@ test('a name in place of an orgKey, a live subscription and an unknown plan tell
 	t.regex(await told('plan', 'set', 'Ab12', 'BOGUS'), /\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE/);
 });
 
+test('where no plan of the server is larger, the next step says so', async (t) => {
+	const quotas = {links: 10, clicks: 10, members: 10, domains: 1};
+	const plan = (name: string, domains: number) => ({plan: name, features: {}, quotas: {...quotas, domains}});
+	const {env} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/domains': () => ({
+			status: 402,
+			body: {
+				statusCode: 402,
+				message: "You've reached your domains limit.",
+				code: 'QUOTA_EXCEEDED',
+				quota: 'domains',
+				path: '/admin/organizations/Ab12/domains',
+			},
+		}),
+		'GET /admin/organizations/Ab12': () => ({body: {plan: 'WIDE'}}),
+		'GET /portal/billing/pricing': () => ({body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]}),
+	});
+	const {exitCode, stderr} = await runCli(['domains', 'add', 'Ab12', 'go.example.com'], {env});
+	t.is(exitCode, 6);
+	t.regex(stderr, /\nNext: No plan of the server has more domains than WIDE/);
+});
+
 test('bad fields are listed one per line, each named once', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'POST /admin/organizations': () => ({

@@ -107,6 +107,20 @@ test('refusals of the server end with their exit codes', async (t) => {
 	t.is((await cli(['domains', 'add', starter.orgKey, 'go.starter.example'])).exitCode, 6);
 });
 
+test('a refusal for the plan names the next larger plan, or the first that has the feature', async (t) => {
+	const {cli} = await shell(t);
+	const {orgKey} = await organization(service, {plan: 'STARTER'});
+	const added = (name: string) => cli(['domains', 'add', orgKey, `${name}.${orgKey.toLowerCase()}.example`]);
+	const featureless = await added('a');
+	t.is(featureless.exitCode, 6);
+	t.regex(featureless.stderr, new RegExp(`\\nNext: Set a plan that has it: oplink plan set ${orgKey} GROWTH\\n`));
+	await cli(['plan', 'set', orgKey, 'GROWTH']);
+	t.is((await added('a')).exitCode, 0);
+	const full = await added('b');
+	t.is(full.exitCode, 6);
+	t.regex(full.stderr, new RegExp(`\\nNext: Set a larger plan: oplink plan set ${orgKey} SCALE\\n`));
+});
+
 test('keys are shown whole, and a regenerated SERVER key ends the old one', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);

@@ -1,0 +1,65 @@
+import {OplinkApiError} from '../client/errors.ts';
+import type {Connection} from './connection.ts';
+
+/** A plan as the price list has it; null is without a limit. */
+type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};
+type Named = {plan: string | null};
+
+const limitOf = (plan: ListedPlan, quota: string): number => plan.quotas[quota] ?? Number.POSITIVE_INFINITY;
+
+/** The one of the plans that gives the least; of several the first on the list. */
+const leastOf = (plans: ListedPlan[], quota: string): ListedPlan | undefined =>
+	plans.toSorted((a, b) => (limitOf(a, quota) === limitOf(b, quota) ? 0 : limitOf(a, quota) - limitOf(b, quota)))[0];
+
+/** What the operator can do once a quota is used up, or null where the organization's plan is not on the list. */
+const afterQuota = (plans: ListedPlan[], current: string, quota: string, org: string): string | null => {
+	const own = plans.find(({plan}) => plan === current.toUpperCase());
+	if (own === undefined) {
+		return null;
+	}
+
+	const larger = plans.filter((plan) => limitOf(plan, quota) > limitOf(own, quota));
+	const next = leastOf(larger, quota);
+	return next === undefined
+		? `No plan of the server has more ${quota} than ${own.plan}: give one in its PLANS_FILE, or free some`
+		: `Set a larger plan: oplink plan set ${org} ${next.plan}`;
+};
+
+const withFeature = (plans: ListedPlan[], feature: string, org: string): string => {
+	const having = plans.filter(({features}) => features[feature] === true);
+	const first = leastOf(having, 'links');
+	return first === undefined
+		? `No plan of the server has ${feature}: give it to one in its PLANS_FILE`
+		: `Set a plan that has it: oplink plan set ${org} ${first.plan}`;
+};
+
+/**
+ * The plan of the server that would have let a refused request pass, as the next step, or null where the refusal was for
+ * something else, or where nobody can tell: a SERVER key does not say whose plan it is. Never throws.
+ */
+export const fittingPlan = async (error: unknown, connection: Connection): Promise<string | null> => {
+	if (!(error instanceof OplinkApiError)) {
+		return null;
+	}
+
+	const {code, envelope} = error;
+	const {path, quota, feature} = envelope ?? {};
+	const [, org] = /^\/admin\/organizations\/([^/]+)/.exec(String(path)) ?? [];
+	if (org === undefined || !(code === 'QUOTA_EXCEEDED' || code === 'FEATURE_NOT_AVAILABLE')) {
+		return null;
+	}
+
+	try {
+		const admin = connection.admin();
+		const plans = await admin.get<ListedPlan[]>('/portal/billing/pricing');
+		if (code === 'FEATURE_NOT_AVAILABLE') {
+			return withFeature(plans, String(feature), org);
+		}
+
+		const {plan} = await admin.get<Named>(`/admin/organizations/${org}`);
+		return plan === null ? null : afterQuota(plans, plan, String(quota), org);
+	} catch {
+		// The refusal is what the operator has to read; advice about it must not take its place.
+		return null;
+	}
+};
