@@ -1,4 +1,4 @@
-import {randomPooled} from './random-pool.ts';
+import {randomUUID} from 'node:crypto';
 
 /**
  * A UUID of version 7 (RFC 9562 5.7): the time in milliseconds and 74 random bits. Those of one time stand beside each
@@ -6,9 +6,6 @@ import {randomPooled} from './random-pool.ts';
  */
 export const timeOrderedId = (at: Date): string => {
 	const time = at.getTime().toString(16).padStart(12, '0');
-	const random = randomPooled(10);
-	random[0] = ((random[0] ?? 0) & 0x0f) | 0x70;
-	random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
-	const rest = random.toString('hex');
-	return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
+	const random = randomUUID();
+	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15, 18)}-${random.slice(19)}`;
 };

@@ -1,6 +1,6 @@
 import {hash} from 'node:crypto';
 import {copyText, readCopyText} from '../db/copy-in.ts';
-import {remembered} from '../remembered.ts';
+import {memoize} from '../memoize.ts';
 
 /** What a click says of who it was in general: nearly all clicks of a month say what many others do. */
 export type ClickContext = {
@@ -42,7 +42,7 @@ export const contextRow = (month: string, context: ClickContext): string => {
 };
 
 /** The id of such a row, as PostgreSQL's `click_context_id` makes it: 64 bits of its SHA-256, as a decimal number. */
-export const contextIdOf = remembered(
+export const contextIdOf = memoize(
 	(row) => BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString(),
 	5000,
 );

@@ -1,6 +1,7 @@
 import type {IncomingMessage} from 'node:http';
 import {isIP, isIPv4} from 'node:net';
 import ipaddr from 'ipaddr.js';
+import {memoize} from '../memoize.ts';
 import {hostnameOf} from './request-host.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -89,29 +90,10 @@ const addressOfEntry = (entry: string): string | null => {
 export const createClientIp = (trustedProxies: string[]) => {
 	const ranges = trustedProxies.map(rangeOf).filter((range) => range !== null);
 
-	/** Proxies are few, and each of their requests asks. */
-	const judged = new Map<string, boolean>();
-	const isTrusted = (ip: string): boolean => {
-		if (ranges.length === 0) {
-			return false;
-		}
-
-		const known = judged.get(ip);
-		if (known !== undefined) {
-			return known;
-		}
-
+	const isTrusted = memoize((ip) => {
 		const address = ipaddr.parse(ip);
-		const trusted = ranges.some(
-			([network, bits]) => network.kind() === address.kind() && address.match([network, bits]),
-		);
-		if (judged.size >= MOST_JUDGED) {
-			judged.clear();
-		}
-
-		judged.set(ip, trusted);
-		return trusted;
-	};
+		return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits]));
+	}, MOST_JUDGED);
 
 	const peerOf = (request: IncomingMessage): string => normalForm(request.socket.remoteAddress ?? '') ?? UNKNOWN;
 

@@ -1,6 +1,6 @@
 import {isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
-import {remembered} from '../remembered.ts';
+import {memoize} from '../memoize.ts';
 
 /** What a host serves (decisions 2). `other` may be a custom domain, which its own look-up tells. */
 export type HostRole = 'api' | 'link' | 'both' | 'other';
@@ -25,7 +25,7 @@ const parse = (hostHeader: string): string | null => {
 	return isName && isPort(port) && rest.length === 0 ? hostname : null;
 };
 
-const hostnames = remembered(parse);
+const hostnames = memoize(parse);
 
 /**
  * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.

@@ -1,4 +1,4 @@
-import {remembered} from '../remembered.ts';
+import {memoize} from '../memoize.ts';
 
 export type Language = Readonly<{language: string; region: string | null}>;
 
@@ -6,7 +6,7 @@ export type Language = Readonly<{language: string; region: string | null}>;
 const NORWEGIAN = new Set(['nb', 'nn']);
 
 /** Language and region of a tag or a POSIX locale (`zh_Hans_CN`, `en_US.UTF-8`, `en_IR@calendar=gregorian`), or null. */
-export const languageOf = remembered((tag): Language | null => {
+export const languageOf = memoize((tag): Language | null => {
 	try {
 		const {language, region} = new Intl.Locale(
 			tag

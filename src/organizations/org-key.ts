@@ -1,4 +1,4 @@
-import {randomPooled} from '../random-pool.ts';
+import {randomBytes} from 'node:crypto';
 
 export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -8,7 +8,7 @@ const CODES = Buffer.from(ALPHANUMERIC);
 export const randomAlphanumeric = (length: number): string => {
 	const text = Buffer.allocUnsafe(length);
 	for (let written = 0; written < length; ) {
-		for (const byte of randomPooled(length - written)) {
+		for (const byte of randomBytes(length - written)) {
 			// The bytes above the last whole multiple of 62 would make some characters likelier than others.
 			if (byte < 248) {
 				text[written] = CODES[byte % 62] ?? 0;

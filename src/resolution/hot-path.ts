@@ -1,11 +1,12 @@
+import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
+import {hostnameOf} from '../http/request-host.ts';
 import {limits} from '../limits/limits.ts';
 import {limitSubjectOf} from '../limits/sliding-window.ts';
+import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
-import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
-import {createLinkHosts} from './link-hosts.ts';
 import {pageLanguage} from './page-strings.ts';
 import {bytesAsText} from './page-templates.ts';
 import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
@@ -62,7 +63,10 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 		return next;
 	}
 
-	const isLinkHost = createLinkHosts(services);
+	const isLinkHost = memoize((host) => {
+		const role = services.hostRoles.roleOf(hostnameOf(host));
+		return role === 'link' || role === 'both';
+	});
 	const dataBodyOf = createDataBodies();
 
 	/** @param body bytes, each of them a character. */
@@ -152,7 +156,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 				return;
 			}
 
-			const nonce = randomPooled(16).toString('base64');
+			const nonce = randomBytes(16).toString('base64');
 			respond(
 				request,
 				response,
@@ -186,7 +190,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			orgKey === '' ||
 			reservedSegments.has(orgKey) ||
 			UNUSUAL.some((name) => headers[name] !== undefined) ||
-			!isLinkHost(headers.host)
+			!isLinkHost(headers.host ?? '')
 			? null
 			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};

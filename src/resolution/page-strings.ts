@@ -1,4 +1,5 @@
 import Negotiator from 'negotiator';
+import {memoize} from '../memoize.ts';
 
 /** The page's own words; everything else on it comes from the link. */
 export type PageStrings = {
@@ -223,27 +224,14 @@ export const pageLanguages = Object.keys(strings) as PageLanguage[];
 
 const ACCEPT_LANGUAGE_LIMIT = 512;
 
-/** Languages by headers that came before: browsers send few different ones. */
-const chosen = new Map<string, PageLanguage>();
-const MOST_CHOSEN = 2000;
+const languageOf = memoize((header): PageLanguage => {
+	const wanted = new Negotiator({headers: {'accept-language': header}}).language(pageLanguages);
+	return pageLanguages.find((own) => own === wanted) ?? 'en';
+}, 2000);
 
 /** The page's language for an `Accept-Language` header: the best of ours by its q-values, else English. */
-export const pageLanguage = (acceptLanguage: string | undefined): PageLanguage => {
-	const header = (acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT);
-	const found = chosen.get(header);
-	if (found !== undefined) {
-		return found;
-	}
-
-	const wanted = new Negotiator({headers: {'accept-language': header}}).language(pageLanguages);
-	const language = pageLanguages.find((own) => own === wanted) ?? 'en';
-	if (chosen.size >= MOST_CHOSEN) {
-		chosen.clear();
-	}
-
-	chosen.set(header, language);
-	return language;
-};
+export const pageLanguage = (acceptLanguage: string | undefined): PageLanguage =>
+	languageOf((acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT));
 
 export const pageStrings = (language: PageLanguage): PageStrings => strings[language];
 

@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
 import {deviceIdField} from '../devices/device-fields.ts';
 import {registerDevice} from '../devices/device-store.ts';
@@ -7,7 +8,6 @@ import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {isStorable} from '../http/storable.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import {qrSvg} from '../links/qr-svg.ts';
-import {randomPooled} from '../random-pool.ts';
 import type {Services} from '../services.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from './crawler-page.ts';
 import {linkViewOf} from './link-view.ts';
@@ -37,7 +37,7 @@ const page = async (services: Services, request: RequestFacts, link: ResolvedLin
 	// Whoever is shown a token can rely on it. Where nothing could keep the click, the page goes without.
 	const match = counts && (await recordVisit(services, request, link, visitor, opened)) ? opened : null;
 
-	const nonce = randomPooled(16).toString('base64');
+	const nonce = randomBytes(16).toString('base64');
 	return reply({
 		headers: {
 			...redirectPageHeaders(nonce, request.headers['accept-language']),

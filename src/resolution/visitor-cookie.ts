@@ -1,5 +1,4 @@
-import {hash} from 'node:crypto';
-import {randomPooled} from '../random-pool.ts';
+import {hash, randomBytes} from 'node:crypto';
 import type {Services} from '../services.ts';
 
 /** Tells that two visits are one person's, so that only one click stays open for them (facts 4.6). */
@@ -17,7 +16,7 @@ const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
 /** The visitor's cookie, or a new one of 128 random bits. */
 export const visitorCookie = (header: string | undefined): VisitorCookie => {
 	const sent = SENT.exec(header ?? '')?.[1];
-	const value = sent ?? randomPooled(16).toString('base64url');
+	const value = sent ?? randomBytes(16).toString('base64url');
 	return {value, hash: hash('sha256', value, 'hex').slice(0, 32), isReturning: sent !== undefined};
 };
 

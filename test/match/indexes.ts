@@ -53,12 +53,7 @@ for (const [name, statements, indexes] of [
 	[
 		'clicks around an app',
 		clickStatements.around,
-		[
-			'match_clicks_consumer_idx',
-			'match_clicks_ip_consumed_idx',
-			'match_clicks_pkey',
-			'match_clicks_place_open_idx',
-		],
+		['match_clicks_consumer_idx', 'match_clicks_ip_consumed_idx', 'match_clicks_pkey', 'match_clicks_place_open_idx'],
 	],
 	['open clicks of a network', clickStatements.network, ['match_clicks_place_open_idx']],
 	['matched clicks of an address', clickStatements.consumed, ['match_clicks_ip_consumed_idx']],

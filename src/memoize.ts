@@ -1,8 +1,8 @@
 /**
- * A pure function of a text that remembers its answers, for texts of which nearly all are the same few. It forgets all
- * when there are `most`, so that whoever sends ever new ones fills no memory.
+ * Memoizes a pure function of a text, for callers who nearly always ask for the same few texts. All answers are dropped when
+ * there are `most`, so that ever new texts fill no memory.
  */
-export const remembered = <Answer extends object | string | boolean | null>(
+export const memoize = <Answer extends object | string | boolean | null>(
 	answer: (text: string) => Answer,
 	most = 1000,
 ): ((text: string) => Answer) => {
