@@ -1,4 +1,5 @@
 import {type Db, inTransaction} from '../db/db.ts';
+import {storageLimits} from '../storage-limits.ts';
 import {
 	addSlice,
 	analyzeWriters,
@@ -19,7 +20,10 @@ const STEP_TRANSACTIONS = 50_000n;
 /** A day with more clicks and matches than this is too slow to be read row by row where a report cuts it in two. */
 const BUSY = 50_000;
 
-type Options = {stepTransactions?: bigint; busy?: number};
+type Options = {stepTransactions?: bigint; busy?: number; referrers?: number};
+
+/** From how many clicks on a day is kept by the hour, and how many referrers of it one by one. */
+type DayLimits = {busy: number; referrers: number};
 
 /** The snapshot without the transactions from `end` on, but with all that `since` has. A snapshot reads `xmin:xmax:xip,xip`. */
 const cutSnapshot = (snapshot: string, {since, end}: {since: string; end: bigint}): string => {
@@ -33,8 +37,8 @@ const cutSnapshot = (snapshot: string, {since, end}: {since: string; end: bigint
 	return `${left[0] ?? last}:${last}:${left.join(',')}`;
 };
 
-const add = async (trx: Db, slice: Slice, busy: number): Promise<void> => {
-	for (const day of await addSlice(trx, slice, busy)) {
+const add = async (trx: Db, slice: Slice, limits: DayLimits): Promise<void> => {
+	for (const day of await addSlice(trx, slice, limits)) {
 		await keepHours(trx, day, slice.rolled);
 	}
 };
@@ -44,10 +48,10 @@ const addOldDay = async (
 	trx: Db,
 	{rolled}: RollupState,
 	backfill: {organizationId: string; from: string},
-	busy: number,
+	limits: DayLimits,
 ): Promise<void> => {
 	const old = await findOldDay(trx, backfill);
-	await (old === null ? analyzeWriters(trx) : add(trx, {rolled, old}, busy));
+	await (old === null ? analyzeWriters(trx) : add(trx, {rolled, old}, limits));
 
 	const next = old === null ? null : {organizationId: old.organizationId, from: old.to};
 	await saveProgress(trx, {rolled, backfill: next});
@@ -58,7 +62,7 @@ const addNewRows = async (
 	trx: Db,
 	{rolled: since, current}: RollupState,
 	stepTransactions: bigint,
-	busy: number,
+	limits: DayLimits,
 ): Promise<boolean> => {
 	const first = await findFirstWriter(trx, {since, rolled: current});
 	if (first === null) {
@@ -66,7 +70,7 @@ const addNewRows = async (
 	}
 
 	const rolled = cutSnapshot(current, {since, end: BigInt(first) + stepTransactions});
-	await add(trx, {rolled, since}, busy);
+	await add(trx, {rolled, since}, limits);
 	await saveProgress(trx, {rolled, backfill: null});
 	return true;
 };
@@ -77,7 +81,7 @@ const addNewRows = async (
  */
 export const rollUpStep = (
 	db: Db,
-	{stepTransactions = STEP_TRANSACTIONS, busy = BUSY}: Options = {},
+	{stepTransactions = STEP_TRANSACTIONS, busy = BUSY, referrers = storageLimits().referrersPerDay}: Options = {},
 ): Promise<boolean> =>
 	inTransaction(db, async (trx) => {
 		const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
@@ -91,11 +95,11 @@ export const rollUpStep = (
 		}
 
 		if (state.backfill !== null) {
-			await addOldDay(trx, state, state.backfill, busy);
+			await addOldDay(trx, state, state.backfill, {busy, referrers});
 			return true;
 		}
 
-		return addNewRows(trx, state, stepTransactions, busy);
+		return addNewRows(trx, state, stepTransactions, {busy, referrers});
 	});
 
 /**

@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import {cappedKey, capReferrers} from './cap-referrers.ts';
 import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
@@ -117,12 +118,14 @@ const adding = (table: string, key: string[], counts: string[]): string =>
 
 /**
  * Adds the rows of the slice to the rollups. Rows of an organization that has been deleted meanwhile are nobody's.
+ * Whoever visits chooses the referrer, so that a day has `referrers` of them and the rest together: those that it has
+ * already, and of new ones those with the most clicks. A referrer that was not kept once is not kept on that day.
  * @returns the days that have become too busy to be read row by row.
  */
 export const addSlice = async (
 	trx: Db,
 	slice: Slice,
-	busy: number,
+	{busy, referrers}: {busy: number; referrers: number},
 ): Promise<Array<{organizationId: string; day: Date}>> => {
 	const {rows} = await trx.raw<{rows: Array<{organizationId: string; day: Date}>}>(
 		`WITH clicked AS MATERIALIZED (
@@ -148,13 +151,13 @@ export const addSlice = async (
 				UNION ALL SELECT organization_id, at, 0, 0, 0, 1 FROM happened
 			) AS counted WHERE organization_id IN (SELECT id FROM present) GROUP BY 1, 2
 			${adding('rollup_quarters', ['organization_id', 'start'], ['clicks', 'crawler_views', 'matches', 'events'])}
-		), parts AS MATERIALIZED (
+		), found AS MATERIALIZED (
 			SELECT * FROM (
 				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, ['organization_id', 'day', 'hour'])}
 				UNION ALL SELECT organization_id, day, hour, 'matchMethod', method, count(*)
 				FROM (SELECT *, ${dayAndHour('matched')} FROM matched) AS matches GROUP BY organization_id, day, hour, method
 			) AS counted WHERE organization_id IN (SELECT id FROM present)
-		), breakdowns AS (
+		), ${capReferrers}, breakdowns AS (
 			INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
 			SELECT organization_id, span, starts, dimension, key, sum(count)
 			FROM parts, LATERAL (VALUES ('hour', hour), ('day', day), ('month', date_trunc('month', day, 'UTC'))) AS spans (span, starts)
@@ -168,7 +171,7 @@ export const addSlice = async (
 			RETURNING organization_id, start, counted, has_hours
 		)
 		SELECT organization_id AS "organizationId", start AS day FROM days WHERE counted >= :busy AND NOT has_hours`,
-		{...bindingsOf(slice), busy},
+		{...bindingsOf(slice), busy, referrers},
 	);
 	return rows;
 };
@@ -185,7 +188,8 @@ export const keepHours = async (
 	await trx.raw(
 		`WITH kept AS (UPDATE rollup_days SET has_hours = true WHERE organization_id = :organizationId AND start = :day)
 		INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
-		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, key, count FROM (
+		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, ${cappedKey('counted')}, sum(count)
+		FROM (SELECT *, CAST(:organizationId AS uuid) AS organization_id, CAST(:day AS timestamptz) AS day FROM (
 			${countDimensions(
 				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM ${clicksInFull} AS clicks
 				WHERE ${rolledUp(CLICK_STEP)} AND bot_class IS NULL) AS people`,
@@ -193,7 +197,7 @@ export const keepHours = async (
 			)}
 			UNION ALL SELECT date_trunc('hour', at, 'UTC'), 'matchMethod', method, count(*)
 			FROM match_attempts WHERE ${rolledUp('at')} AND matched GROUP BY 1, 3
-		) AS counted`,
+		) AS by_hour) AS counted GROUP BY 1, 2, 3, 4, 5`,
 		{organizationId, day, rolled},
 	);
 };
