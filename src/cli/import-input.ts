@@ -1,9 +1,11 @@
 import {createReadStream} from 'node:fs';
 import {type FileHandle, open} from 'node:fs/promises';
 import path from 'node:path';
-import {Option} from 'commander';
-import {inputError, usageError} from './cli-errors.ts';
+import type {Readable} from 'node:stream';
+import {InvalidArgumentError, Option} from 'commander';
+import {inputError, OperatorError, usageError} from './cli-errors.ts';
 import type {Context} from './command.ts';
+import {decoded} from './import-formats/decoded.ts';
 import {type Guess, guessFormat, HEAD_BYTES} from './import-formats/guess-format.ts';
 import type {ImportRow} from './import-formats/import-row.ts';
 import type {Source} from './import-formats/lines.ts';
@@ -15,31 +17,52 @@ import {
 } from './import-formats/read-rows.ts';
 import type {Io} from './io.ts';
 
-/** Option of every command that reads such a file. */
-export const formatOption = (): Option =>
+/** What such a file is, where it does not show it. */
+export type InputOptions = {format?: ImportFormatName; encoding?: string};
+
+const encodingNamed = (label: string): string => {
+	try {
+		return new TextDecoder(label, {fatal: true}).encoding;
+	} catch {
+		throw new InvalidArgumentError('It is an encoding by its WHATWG name, such as utf-8, latin1 or utf-16le.');
+	}
+};
+
+/** Options of every command that reads such a file. */
+export const inputOptions = (): Option[] => [
 	new Option('--format <format>', 'format of the file; told by its ending and content where absent').choices(
 		importFormatNames,
-	);
+	),
+	new Option('--encoding <encoding>', 'encoding of the file, such as latin1; utf-8 where absent').argParser(
+		encodingNamed,
+	),
+];
 
-/** What is imported. `size` in bytes, and `file`, are null for standard input. */
+/**
+ * What is imported. `size` in bytes, and `file`, are null for standard input. The rows end where the file cannot be read
+ * on, so that what is under way is answered, and `fault` says then why.
+ */
 export type ImportInput = {
 	name: string;
 	file: string | null;
 	size: number | null;
 	format: ImportFormat;
 	rows: AsyncIterable<ImportRow>;
+	fault: () => OperatorError | null;
 };
 
 /** How much of standard input is waited for where its format has to be told. */
 const STDIN_HEAD_BYTES = 4096;
 
-const headOf = async (name: string, file: string): Promise<{head: string; size: number}> => {
+type Head = {bytes: Buffer; size: number};
+
+const headOf = async (name: string, file: string): Promise<Head> => {
 	let handle: FileHandle | null = null;
 	try {
 		handle = await open(file);
 		const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
 		const {size} = await handle.stat();
-		return {head: buffer.toString('utf8', 0, bytesRead), size};
+		return {bytes: buffer.subarray(0, bytesRead), size};
 	} catch (error) {
 		throw inputError(`Cannot read ${name}: ${(error as Error).message}`);
 	} finally {
@@ -48,7 +71,7 @@ const headOf = async (name: string, file: string): Promise<{head: string; size: 
 };
 
 /** The beginning of a stream, and the whole of it. @throws the signal's reason where the input keeps us waiting. */
-const peeked = async ({stdin, interruption}: Io): Promise<{head: string; source: Source}> => {
+const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
 	const interrupted = new Promise<never>((_, reject) => {
 		interruption.addEventListener('abort', () => reject(interruption.reason), {once: true});
 	});
@@ -78,7 +101,7 @@ const peeked = async ({stdin, interruption}: Io): Promise<{head: string; source:
 			yield Buffer.from(next.value as Uint8Array);
 		}
 	};
-	return {head: Buffer.concat(chunks).toString(), source: source()};
+	return {bytes: Buffer.concat(chunks), source: source()};
 };
 
 const untold = (name: string) =>
@@ -97,6 +120,34 @@ const readers: Record<ImportFormatName, string> = {
 	dub: 'links of Dub',
 };
 
+/** How a file begins, as text. @throws OperatorError for UTF-16 that is not named, which would be nothing but errors. */
+const textOfHead = (bytes: Buffer, encoding: string | undefined): string => {
+	const mark = bytes.subarray(0, 2).toString('hex');
+	const found = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null;
+	if (encoding === undefined && found !== null) {
+		throw usageError(`The file begins as ${found.toUpperCase()}`, `Add --encoding ${found}`);
+	}
+
+	return new TextDecoder(encoding, {ignoreBOM: true}).decode(bytes, {stream: true});
+};
+
+/** Rows that end where the input cannot be read on. */
+const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 'fault'> => {
+	let fault: OperatorError | null = null;
+	const readable = async function* () {
+		try {
+			yield* rows;
+		} catch (error) {
+			if (!(error instanceof OperatorError)) {
+				throw error;
+			}
+
+			fault = error;
+		}
+	};
+	return {rows: readable(), fault: () => fault};
+};
+
 /**
  * Opens a file, or `-` for standard input, in the format that is named, else in the one that its beginning tells. A guess
  * that its name does not show is said on stderr.
@@ -105,8 +156,10 @@ const readers: Record<ImportFormatName, string> = {
 export const openInput = async (
 	{io, show}: Context,
 	name: string,
-	named: ImportFormatName | undefined,
+	{format: named, encoding}: InputOptions,
 ): Promise<ImportInput> => {
+	const rowsOf = (format: ImportFormat, source: Source, head?: string) =>
+		untilFault(format.rows(decoded(source, encoding ?? 'utf-8'), head));
 	const formatOf = async (head: string): Promise<ImportFormat> => {
 		const guess: Guess | null = named ? {name: named, by: 'ending'} : guessFormat(name, head);
 		if (guess === null) {
@@ -124,19 +177,21 @@ export const openInput = async (
 
 	if (name !== '-') {
 		const file = path.resolve(io.cwd, name);
-		const {head, size} = await headOf(name, file);
+		const {bytes, size} = await headOf(name, file);
+		const head = textOfHead(bytes, encoding);
 		const format = await formatOf(head);
-		return {name, file, size, format, rows: format.rows(createReadStream(file), head)};
+		return {name, file, size, format, ...rowsOf(format, createReadStream(file), head)};
 	}
 
 	const facts = {name: 'standard input', file: null, size: null};
 	// Rows that come one by one are sent one by one, unless their beginning has to be known first.
 	if (named === 'csv' || named === 'json' || named === 'ndjson') {
 		const format = importFormats[named];
-		return {...facts, format, rows: format.rows(io.stdin)};
+		return {...facts, format, ...rowsOf(format, io.stdin as Readable)};
 	}
 
-	const {head, source} = await peeked(io);
+	const {bytes, source} = await peeked(io);
+	const head = textOfHead(bytes, encoding);
 	const format = await formatOf(head);
-	return {...facts, format, rows: format.rows(source, head)};
+	return {...facts, format, ...rowsOf(format, source, head)};
 };

@@ -38,6 +38,11 @@ export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 /** What a file without rows is told to be: its figures alone could be those of a success. */
 export const emptyText = (name: string): string => `${name} has no rows`;
 
+/** What was read of a file that cannot be read to its end. */
+export const brokenOffText = ({summary}: ImportState, name: string): string =>
+	`${name} was read as far as ${rowsDone(summary)} row(s). Mend it where it breaks off and import it again: links that ` +
+	'exist are skipped.';
+
 /** How far an import came that did not come to its end. */
 export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
 	`${rowsDone(summary)} row(s) of ${name} are answered, and more may be done (${summaryText(summary, dryRun)}). ` +

@@ -4,6 +4,7 @@ import test from 'ava';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
 import {csvRows} from '../../src/cli/import-formats/csv.ts';
+import {decoded} from '../../src/cli/import-formats/decoded.ts';
 import {guarded} from '../../src/cli/import-formats/formula-guard.ts';
 import type {ImportRow} from '../../src/cli/import-formats/import-row.ts';
 import {jsonRows} from '../../src/cli/import-formats/json.ts';
@@ -219,7 +220,7 @@ test('a file that goes on as no JSON, has no end, or holds nothing fails after t
 	await t.throwsAsync(collect(jsonRows(inPieces('[{"path":"/a"}'))), {message: /array has no end/});
 	await t.throwsAsync(collect(jsonRows(inPieces('{"path":"/a"'))), {message: /object has no end/});
 	await t.throwsAsync(collect(jsonRows(inPieces('[]]'))), {message: /Line 1/});
-	await t.throwsAsync(collect(jsonRows(inPieces(`[{"path":"${'x'.repeat(2 ** 21)}"}]`, 2 ** 16))), {
+	await t.throwsAsync(collect(jsonRows(inPieces(`[{"path":"${'x'.repeat(2 ** 26 + 2 ** 18)}"}]`, 2 ** 16))), {
 		message: /What begins in line 1 .* is longer than/,
 	});
 });
@@ -245,4 +246,14 @@ test('any texts that a CSV writer writes, guarded against formulas, are read bac
 		},
 	);
 	await fc.assert(check, {numRuns: 200});
+});
+
+test('the line of the first byte that is no UTF-8 is told, however the bytes arrive', async (t) => {
+	const bytes = Buffer.concat([Buffer.from('ü\n漢漢\n🙂'), Buffer.from([0xe4, 0x0a]), Buffer.from('x\n')]);
+	for (let size = 1; size <= bytes.length; size += 1) {
+		const pieces = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>
+			bytes.subarray(index * size, (index + 1) * size),
+		);
+		await t.throwsAsync(collect(ndjsonRows(decoded(Readable.from(pieces), 'utf-8'))), {message: 'Line 3 is not UTF-8'});
+	}
 });

@@ -1,15 +1,14 @@
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import type {ImportFormatName} from '../import-formats/read-rows.ts';
-import {formatOption, openInput} from '../import-input.ts';
+import {type InputOptions, inputOptions, openInput} from '../import-input.ts';
 import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import-links.ts';
 import {startProgress} from '../import-progress.ts';
 import {emptyText, failureLines} from '../import-report.ts';
 import {linkSurface} from '../link-surface.ts';
 import {verifyLinks} from '../verify-links.ts';
 
-type Options = {org?: string; format?: ImportFormatName};
+type Options = InputOptions & {org?: string};
 
 /** What was found: links that resolve, that are gone as their rows say, and rows whose link is not as it should be. */
 type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
@@ -21,10 +20,10 @@ export const verifyCommand = command({
 	usage: 'verify <file>',
 	summary: 'Ask the short URL of every link of an imported file; counts no clicks',
 	examples: ['verify links.csv --org Ab12', 'verify fdl.csv --format firebase --json'],
-	options: [orgOption(), formatOption()],
+	options: [orgOption(), ...inputOptions()],
 	run: async (context: Context<Options>, fileName: string) => {
 		const {io, options, show} = context;
-		const input = await openInput(context, fileName, options.format);
+		const input = await openInput(context, fileName, options);
 		const surface = await linkSurface(context);
 		const findings: Findings = {resolved: 0, gone: 0, failed: 0, failures: []};
 		let bytes = 0;
@@ -50,15 +49,19 @@ export const verifyCommand = command({
 
 		findings.failures.sort(inFileOrder);
 		await show.answer(findings, findingsText);
-		if (findings.resolved + findings.gone + findings.failed === 0) {
+		const fault = input.fault();
+		if (findings.resolved + findings.gone + findings.failed === 0 && fault === null) {
 			await show.note(emptyText(input.name));
 		}
 
-		if (findings.failed === 0) {
-			return exitCodes.ok;
+		if (findings.failed > 0) {
+			await show.note(failureLines(findings, input.format.names).join('\n'));
 		}
 
-		await show.note(failureLines(findings, input.format.names).join('\n'));
-		return exitCodes.failed;
+		if (fault !== null) {
+			throw fault;
+		}
+
+		return findings.failed === 0 ? exitCodes.ok : exitCodes.failed;
 	},
 });

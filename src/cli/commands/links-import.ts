@@ -7,12 +7,11 @@ import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {createFailedRows} from '../failed-rows.ts';
 import {fittedRows} from '../import-formats/fit-row.ts';
-import type {ImportFormatName} from '../import-formats/read-rows.ts';
 import {createSeenCodes} from '../import-formats/seen-codes.ts';
-import {formatOption, type ImportInput, openInput} from '../import-input.ts';
+import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import-input.ts';
 import {createImportState, type ImportState, importLinks, rowsDone} from '../import-links.ts';
 import {startProgress} from '../import-progress.ts';
-import {emptyText, failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
+import {brokenOffText, emptyText, failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
 import {type ImportTarget, readImportTarget, unknownTarget} from '../import-target.ts';
 import type {Io} from '../io.ts';
 import {type LinkSurface, linkSurface} from '../link-surface.ts';
@@ -21,9 +20,8 @@ import {sendThroughAdmin} from '../send-through-admin.ts';
 import {sendThroughKey} from '../send-through-key.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
-type Options = {
+type Options = InputOptions & {
 	org?: string;
-	format?: ImportFormatName;
 	onConflict: OnConflict;
 	dryRun?: boolean;
 	failed?: string;
@@ -90,10 +88,10 @@ const channelNames = (text: string, names: Map<string, string> = new Map()): Map
 const report = (
 	io: Io,
 	{summary, hints}: ImportState,
-	{format, name}: ImportInput,
+	{format, name, fault}: ImportInput,
 	failedFile: string | null,
 ): string[] => [
-	...(rowsDone(summary) === 0 ? [emptyText(name)] : []),
+	...(rowsDone(summary) === 0 && fault() === null ? [emptyText(name)] : []),
 	...notCarriedOverLines(summary),
 	...failureLines(summary, format.names),
 	...[...hints].map((hint) => `Next: ${hint}`),
@@ -108,7 +106,7 @@ export const importCommand = command({
 	examples: ['import links.csv --org Ab12 --dry-run', 'import fdl.csv --format firebase --org Ab12 --failed again.csv'],
 	options: [
 		orgOption(),
-		formatOption(),
+		...inputOptions(),
 		new Option('--on-conflict <what>', 'what to do where short code or external id exist')
 			.choices(['skip', 'update', 'fail'])
 			.default('skip'),
@@ -123,7 +121,7 @@ export const importCommand = command({
 	run: async (context: Context<Options>, fileName: string) => {
 		const {io, options, show} = context;
 		const {onConflict, dryRun = false, anyApp = false, mapChannel = new Map()} = options;
-		const input = await openInput(context, fileName, options.format);
+		const input = await openInput(context, fileName, options);
 		const failedFile = failedFileOf(io, options, input);
 		const surface = await checkedSurface(context);
 		const rows = fittedRows(input.rows, {
@@ -148,7 +146,7 @@ export const importCommand = command({
 		try {
 			await importLinks(outcomes, {state, failedRows: failedFile === null ? null : createFailedRows(failedFile)});
 			// Heading and empty lines are no rows, so that the sum of the rows falls short of the file.
-			state.bytes = input.size ?? state.bytes;
+			state.bytes = input.fault() === null ? (input.size ?? state.bytes) : state.bytes;
 		} catch (error) {
 			const soFar = soFarText(state, input.name, dryRun);
 			if (io.interruption.aborted) {
@@ -164,10 +162,23 @@ export const importCommand = command({
 			stop();
 		}
 
-		await show.answer(summary, () => summaryText(summary, dryRun));
+		const fault = input.fault();
+		// A file that was refused as a whole has no figures.
+		if (fault === null || fault.exitCode !== exitCodes.usage) {
+			await show.answer(summary, () => summaryText(summary, dryRun));
+		}
+
 		const lines = report(io, state, input, failedFile);
 		if (lines.length > 0) {
 			await show.note(lines.join('\n'));
+		}
+
+		if (fault !== null) {
+			if (rowsDone(summary) > 0) {
+				await show.note(brokenOffText(state, input.name));
+			}
+
+			throw fault;
 		}
 
 		return summary.failed === 0 ? exitCodes.ok : exitCodes.failed;

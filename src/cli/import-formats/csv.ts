@@ -5,14 +5,21 @@ import {readOnlyFields} from '../../links/content-code.ts';
 import {inputError, usageError} from '../cli-errors.ts';
 import {linkColumns} from '../link-fields.ts';
 import {unguarded} from './formula-guard.ts';
-import type {ImportRow, Wrapping} from './import-row.ts';
+import {type ImportRow, lengthFault, MOST_READ_BYTES, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
 /** One record as csv-parse gives it: its cells, its own text, and where it stands in the file. */
 type CsvRecord = {cells: string[]; raw: string; line: number};
 
-/** Larger than any create body may be: a quote that is never closed must not swallow the file. */
-const MAX_RECORD_BYTES = 2 ** 20;
+/** Not by a pattern, which would try each line break of a long text as the first of its last ones. */
+const withoutLineEnds = (text: string): string => {
+	let end = text.length;
+	while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) {
+		end -= 1;
+	}
+
+	return text.slice(0, end);
+};
 
 /**
  * The records of a CSV file, the heading included. The line is counted from the text of the records, because
@@ -26,7 +33,7 @@ export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 		relax_column_count: true,
 		relax_quotes: true,
 		skip_empty_lines: true,
-		max_record_size: MAX_RECORD_BYTES,
+		max_record_size: MOST_READ_BYTES,
 	});
 	const input = source instanceof Readable ? source : Readable.from(source);
 	input.once('error', (error) => parser.destroy(error));
@@ -36,7 +43,7 @@ export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 		for await (const {record, raw} of parser as AsyncIterable<{record: string[]; raw: string; info: Info}>) {
 			const text = raw.replace(/^[\r\n]+/, '');
 			const line = lastLine + 1 + (raw.length - text.length);
-			const own = text.replace(/[\r\n]+$/, '');
+			const own = withoutLineEnds(text);
 			lastLine = line + (own.match(/\r\n|\n|\r/g)?.length ?? 0);
 			yield {cells: record, raw: own, line};
 		}
@@ -69,9 +76,9 @@ export const csvWrapping = (head: string, heading: string | null): Wrapping => {
 	return {open: mark + (heading === null ? '' : heading + end), between: end, close: end};
 };
 
-/** Why a record is none of the table's. */
-export const wrongLength = (has: number, columns: number): string =>
-	`has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`;
+/** Why a record is none of the table's; null for one that is. */
+export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: number): string | null =>
+	lengthFault(raw) ?? (has === columns ? null : `has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`);
 
 /** The texts in a cell: those of a JSON array, else what stands between `;`. */
 export const textsIn = (cell: string): string[] => {
@@ -158,7 +165,8 @@ const checkColumns = (columns: string[]): void => {
 export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let columns: string[] | null = null;
 	let wrapping = csvWrapping(head, null);
-	for await (const {cells, raw, line} of csvRecords(source)) {
+	for await (const record of csvRecords(source)) {
+		const {cells, raw, line} = record;
 		if (columns === null) {
 			columns = cells.map((cell) => cell.trim());
 			wrapping = csvWrapping(head, raw);
@@ -166,8 +174,9 @@ export async function* csvRows(source: Source, head = ''): AsyncGenerator<Import
 			continue;
 		}
 
-		if (cells.length !== columns.length) {
-			yield {line, raw, wrapping, error: wrongLength(cells.length, columns.length)};
+		const error = recordFault(record, columns.length);
+		if (error !== null) {
+			yield {line, raw, wrapping, error};
 			continue;
 		}
 

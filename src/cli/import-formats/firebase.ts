@@ -1,5 +1,5 @@
 import {usageError} from '../cli-errors.ts';
-import {csvRecords, csvWrapping, wrongLength} from './csv.ts';
+import {csvRecords, csvWrapping, recordFault} from './csv.ts';
 import {
 	appClaims,
 	destinationOf,
@@ -144,7 +144,8 @@ export const isFirebaseHeading = (cells: string[]): boolean =>
 export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let names: ColumnName[] | null = null;
 	let wrapping = csvWrapping(head, null);
-	for await (const {cells, raw, line} of csvRecords(source)) {
+	for await (const record of csvRecords(source)) {
+		const {cells, raw, line} = record;
 		if (names === null && !isRow(cells)) {
 			names = columnsOf(cells);
 			wrapping = csvWrapping(head, raw);
@@ -153,8 +154,9 @@ export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<I
 
 		names ??= columns.map(([name]) => name);
 		const place = {line, raw, wrapping};
-		yield cells.length === names.length
+		const error = recordFault(record, names.length);
+		yield error === null
 			? mapped(place, Object.fromEntries(names.map((name, index) => [name, cells[index]])), firebaseLink)
-			: {...place, error: wrongLength(cells.length, names.length)};
+			: {...place, error};
 	}
 }

@@ -28,11 +28,26 @@ export type ImportRow = Place & {raw: string; wrapping: Wrapping; foreign?: Fore
 		| {row?: never; error: string; hint?: string}
 	);
 
+/** Far more than a create body may have: a longer row is refused here, by its line, and the rest comes in. */
+const MAX_ROW_BYTES = 2 ** 20;
+
+/** Longest row that is read at all: a quote or a bracket that is never closed must not fill the memory. */
+export const MOST_READ_BYTES = 2 ** 26;
+
+/** Why a row is too long to be sent; null for one that is not. */
+export const lengthFault = (raw: string): string | null =>
+	raw.length > MAX_ROW_BYTES || Buffer.byteLength(raw) > MAX_ROW_BYTES ? `is longer than ${MAX_ROW_BYTES} bytes` : null;
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The row that a piece of JSON is. */
 export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRow => {
+	const tooLong = lengthFault(raw);
+	if (tooLong !== null) {
+		return {...place, raw, wrapping, error: tooLong};
+	}
+
 	try {
 		const row: unknown = JSON.parse(raw);
 		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is no JSON object'};

@@ -1,6 +1,6 @@
 import {Tokenizer, TokenType} from '@streamparser/json';
 import {inputError, OperatorError} from '../cli-errors.ts';
-import {type Place, plainLines, type Wrapping} from './import-row.ts';
+import {MOST_READ_BYTES, type Place, plainLines, type Wrapping} from './import-row.ts';
 
 /** An element as it stands in the file. */
 export type JsonElement = {place: Place; text: string; wrapping: Wrapping};
@@ -19,9 +19,6 @@ const rest: Container = {rows: Number.POSITIVE_INFINITY, wrapping: plainLines};
 
 /** Under these keys APIs give lists: `links` of Bitly, `data` of our own. */
 const listKeys = new Set<unknown>(['links', 'data']);
-
-/** No create body may be larger than 256 KiB; an element far beyond it is a file without its closing quote. */
-const MAX_ELEMENT_BYTES = 2 ** 20;
 
 const NEWLINE = 0x0a;
 
@@ -48,11 +45,29 @@ export const createElementReader = () => {
 	let key: unknown = null;
 	let previous: TokenType | null = null;
 	let kept: Buffer = Buffer.alloc(0);
+	/** What `kept` is a part of. */
+	let store = kept;
 	/** The offset in the file at which `kept` begins. */
 	let base = 0;
 	/** The line of the offset `counted`, which only grows. */
 	let line = 1;
 	let counted = 0;
+
+	/** Lengthens `kept`, without copying it each time. */
+	const keep = (bytes: Buffer): void => {
+		const from = kept.byteOffset - store.byteOffset;
+		const length = kept.length + bytes.length;
+		if (from + length <= store.length) {
+			bytes.copy(store, from + kept.length);
+			kept = store.subarray(from, from + length);
+			return;
+		}
+
+		store = Buffer.allocUnsafeSlow(2 * length);
+		kept.copy(store);
+		bytes.copy(store, kept.length);
+		kept = store.subarray(0, length);
+	};
 
 	const lineOf = (offset: number): number => {
 		line += newlinesIn(kept.subarray(counted - base, offset - base));
@@ -136,7 +151,7 @@ export const createElementReader = () => {
 		/** What the next bytes complete; a fault comes after what stands before it. */
 		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
 			elements = [];
-			kept = kept.length === 0 ? bytes : Buffer.concat([kept, bytes]);
+			keep(bytes);
 			let fault: Error | null = null;
 			try {
 				tokenizer.write(bytes);
@@ -149,8 +164,8 @@ export const createElementReader = () => {
 			}
 
 			drop(start ?? base + kept.length);
-			if (kept.length > MAX_ELEMENT_BYTES) {
-				fault = inputError(`What begins in line ${line} of the JSON file is longer than ${MAX_ELEMENT_BYTES} bytes`);
+			if (kept.length > MOST_READ_BYTES) {
+				fault = inputError(`What begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`);
 			}
 
 			return {elements, fault};
