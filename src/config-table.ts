@@ -70,6 +70,11 @@ export const configTable: readonly Variable[] = [
 		meaning: 'most that clicks may take in DATA_DIR while they wait for the database, in MB',
 	},
 	{name: 'LINK_CACHE_MB', fallback: '64', meaning: 'memory for links that were resolved, in MB'},
+	{
+		name: 'MAX_CONNECTIONS',
+		fallback: '10000',
+		meaning: 'most connections that a process serves at once; less where ulimit -n allows less',
+	},
 	{name: 'CLICK_RETENTION_DAYS', fallback: '400', meaning: 'raw clicks older than this are dropped by partition'},
 	{name: 'SHUTDOWN_TIMEOUT', fallback: '10', meaning: 'seconds that a stop may take to drain'},
 	{

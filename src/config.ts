@@ -58,6 +58,8 @@ export type Config = Readonly<{
 	linkCacheMegabytes: number;
 	/** Most that clicks may take on the disk while they wait for the database, in MB. */
 	journalMegabytes: number;
+	/** Most connections that a process serves at once. */
+	maxConnections: number;
 	clickRetentionDays: number;
 	shutdownTimeoutSeconds: number;
 	clockOffsetSeconds: number;
@@ -84,6 +86,8 @@ export const addressesOf = (
 		linkScheme: config.linkScheme ?? (isLoopbackHost(linkDomain) ? 'http' : 'https'),
 	};
 };
+
+const DEFAULT_CONNECTIONS = 10_000;
 
 /** The key is derived from the secret, so that a short one works; it can be guessed, though. */
 const LEAST_KEY_SECRET = 16;
@@ -166,6 +170,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		dnsServers: list('DNS_SERVERS', isResolver, 'comma-separated addresses of resolvers'),
 		linkCacheMegabytes: integer('LINK_CACHE_MB', 64, {min: 0, max: 65_536}),
 		journalMegabytes: integer('JOURNAL_MAX_MB', 1024, {min: 0, max: 1_048_576}),
+		maxConnections: integer('MAX_CONNECTIONS', DEFAULT_CONNECTIONS, {min: 1, max: 1_000_000}),
 		clickRetentionDays: integer('CLICK_RETENTION_DAYS', 400, {min: 1, max: 36_500}),
 		shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 10, {min: 0, max: 3600}),
 		clockOffsetSeconds,

@@ -40,6 +40,7 @@ export const validationFailed = (details: FieldFault[]) => new HttpError(400, 'V
 export const malformedJson = () => badRequest('Request body is not valid JSON');
 export const bodyTooLarge = (bytes: number) =>
 	new HttpError(413, `Request body must not be larger than ${bytes} bytes`);
+export const bodyTooSlow = () => new HttpError(408, 'Request body took too long');
 export const unsupportedMediaType = (expected: string) => new HttpError(415, `Content-Type must be ${expected}`);
 export const unsupportedEncoding = () => new HttpError(415, 'Content-Encoding must be identity');
 export const unknownPath = () => notFound('Not found');
@@ -48,7 +49,7 @@ export const rateLimited = (seconds: number) =>
 export const workUnderWay = () => conflict('A change like this one is still under way. Try again in a moment.');
 export const serverFailure = () => new HttpError(500, 'Internal server error');
 export const databaseUnavailable = () => new HttpError(503, 'Database unavailable');
-export const notReady = () => new HttpError(503, 'The service is starting or stopping');
+export const stopping = () => new HttpError(503, 'The service is stopping');
 
 export const missingAuthorization = () => unauthorized('Missing Authorization header');
 export const malformedAuthorization = () => unauthorized('Invalid Authorization format');

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type {Socket} from 'node:net';
 import {setFlagsFromString} from 'node:v8';
 import type {Logger} from 'pino';
 import {readAdminToken} from './admin-token.ts';
@@ -7,12 +8,15 @@ import {type Config, loadConfig} from './config.ts';
 import {migrateUp} from './db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
+import {type Entrance, handedOver} from './http/entrance.ts';
 import {createLog} from './log.ts';
 import {createQuestions} from './metrics/ask-supervisor.ts';
 import {readFigures, scrapeFigures} from './metrics/read-figures.ts';
+import {requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
 import type {Services} from './services.ts';
-import {type SupervisorMessage, supervise, type WorkerMessage} from './supervisor.ts';
+import {supervise} from './supervisor.ts';
+import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 
 /** Seconds that workers get beyond those for requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
@@ -33,12 +37,14 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
+type OfWorker = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']};
+
 /** Starts to answer over a database that `open` gives. Where that fails the database is let go of. */
 const start = async (
 	config: Config,
 	log: Logger,
 	open: () => Promise<OpenDatabase>,
-	figuresOfAll: Services['figuresOfAll'] = null,
+	ofWorker: OfWorker = {},
 ): Promise<Server> => {
 	let close = async (): Promise<void> => {};
 	const running = await startService({
@@ -51,7 +57,7 @@ const start = async (
 			close = database.close;
 			return database.db;
 		},
-		figuresOfAll,
+		...ofWorker,
 	}).catch(async (error: unknown) => {
 		await close();
 		throw error;
@@ -81,6 +87,7 @@ const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
 /** One process that answers. */
 const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
+	await requireFreePort(config);
 	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log));
 	log.info({url: running.url}, 'ready');
 	await welcome(running.services, config.databaseUrl === null);
@@ -94,16 +101,17 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 /** Holds the database for its workers, which answer. */
 const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
+	await requireFreePort(config);
 	await readAdminToken(config);
 	const database = await openMigrated(config, log);
-	const stopped = signal.then((name) => stopOn(name, log));
 	const exitCode = await supervise({
+		place: config,
 		count: config.workers,
+		maxWaiting: config.maxConnections,
 		log,
-		stopped,
+		stopped: signal.then((name) => stopOn(name, log)),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
-	});
-	await database.close();
+	}).finally(() => database.close());
 	log.info('stopped');
 	return exitCode;
 };
@@ -117,43 +125,79 @@ const tellSupervisor = (message: WorkerMessage): Promise<void> =>
 /** The channel to the supervisor keeps a worker while it serves, and must not keep one that does not. */
 const letGo = (): void => process.channel?.unref();
 
+/** What a supervisor asks of its worker, from the first moment: a message that nobody listens for is lost. */
+const createOrders = () => {
+	let onSocket: (socket: Socket) => void = (socket) => socket.destroy();
+	let onOther: (message: SupervisorMessage) => void = () => {};
+	const stopped = new Promise<void>((resolve) => {
+		process.on('message', (message: SupervisorMessage, socket?: Socket) => {
+			if (message.is === 'stop') {
+				resolve();
+			} else if (message.is === 'connection') {
+				// Without a socket where the client has gone meanwhile.
+				if (socket !== undefined) {
+					onSocket(socket);
+				}
+
+				void tellSupervisor({is: 'taken'});
+			} else {
+				onOther(message);
+			}
+		});
+	});
+	return {
+		stopped,
+		takeSockets: (take: typeof onSocket): void => {
+			onSocket = take;
+		},
+		hear: (hear: typeof onOther): void => {
+			onOther = hear;
+		},
+	};
+};
+
 /** One of several processes: its supervisor stops it. A Ctrl-C of the terminal comes to all, and is the supervisor's. */
 const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	process.on('SIGINT', () => {});
-	const terminated = new Promise<void>((resolve) => {
-		process.once('SIGTERM', resolve);
+	process.once('SIGTERM', () => void tellSupervisor({is: 'leaving'}));
+	const orders = createOrders();
+	let isReady = false;
+	void orders.stopped.then(() => {
+		// It has nothing to finish, and what it waits for may take long.
+		if (!isReady) {
+			process.exit(0);
+		}
 	});
 	const questions = createQuestions((question) => void tellSupervisor({is: 'scraped', question}));
-	const open = () => openDatabase(config, log);
-	const server = await start(config, log, open, questions.figuresOfAll).catch((error: unknown) => {
+	const server = await start(config, log, () => openDatabase(config, log), {
+		entrance: handedOver(config.port, orders.takeSockets),
+		figuresOfAll: questions.figuresOfAll,
+	}).catch((error: unknown) => {
 		letGo();
 		throw error;
 	});
 	const {services, url, stop} = server.running;
-	const stopped = new Promise<void>((resolve) => {
-		process.on('message', ({is}: SupervisorMessage) => {
-			if (is === 'stop') {
-				resolve();
-			}
-		});
-	});
-	const hear = async (message: SupervisorMessage): Promise<void> => {
+	isReady = true;
+	let welcomed = Promise.resolve();
+	orders.hear((message) => {
 		if (message.is === 'welcome') {
-			await welcome(services, config.databaseUrl === null);
+			welcomed = welcome(services, config.databaseUrl === null).catch((error: unknown) => {
+				log.warn({err: error}, 'could not make or show the demo organization');
+			});
 		} else if (message.is === 'count') {
 			const {round, isScrape} = message;
-			await tellSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
+			void tellSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
 		} else if (message.is === 'figures_of_all') {
 			questions.answered(message.question, message.figures);
 		}
-	};
-	process.on('message', hear);
+	});
 	log.info({url, pid: process.pid}, 'ready');
 	await tellSupervisor({is: 'ready'});
-	await Promise.race([stopped, terminated]);
+	await orders.stopped;
 	await stop();
+	await welcomed;
 	// What it counted stays. Without a database it cannot be asked again.
-	process.off('message', hear);
+	orders.hear(() => {});
 	await tellSupervisor({is: 'figures', round: null, figures: readFigures(services)});
 	await server.closeDatabase();
 	letGo();

@@ -1,12 +1,11 @@
-import {createServer, type RequestListener, type Server, type ServerResponse} from 'node:http';
-import {type AddressInfo, Server as NetServer} from 'node:net';
-import {setTimeout as pause} from 'node:timers/promises';
+import {createServer, type RequestListener} from 'node:http';
 import type {Logger} from 'pino';
 import type {Clock} from './clock.ts';
 import type {Config} from './config.ts';
 import type {Db} from './db/db.ts';
-import {notReady} from './errors.ts';
-import {errorBody, rawPath, requestIdOf} from './http/envelope.ts';
+import {watchConnections} from './http/connections.ts';
+import {type Entrance, ownPort} from './http/entrance.ts';
+import {connectionsWithin} from './http/open-files.ts';
 import {createLateParts} from './late-parts.ts';
 import {inFrontOf} from './resolution/hot-path.ts';
 import {createServices, type Services} from './services.ts';
@@ -20,87 +19,19 @@ export type RunningService = {
 	stop(): Promise<void>;
 };
 
-/** Node ends a request after 300 s, which is too short for an import; bodies of other routes have a limit of their own. */
-const UNLIMITED = 0;
-
-const starting =
-	(clock: Clock): RequestListener =>
-	(request, response) => {
-		const error = notReady();
-		const requestId = requestIdOf(request.headers['x-request-id']);
-		response.writeHead(error.status, {
-			'Content-Type': 'application/json; charset=utf-8',
-			'X-Request-Id': requestId,
-			Connection: 'close',
-		});
-		response.end(JSON.stringify(errorBody(error, {now: clock.now(), path: rawPath(request.url), requestId})));
-	};
-
-const listen = (server: Server, {host, port}: Config): Promise<number> =>
-	new Promise((resolve, reject) => {
-		server.once('error', reject);
-		server.listen(port, host, () => {
-			server.removeListener('error', reject);
-			resolve((server.address() as AddressInfo).port);
-		});
-	});
-
 /**
- * A stop waits until no request has come for this part of its time, and at most for ten times that, before it ends idle
- * connections.
+ * For each connection. A request as a whole has no limit, because an import may take long; a body that is read at once has
+ * one of its own (body.ts). Who sends a head slowly, or nothing, is looked for every few seconds.
  */
-const QUIET_PART = 1 / 50;
-const PAUSE_MS = 5;
-
-/**
- * Lets a server finish what is under way. Without this a keep-alive connection whose answer comes during the stop
- * would stay open, idle, until the deadline. One that seems idle may have a request on its way, or in the socket already:
- * those are answered, and told that the connection ends, before it does.
- */
-const createDrain = (server: Server) => {
-	const underWay = new Set<ServerResponse>();
-	let stopping = false;
-	let endsIdle = false;
-	let lastCame = 0;
-	return {
-		watch: (response: ServerResponse): void => {
-			lastCame = performance.now();
-			response.shouldKeepAlive &&= !stopping;
-			underWay.add(response);
-			response.once('close', () => {
-				underWay.delete(response);
-				if (endsIdle) {
-					setImmediate(() => server.closeIdleConnections());
-				}
-			});
-		},
-		finish: async (seconds: number): Promise<void> => {
-			stopping = true;
-			for (const response of underWay) {
-				response.shouldKeepAlive = false;
-			}
-
-			const deadline = setTimeout(() => server.closeAllConnections(), seconds * 1000);
-			let isClosed = false;
-			// The `close` of an HTTP server would end idle connections at once.
-			const closed = new Promise<void>((resolve) => {
-				NetServer.prototype.close.call(server, () => {
-					isClosed = true;
-					resolve();
-				});
-			});
-			const quietMs = seconds * 1000 * QUIET_PART;
-			const end = performance.now() + 10 * quietMs;
-			do {
-				await pause(PAUSE_MS);
-			} while (!isClosed && performance.now() - lastCame < quietMs && performance.now() < end);
-			endsIdle = true;
-			server.closeIdleConnections();
-			await closed;
-			clearTimeout(deadline);
-		},
-	};
+const TIMEOUTS = {
+	requestTimeout: 0,
+	headersTimeout: 20_000,
+	keepAliveTimeout: 65_000,
+	connectionsCheckingInterval: 5000,
 };
+
+/** How long a connection may be without a byte in either direction while a request is under way. */
+const SILENT_MS = 300_000;
 
 type Parts = {
 	config: Config;
@@ -108,12 +39,14 @@ type Parts = {
 	log: Logger;
 	adminToken: string;
 	openDb: () => Promise<Db>;
+	/** Where connections come from; the configured port of this process unless it is said. */
+	entrance?: Entrance;
 	figuresOfAll?: Services['figuresOfAll'];
 };
 
 /**
- * Binds the port first, so that a taken one ends the start before anything else is touched, then opens the database
- * and answers. Requests that come before are told 503.
+ * Opens the database, and lets requests in when it is there: until then the port refuses them, so that a load balancer
+ * or a proxy goes elsewhere or tries again, and nobody gets an answer from a service that cannot work yet.
  */
 export const startService = async ({
 	config,
@@ -121,24 +54,36 @@ export const startService = async ({
 	log,
 	adminToken,
 	openDb,
+	entrance = ownPort(config),
 	figuresOfAll = null,
 }: Parts): Promise<RunningService> => {
-	const server = createServer({requestTimeout: UNLIMITED, headersTimeout: 60_000, keepAliveTimeout: 65_000});
-	const wait = starting(clock);
-	server.on('request', wait);
-	const port = await listen(server, config);
+	const db = await openDb();
+	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
+	const max = connectionsWithin(config.maxConnections);
+	if (max < config.maxConnections) {
+		log.warn({connections: max}, 'MAX_CONNECTIONS is more than the limit of open files (ulimit -n) allows');
+	}
+
+	const connections = watchConnections(server, {max, log});
+	// Services know their port, so that it is bound a moment before they are there: requests of that moment wait for them.
+	const early: Array<Parameters<RequestListener>> = [];
+	let answer: RequestListener = (...exchange) => {
+		early.push(exchange);
+	};
+	server.on('request', (request, response) => {
+		connections.watch(request, response);
+		answer(request, response);
+	});
+	const port = await entrance.open(server);
 	try {
-		const db = await openDb();
 		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll});
 		await services.clickJournal.start();
 		const late = createLateParts(services);
-		const answer = inFrontOf(services, late.answer, () => !late.isLoaded());
-		const drain = createDrain(server);
-		server.removeListener('request', wait);
-		server.on('request', (request, response) => {
-			drain.watch(response);
-			answer(request, response);
-		});
+		answer = inFrontOf(services, late.answer, () => !late.isLoaded());
+		for (const exchange of early) {
+			answer(...exchange);
+		}
+
 		late.loadSoon();
 		return {
 			services,
@@ -146,7 +91,7 @@ export const startService = async ({
 			stop: async () => {
 				late.stop();
 				services.clickStream.close();
-				await drain.finish(config.shutdownTimeoutSeconds);
+				await connections.finish(entrance, config.shutdownTimeoutSeconds);
 				await services.close();
 			},
 		};

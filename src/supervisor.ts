@@ -1,20 +1,11 @@
 import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
+import {createHandOver, type HandOver} from './hand-over.ts';
+import {closeListener} from './http/entrance.ts';
 import {createGathering, type Gathering} from './metrics/gather-figures.ts';
-import type {Figure} from './metrics/instruments.ts';
-
-/** What a worker tells its supervisor: that it answers, what it counts (asked, or at its end), that it was scraped. */
-export type WorkerMessage =
-	| {is: 'ready'}
-	| {is: 'figures'; round: number | null; figures: Figure[]}
-	| {is: 'scraped'; question: number};
-
-/** What a worker is told: to print the welcome, to stop gracefully, to tell what it counts; what all do. */
-export type SupervisorMessage =
-	| {is: 'welcome' | 'stop'}
-	| {is: 'count'; round: number; isScrape: boolean}
-	| {is: 'figures_of_all'; question: number; figures: Figure[]};
+import {listenAt, type Place} from './port.ts';
+import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 
 /** A worker that ended sooner than this after its start is not started again at once. */
 const SHORT_LIFE_MS = 10_000;
@@ -36,8 +27,8 @@ const tell = (worker: Worker, message: SupervisorMessage): void => {
 };
 
 /** Starts a worker. `ready` resolves when it answers, `exited` when it is gone, whichever way. */
-const startWorker = () => {
-	const worker = cluster.fork();
+const startWorker = (port: number) => {
+	const worker = cluster.fork({PORT: String(port)});
 	const exited = new Promise<Exit>((resolve) => {
 		worker.once('exit', (code, signal) => resolve({code, signal}));
 	});
@@ -69,9 +60,29 @@ const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Pro
 	});
 };
 
+/** Gives a worker its share of the connections, from when it answers until it is to stop. */
+const shareConnections = ({worker}: Running, handOver: HandOver): void => {
+	worker.on('message', ({is}: WorkerMessage) => {
+		if (is === 'ready') {
+			handOver.join(worker);
+		} else if (is === 'taken') {
+			handOver.taken(worker);
+		} else if (is === 'leaving') {
+			handOver.leave(worker);
+			// Comes after the last connection that was handed over.
+			tell(worker, {is: 'stop'});
+		}
+	});
+	worker.once('disconnect', () => handOver.leave(worker));
+};
+
 type Options = {
+	/** Where to listen. */
+	place: Place;
 	/** How many processes answer. */
 	count: number;
+	/** Most connections that wait for a worker. */
+	maxWaiting: number;
 	log: Logger;
 	/** Resolves when the installation is to stop. */
 	stopped: Promise<unknown>;
@@ -80,21 +91,28 @@ type Options = {
 };
 
 /**
- * Runs workers that share one port (Node's `cluster`) until `stopped`, each of which serves by itself: one that dies is
+ * Listens, and runs workers that answer what comes until `stopped`, each of which serves by itself: one that dies is
  * replaced, and the others go on meanwhile. The first is started alone, so that what keeps a server from starting is
  * told once.
  * @returns the exit code: 0 after a stop, that of the first worker where it did not come to answer.
+ * @throws where the port is taken.
  */
-export const supervise = async ({count, log, stopped, stopSeconds}: Options): Promise<number> => {
+export const supervise = async ({place, count, maxWaiting, log, stopped, stopSeconds}: Options): Promise<number> => {
 	const workers = new Set<Running>();
 	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
+	const handOver = createHandOver({maxWaiting});
+	const port = await listenAt(handOver.listener, place);
 	setInterval(() => void gathering.gather(false), FIGURES_EVERY_MS).unref();
 	let stopping = false;
+	void stopped.then(() => {
+		stopping = true;
+	});
 
 	const start = (): Running => {
-		const running = startWorker();
+		const running = startWorker(port);
 		workers.add(running);
 		void shareFigures(running, gathering);
+		shareConnections(running, handOver);
 		void running.exited.then(async (exit) => {
 			workers.delete(running);
 			if (stopping || !started) {
@@ -114,17 +132,18 @@ export const supervise = async ({count, log, stopped, stopSeconds}: Options): Pr
 	};
 
 	const stop = async (): Promise<void> => {
-		stopping = true;
-		const leaving = [...workers];
-		for (const {worker} of leaving) {
-			tell(worker, {is: 'stop'});
-		}
-
 		const deadline = setTimeout(() => {
 			for (const {worker} of workers) {
 				worker.process.kill('SIGKILL');
 			}
 		}, stopSeconds * 1000);
+		await closeListener(handOver.listener);
+		handOver.finish();
+		const leaving = [...workers];
+		for (const {worker} of leaving) {
+			tell(worker, {is: 'stop'});
+		}
+
 		await Promise.all(leaving.map(({exited}) => exited));
 		clearTimeout(deadline);
 	};
@@ -133,9 +152,18 @@ export const supervise = async ({count, log, stopped, stopSeconds}: Options): Pr
 	const first = start();
 	const others: Running[] = [];
 	const outcome = await Promise.race([first.ready, first.exited, stopped.then(() => null)]);
-	if (outcome === true) {
+	if (outcome !== true && outcome !== null) {
+		handOver.listener.close();
+		handOver.finish();
+		return outcome.code ?? 1;
+	}
+
+	if (!stopping) {
 		others.push(...Array.from({length: count - 1}, start));
 		await Promise.race([Promise.all(others.map(({ready, exited}) => Promise.race([ready, exited]))), stopped]);
+	}
+
+	if (!stopping) {
 		started = true;
 		log.info({workers: workers.size}, 'all workers answer');
 		tell(first.worker, {is: 'welcome'});
@@ -143,12 +171,9 @@ export const supervise = async ({count, log, stopped, stopSeconds}: Options): Pr
 		for (let missing = count - workers.size; missing > 0; missing -= 1) {
 			start();
 		}
-
-		await stopped;
-	} else if (outcome !== null) {
-		return outcome.code ?? 1;
 	}
 
+	await stopped;
 	await stop();
 	return 0;
 };

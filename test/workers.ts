@@ -111,7 +111,7 @@ test('what keeps a worker from starting ends the start, and is told once', async
 	});
 	t.is(await second.ended, 1);
 	t.is([...second.stderr().matchAll(/^Error: .*/gm)].length, 1);
-	t.regex(second.stderr(), /^Error: bind EADDRINUSE /m);
+	t.regex(second.stderr(), /^Error: listen EADDRINUSE: /m);
 	child.kill('SIGTERM');
 	t.is(await ended, 0);
 });

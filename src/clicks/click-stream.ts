@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import type {Background} from '../background.ts';
 import type {Clock} from '../clock.ts';
 import type {Db} from '../db/db.ts';
-import {notReady} from '../errors.ts';
+import {stopping} from '../errors.ts';
 import {resumableFrom} from './click-stream-cursor.ts';
 import {createListener, eventFrame, frameOf, type Listener} from './click-stream-listener.ts';
 import {readRecent} from './click-stream-recent.ts';
@@ -126,7 +126,7 @@ export const createClickStream = (services: {
 			};
 			const position = from === null ? await begin() : {from, first: ''};
 			if (isClosed) {
-				throw notReady();
+				throw stopping();
 			}
 
 			const listener = createListener({organizationId, connection, ...position});

@@ -71,7 +71,7 @@ export const envelope =
 				await nextTurn();
 			}
 
-			// One that was not read to its end would be taken for the next request on the same connection.
+			// Who reads this need not send the rest. What is sent all the same is dropped (rest-of-body.ts).
 			if (!ctx.req.complete) {
 				ctx.set({Connection: 'close'});
 			}

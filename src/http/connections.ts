@@ -1,0 +1,108 @@
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+import {setTimeout as pause} from 'node:timers/promises';
+import type {Logger} from 'pino';
+import type {Entrance} from './entrance.ts';
+import {createBodyKeeper} from './rest-of-body.ts';
+
+/**
+ * A stop waits until no request has come for this part of its time, and at most for ten times that, before it ends idle
+ * connections.
+ */
+const QUIET_PART = 1 / 50;
+const PAUSE_MS = 5;
+
+/** That there are too many is logged again when they have become fewer than this part of them in between. */
+const STILL_FULL = 0.9;
+
+/**
+ * Looks after the connections of a server: closes those above `max` at once, and lets it finish what is under way.
+ * Without that a keep-alive connection whose answer comes during the stop would stay open, idle, until the deadline.
+ * One that seems idle may have a request on its way, or in the socket already: those are answered, and their answers say
+ * that the connection ends, before it does.
+ */
+export const watchConnections = (server: Server, {max, log}: {max: number; log: Logger}) => {
+	const sockets = new Set<Socket>();
+	const underWay = new Set<ServerResponse>();
+	const bodies = createBodyKeeper();
+	let isFull = false;
+	let stopping = false;
+	let endsIdle = false;
+	let lastCame = 0;
+	let onGone = (): void => {};
+
+	const endIdle = (): void => {
+		server.closeIdleConnections();
+		for (const socket of sockets) {
+			// Node counts one that never said anything as busy.
+			if (socket.bytesRead === 0) {
+				socket.destroy();
+			}
+		}
+	};
+
+	server.on('connection', (socket: Socket) => {
+		if (sockets.size >= max) {
+			socket.destroy();
+			if (!isFull) {
+				isFull = true;
+				log.error({connections: max}, 'connections are closed at once: there are as many as MAX_CONNECTIONS allows');
+			}
+
+			return;
+		}
+
+		lastCame = performance.now();
+		sockets.add(socket);
+		bodies.connected(socket);
+		socket.once('close', () => {
+			sockets.delete(socket);
+			isFull &&= sockets.size > max * STILL_FULL;
+			onGone();
+		});
+	});
+
+	return {
+		/** Call for each request, before it is answered. */
+		watch: (request: IncomingMessage, response: ServerResponse): void => {
+			lastCame = performance.now();
+			response.shouldKeepAlive &&= !stopping;
+			underWay.add(response);
+			bodies.came(request);
+			response.once('close', () => {
+				underWay.delete(response);
+				void bodies.answered(request);
+				if (endsIdle) {
+					setImmediate(endIdle);
+				}
+			});
+		},
+		/** Resolves when no connection is left: those that are still there after `seconds` are cut off. */
+		finish: async (entrance: Entrance, seconds: number): Promise<void> => {
+			stopping = true;
+			for (const response of underWay) {
+				response.shouldKeepAlive = false;
+			}
+
+			const deadline = setTimeout(() => {
+				for (const socket of sockets) {
+					socket.destroy();
+				}
+			}, seconds * 1000);
+			await entrance.close();
+			const quietMs = seconds * 1000 * QUIET_PART;
+			const end = performance.now() + 10 * quietMs;
+			lastCame = performance.now();
+			do {
+				await pause(PAUSE_MS);
+			} while (sockets.size > 0 && performance.now() - lastCame < quietMs && performance.now() < end);
+			endsIdle = true;
+			endIdle();
+			await new Promise<void>((resolve) => {
+				onGone = () => sockets.size === 0 && resolve();
+				onGone();
+			});
+			clearTimeout(deadline);
+		},
+	};
+};
