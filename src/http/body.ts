@@ -1,6 +1,13 @@
 import type {IncomingMessage} from 'node:http';
 import getRawBody from 'raw-body';
-import {bodyTooLarge, HttpError, malformedJson, unsupportedEncoding, unsupportedMediaType} from '../errors.ts';
+import {
+	bodyTooLarge,
+	bodyTooSlow,
+	HttpError,
+	malformedJson,
+	unsupportedEncoding,
+	unsupportedMediaType,
+} from '../errors.ts';
 
 /** Largest body of a JSON route (decisions 3). */
 export const BODY_LIMIT = 256 * 1024;
@@ -18,7 +25,7 @@ const isJson = (contentType: string): boolean => {
 	return /^application\/(?:json|[\w.-]+\+json)$/i.test(type.trim());
 };
 
-/** The bytes of the body. @throws 413 above `limit`; 400 where the caller hung up or lied about the length. */
+/** The bytes of the body. @throws 413 above `limit`; 408 where it takes too long; 400 where the caller hung up or lied about the length. */
 export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT): Promise<Buffer> => {
 	if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
 		throw unsupportedEncoding();
@@ -33,10 +40,17 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 	}
 
 	// The server has no limit for whole requests, because an import may take long; a body that is read at once has one.
-	const late = setTimeout(() => request.destroy(), BODY_SECONDS * 1000);
+	let late: NodeJS.Timeout | undefined;
+	const tooLate = new Promise<never>((_, reject) => {
+		late = setTimeout(() => reject(bodyTooSlow()), BODY_SECONDS * 1000);
+	});
 	try {
-		return await getRawBody(request, {limit, length: length ?? null});
+		return await Promise.race([getRawBody(request, {limit, length: length ?? null}), tooLate]);
 	} catch (error) {
+		if (error instanceof HttpError) {
+			throw error;
+		}
+
 		const type = (error as {type?: string}).type;
 		if (type === 'entity.too.large') {
 			throw bodyTooLarge(limit);

@@ -81,12 +81,12 @@ const credentialRefusals: Record<Credential, number[]> = {
 	serverKey: [401, 403],
 	clientKey: [401, 403],
 	admin: [401],
-	signature: [400, 413, 415],
+	signature: [400, 408, 413, 415],
 };
 
 /** Every status that a route can refuse with: 404 is also what another host answers, 500 and 503 are everybody's. */
 const refusalsOf = ({credential, limit, schemas, declared}: Route): number[] => {
-	const body = declared.accepts !== undefined || schemas.body !== null ? [400, 413, 415] : [];
+	const body = declared.accepts !== undefined || schemas.body !== null ? [400, 408, 413, 415] : [];
 	const values = schemas.params !== null || schemas.query !== null ? [400] : [];
 	const all = [
 		...credentialRefusals[credential],
