@@ -1,11 +1,10 @@
-import {once} from 'node:events';
 import type {IncomingMessage} from 'node:http';
 import {Socket} from 'node:net';
 import {setTimeout as pause} from 'node:timers/promises';
 
-/** How much is read of a body that nobody needs any more, and for how long. */
+/** How much is read of a body that nobody needs any more, and for how long: as long as of one that is needed (body.ts). */
 const REST_BYTES = 1024 * 1024;
-const REST_MS = 5000;
+const REST_MS = 30_000;
 /** How long the sender may take to read the answer where its body goes on beyond that. */
 const LINGER_MS = 2000;
 const CHECK_MS = 50;
@@ -15,10 +14,16 @@ const readRest = async (request: IncomingMessage): Promise<void> => {
 	const {socket} = request;
 	const end = performance.now() + REST_MS;
 	const most = socket.bytesRead + REST_BYTES;
-	const ended = once(request, 'close').catch(() => {});
+	let isClosed = false;
+	const closed = new Promise<void>((resolve) => {
+		request.once('close', () => {
+			isClosed = true;
+			resolve();
+		});
+	});
 	request.resume();
-	while (!request.complete && !socket.destroyed && socket.bytesRead < most && performance.now() < end) {
-		await Promise.race([ended, pause(CHECK_MS, undefined, {ref: false})]);
+	while (!request.complete && !isClosed && socket.bytesRead < most && performance.now() < end) {
+		await Promise.race([closed, pause(CHECK_MS, undefined, {ref: false})]);
 	}
 };
 
