@@ -36,7 +36,15 @@ const forbidden = (message: string) => new HttpError(403, message);
 const notFound = (message: string) => new HttpError(404, message);
 const conflict = (message: string) => new HttpError(409, message);
 
-export const validationFailed = (details: FieldFault[]) => new HttpError(400, 'Validation failed', details);
+/** Most faults that an answer lists. */
+const MOST_DETAILS = 100;
+const more: FieldFault = {message: 'More fields are wrong than are listed here'};
+export const validationFailed = (details: readonly FieldFault[]) =>
+	new HttpError(
+		400,
+		'Validation failed',
+		details.length > MOST_DETAILS ? [...details.slice(0, MOST_DETAILS - 1), more] : [...details],
+	);
 export const malformedJson = () => badRequest('Request body is not valid JSON');
 export const bodyTooLarge = (bytes: number) =>
 	new HttpError(413, `Request body must not be larger than ${bytes} bytes`);

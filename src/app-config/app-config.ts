@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {sized} from '../http/sized.ts';
 import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
 import {deniedSchemes, isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
 
@@ -24,11 +25,15 @@ export type AppConfig = {
 };
 
 const MAX_FINGERPRINTS = 10;
+/** Some of them may be given more than once. */
+const MOST_GIVEN = 100;
 const MAX_ANDROID_APPS = 20;
 
 /** A string that `test` passes, with the one rule that it is refused by, in words and as JSON Schema has it. */
 const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalise = (text: string) => text) =>
-	Joi.string()
+	sized
+		.string()
+		.max(255)
 		.custom((value: string, helpers) => {
 			const text = normalise(value);
 			return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
@@ -64,7 +69,9 @@ const ios = Joi.object<Partial<IosConfig>>({
 
 const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
 
-const fingerprint = Joi.string()
+const fingerprint = sized
+	.string()
+	.max(255)
 	.meta({
 		schema: {
 			description: 'A SHA-256 fingerprint of 32 bytes in hexadecimal, with colons or without.',
@@ -83,9 +90,11 @@ const fingerprint = Joi.string()
 			: helpers.message({custom: '{{#label}} must be a SHA-256 fingerprint of 32 bytes in hexadecimal'});
 	});
 
-const fingerprints = Joi.array()
+const fingerprints = sized
+	.array()
 	.items(fingerprint)
 	.min(1)
+	.max(MOST_GIVEN)
 	.meta({schema: {maxItems: MAX_FINGERPRINTS}})
 	.custom((values: string[], helpers) => {
 		const distinct = [...new Set(values)];
@@ -115,7 +124,8 @@ export type AppConfigInput = {
 
 export const appConfigBody = Joi.object<AppConfigInput>({
 	ios: ios.allow(null),
-	android: Joi.array()
+	android: sized
+		.array()
 		.items(androidApp)
 		.max(MAX_ANDROID_APPS)
 		.unique('packageName')

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type {Config} from '../config.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {route} from '../http/route.ts';
+import {sized} from '../http/sized.ts';
 import {requireOrganization} from '../organizations/require-organization.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
@@ -37,7 +38,7 @@ const examine = async (services: Services) => {
 	return areas.flat();
 };
 
-const query = Joi.object<{org?: string[]}>({org: Joi.array().items(Joi.string().max(64)).single().max(100)});
+const query = Joi.object<{org?: string[]}>({org: sized.array().items(Joi.string().max(64)).single().max(100)});
 
 export const doctorRoutes = [
 	/** Findings, and the hosts of links, with what their association files should say: of all, or of `?org=` alone. */

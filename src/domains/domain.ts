@@ -1,6 +1,7 @@
 import {domainToASCII} from 'node:url';
 import Joi from 'joi';
 import {parse} from 'tldts';
+import {sized} from '../http/sized.ts';
 import {randomAlphanumeric} from '../organizations/org-key.ts';
 
 export type DomainStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
@@ -39,7 +40,8 @@ export const normalHostname = (text: string): string | null => {
 	return isName && isIp === false && isKnown && domain !== null ? hostname : null;
 };
 
-const hostnameSchema = Joi.string()
+const hostnameSchema = sized
+	.string()
 	.max(255)
 	.meta({
 		schema: {

@@ -49,6 +49,10 @@ const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 	});
 };
 
+/** One more than an answer lists, so that it can say that there are more: joi writes a text for each of them. */
+const MOST_FAULTS = 101;
+const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MOST_FAULTS);
+
 type Checked<T> = {value: T; faults: FieldFault[]};
 
 const nothingWrong: FieldFault[] = [];
@@ -70,7 +74,7 @@ const preparing = (options: Joi.ValidationOptions) => {
 			throw new Error('the messages of a whole part of a request would be lost');
 		}
 
-		const ready = schema.prefs({...options, ...preferences}) as Joi.Schema<T>;
+		const ready = schema.prefs({...options, ...preferences}).error(first) as Joi.Schema<T>;
 		prepared.set(schema, ready);
 		return ready;
 	};

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import {validationFailed} from '../errors.ts';
+import {sized} from '../http/sized.ts';
 import {bodyContext} from '../http/validate.ts';
 import {safeHttpUrl} from '../resolution/link-targets.ts';
 
@@ -34,7 +35,8 @@ const NO_LOOP = 'must not be on the link domain';
  * link domain, which would be a loop.
  */
 export const httpUrl = () =>
-	Joi.string()
+	sized
+		.string()
 		.max(2048)
 		.meta({
 			schema: {
@@ -98,7 +100,7 @@ export const sharedFieldSchemas = {
 	og: ogSchema,
 	fallbackUrl: httpUrl().allow(null),
 	channel: Joi.string().max(50).allow(null),
-	tags: Joi.array().items(Joi.string().max(50)).max(20).allow(null),
+	tags: sized.array().items(Joi.string().max(50)).max(20).allow(null),
 	utmSource: utm,
 	utmMedium: utm,
 	utmCampaign: utm,

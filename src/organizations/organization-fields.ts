@@ -1,8 +1,9 @@
 import Joi from 'joi';
+import {sized} from '../http/sized.ts';
 
 /** What is written in bodies about an organization, on every surface. */
 export const organizationName = Joi.string().trim().min(1).max(255);
-export const contactEmail = Joi.string().email({tlds: false}).max(320).allow(null);
+export const contactEmail = sized.string().email({tlds: false}).max(320).allow(null);
 
 export type OrganizationFields = {name?: string; contactEmail?: string | null};
 export const organizationChanges = Joi.object<OrganizationFields>({name: organizationName, contactEmail});

@@ -1,11 +1,13 @@
 import Joi from 'joi';
 import {type Role, storedRoleOf} from '../auth/roles.ts';
+import {sized} from '../http/sized.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {roleField} from './member.ts';
 
 export type NewInvitation = {email: string; role: Role};
 
-const email = Joi.string()
+const email = sized
+	.string()
 	.email({tlds: false})
 	.max(320)
 	.custom((address: string) => address.toLowerCase())

@@ -1,6 +1,7 @@
 import {connect, type Socket} from 'node:net';
 import test from 'ava';
-import {anonymous} from '../helpers/callers.ts';
+import {organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 
 let service: TestService;
@@ -98,4 +99,42 @@ test('a body of a hundred thousand levels is 400', async (t) => {
 	const {status, body} = await anonymous(service).post('/match', `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
 	t.is(status, 400);
 	t.is(body.message, 'Validation failed');
+});
+
+test('a list or a text that is too large is one fault, whatever is wrong within it', async (t) => {
+	const {server, id} = await organization(service);
+	const config = (body: object) => admin(service).put(`/admin/organizations/${id}/app-config`, body);
+	for (const [answer, field, message] of [
+		[
+			await server.post('/links', {path: '/a', tags: Array.from({length: 60_000}, () => 7)}),
+			'tags',
+			'tags must contain at most 20 items',
+		],
+		[
+			await server.post('/links', {path: '/a', fallbackUrl: `https://${'é.'.repeat(60_000)}`}),
+			'fallbackUrl',
+			'fallbackUrl must be shorter than or equal to 2048 characters',
+		],
+		[
+			await config({android: Array.from({length: 60_000}, () => 7)}),
+			'android',
+			'android must contain at most 20 items',
+		],
+	] as const) {
+		t.is(answer.status, 400);
+		t.deepEqual(answer.body.details, [{message, field}]);
+	}
+});
+
+test('of more than a hundred faults an answer lists ninety-nine, and says that there are more', async (t) => {
+	const {server} = await organization(service);
+	const fields = (count: number) => Object.fromEntries(Array.from({length: count}, (_, index) => [`k${index}`, index]));
+	const {status, body} = await server.post('/links', {path: '/a', ...fields(10_000)});
+	t.is(status, 400);
+	t.is(body.details.length, 100);
+	t.deepEqual(body.details[0], {message: 'k0 is not allowed', field: 'k0'});
+	t.deepEqual(body.details[99], {message: 'More fields are wrong than are listed here'});
+	const hundred = await server.post('/links', {path: '/a', ...fields(100)});
+	t.is(hundred.body.details.length, 100);
+	t.is(hundred.body.details[99].field, 'k99');
 });
