@@ -28,7 +28,7 @@ export const readEnvironment = (env: Environment) => {
 
 		const parsed = URL.canParse(value) ? new URL(value) : null;
 		return parsed && protocols.includes(parsed.protocol)
-			? value.replace(/\/+$/, '')
+			? value.replace(/(?<!\/)\/+$/, '')
 			: fault(name, `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
 	};
 	const choice = <T extends string>(name: string, values: readonly T[]): T | null => {

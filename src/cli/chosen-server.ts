@@ -28,7 +28,7 @@ export const serverUrl = (text: string): string => {
 		throw usageError(`'${text}' is no http or https URL`, 'Name the server with --url http://localhost:3000');
 	}
 
-	return text.replace(/\/+$/, '');
+	return text.replace(/(?<!\/)\/+$/, '');
 };
 
 /** A token that fits into a header. The words do not repeat it. @throws OperatorError otherwise. */
@@ -94,7 +94,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 	};
 
 	const {baseUrl, origin, from} = address();
-	const isOwn = isLoopback(baseUrl) || baseUrl === env['PUBLIC_URL']?.replace(/\/+$/, '');
+	const isOwn = isLoopback(baseUrl) || baseUrl === env['PUBLIC_URL']?.replace(/(?<!\/)\/+$/, '');
 	const tokenOf = (profile: Profile | null): string | null =>
 		profile !== null && serverUrl(profile.url) === baseUrl ? profile.token : null;
 	return {

@@ -32,12 +32,15 @@ const rounded = (millimetres: number): string => millimetres.toFixed(2);
 
 /** The drawing inside of an SVG element, and the box that it is in. @throws OperatorError for what is no SVG. */
 const drawingOf = (svg: string): {box: string; drawing: string} => {
-	const [, box, drawing] = /<svg[^>]*\sviewBox="([\d. ]+)"[^>]*>([\s\S]*)<\/svg>/.exec(svg) ?? [];
-	if (box === undefined || drawing === undefined) {
+	const start = svg.indexOf('<svg');
+	const inside = svg.indexOf('>', start) + 1;
+	const end = svg.lastIndexOf('</svg>');
+	const box = / viewBox="([\d. ]+)"/.exec(svg.slice(start, inside))?.[1];
+	if (start === -1 || box === undefined || end < inside) {
 		throw inputError('The server answered with a QR code that is no SVG');
 	}
 
-	return {box, drawing};
+	return {box, drawing: svg.slice(inside, end)};
 };
 
 const labelSvg = ({svg, title, url}: Label, {width, height}: Grid, index: number, columns: number): string => {

@@ -27,7 +27,15 @@ export const segment = (value: string, name: string): string => {
 	return encodeURIComponent(value);
 };
 
-export const withoutEndingSlash = (url: string): string => url.replace(/\/+$/, '');
+/** Character by character: a regular expression would begin anew at each slash, and older browsers know no look-behind. */
+export const withoutEndingSlash = (url: string): string => {
+	let end = url.length;
+	while (url.charAt(end - 1) === '/') {
+		end -= 1;
+	}
+
+	return url.slice(0, end);
+};
 
 /** A query with its question mark, or nothing. By hand, because URLSearchParams is only half there in React Native. */
 export const queryText = (query: ApiCall['query'] = {}): string => {

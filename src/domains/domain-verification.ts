@@ -5,6 +5,10 @@ import {type Domain, recordName} from './domain.ts';
 import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
 import {createDomainStore} from './domain-store.ts';
 
+/** How much of a zone is looked at: a value of ours has 52 characters, and nobody needs a thousand records. */
+const MOST_RECORDS = 1000;
+const LONGEST_RECORD = 1000;
+
 /** How much of what stands in somebody's zone the message repeats. */
 const SHOWN_RECORDS = 5;
 const SHOWN_LENGTH = 100;
@@ -17,7 +21,9 @@ const requireRecord = async ({resolveTxt, log}: Services, {id, hostname, verific
 		throw domainLookupFailed(name);
 	});
 	// Where zones are edited by hand, values come with spaces and quotes around them.
-	const values = found.map((value) => value.replace(/^[\s"]+|[\s"]+$/g, ''));
+	const values = found
+		.slice(0, MOST_RECORDS)
+		.map((value) => value.slice(0, LONGEST_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
 	if (verificationToken === null || !values.includes(verificationToken)) {
 		const shown = values.slice(0, SHOWN_RECORDS).map((value) => value.slice(0, SHOWN_LENGTH));
 		throw domainRecordMissing(name, verificationToken ?? '', shown);

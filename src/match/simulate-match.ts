@@ -66,8 +66,9 @@ type Page = {token: string | null; copies: boolean; referrer: string | null; pos
 
 /** What a phone gets out of the page: what a tap copies, what the store is told, and whether signals are posted. */
 const readPage = (html: string): Page => {
-	const config = /<script type="application\/json" id="config">(.*?)<\/script>/s.exec(html)?.[1] ?? '{}';
-	const {token, signalUrl} = JSON.parse(config) as {token?: string | null; signalUrl?: string | null};
+	const [, behind = ''] = html.split('<script type="application/json" id="config">', 2);
+	const [config = ''] = behind.split('</script>', 1);
+	const {token, signalUrl} = JSON.parse(config || '{}') as {token?: string | null; signalUrl?: string | null};
 	const referrer = /href="https:\/\/play\.google\.com\/[^"]*referrer=([^"&]+)/.exec(html)?.[1];
 	return {
 		token: token ?? null,

@@ -34,7 +34,7 @@ const readConfig = <T>(file: string): T =>
 
 const keptToken = (text: string): ListedToken => {
 	const token = text.replace(/^\^/, '');
-	const name = token.replaceAll(/^[^\w]+|[^\w.)]+$/g, '') || token;
+	const name = token.replaceAll(/^[^\w]+|(?<![^\w.)])[^\w.)]+$/g, '') || token;
 	return {name, token, exact: true, ...(text.startsWith('^') ? {at: 'start'} : {})};
 };
 

@@ -64,7 +64,7 @@ const NO_MODEL = /^(?:|K|U|wv|Mobile|Tablet|HarmonyOS|Android|rv:.*|(?:HMS|GMS)C
 /** The code of an Android device as `Build.MODEL` has it, or null where the browser says none. */
 export const androidModel = (userAgent: string): string | null => {
 	const words = (/Android \d[\d.]*; ([^)]*)/.exec(userAgent)?.[1] ?? '').split(';');
-	const models = words.map((word) => word.replace(/ Build\/.*$/, '').trim());
+	const models = words.map((word) => (word.split(' Build/', 1)[0] ?? '').trim());
 	return models.find((word) => !NO_MODEL.test(word)) ?? null;
 };
 
@@ -83,7 +83,7 @@ const BROWSERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
 	[/\bDuckDuckGo\//, 'DuckDuckGo'],
 	[/\b(?:Firefox|FxiOS)\//, 'Firefox'],
 	[/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
-	[/\bVersion\/.*\bSafari\//, 'Safari'],
+	[/^(?=.*\bVersion\/).*\bSafari\//, 'Safari'],
 ];
 
 /** The browser's name, or null where it has none of the known ones. */

@@ -73,7 +73,7 @@ export const readTimezone = (value: string | undefined): string | null => {
 /** A language tag in its canonical form without extensions (`zh_hans_cn` → `zh-Hans-CN`), or null where it is none. */
 export const readLanguage = (value: string): string | null => {
 	try {
-		return new Intl.Locale(value.trim().replaceAll('_', '-').replace(/@.*$/, '')).baseName;
+		return new Intl.Locale(value.trim().replaceAll('_', '-').split('@', 1)[0] ?? '').baseName;
 	} catch {
 		// The only way to ask whether a text is a language tag.
 		return null;

@@ -54,6 +54,8 @@ const bad: Record<string, () => string | undefined> = {
 	'one of 301 s ago': () => `t=${seconds() - 301},v1=${v1(seconds() - 301)}`,
 	'one of 301 s ahead': () => `t=${seconds() + 301},v1=${v1(seconds() + 301)}`,
 	'a time that is none': () => `t=now,v1=${v1()}`,
+	'more than any gateway signs with': () => `t=${seconds()},v1=${v1()}${',v1=x'.repeat(300)}`,
+	'15 KB of times': () => `${'t=1,'.repeat(3700)}t=${seconds()},v1=${v1()}`,
 };
 for (const [what, signature] of Object.entries(bad)) {
 	test(`a delivery with ${what} is 400`, async (t) => {

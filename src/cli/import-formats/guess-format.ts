@@ -60,7 +60,7 @@ const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', nd
  * our own formats the ending decides. Null where nothing tells it.
  */
 export const guessFormat = (file: string, head: string): Guess | null => {
-	const ending = /\.([^.]+)$/.exec(file.replace(/(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
+	const ending = /\.([^.]+)$/.exec(file.replace(/(?<!\.failed)(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
 	const named = byEnding[ending];
 	const text = head.replace(/^\uFEFF/, '');
 	const found = /^\s*[[{]/.test(text) ? guessJson(text) : guessCsv(text);

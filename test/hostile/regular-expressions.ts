@@ -1,0 +1,46 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {type Token, tokenizer} from 'acorn';
+import test from 'ava';
+import {transformSync} from 'esbuild';
+import {packageRoot} from '../../src/package-root.ts';
+
+// The build without processes of its own; the package's types are those of the other one.
+const {checkSync} = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
+
+type Expression = {pattern: string; flags: string; file: string};
+
+const expressionsOf = (file: string): Expression[] => {
+	const text = readFileSync(path.join(packageRoot, 'src', file), 'utf8');
+	const {code} = transformSync(text, {loader: file.endsWith('x') ? 'tsx' : 'ts', jsx: 'automatic'});
+	const tokens = tokenizer(code, {ecmaVersion: 'latest', sourceType: 'module'}) as Iterable<Token & {value?: unknown}>;
+	return [...tokens].flatMap(({type, value}) =>
+		type.label === 'regexp' ? [{...(value as Omit<Expression, 'file'>), file}] : [],
+	);
+};
+
+const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
+	/\.tsx?$/.test(name),
+);
+
+test('no regular expression of src takes more than linear time, whatever text it is given', (t) => {
+	t.timeout(600_000);
+	const expressions = new Map(
+		files.flatMap(expressionsOf).map((one): [string, Expression] => [`/${one.pattern}/${one.flags}`, one]),
+	);
+	t.true(expressions.size > 150);
+	const slow = [...expressions].flatMap(([text, {pattern, flags, file}]) => {
+		const found = checkSync(pattern, flags, {timeout: 60_000});
+		const why = found.status === 'vulnerable' ? found.complexity.summary : found.status;
+		return found.status === 'safe' ? [] : [`${text} in ${file}: ${why}`];
+	});
+	t.deepEqual(slow, []);
+});
+
+test('regular expressions that are put together at run time are few, and of words of ours alone', (t) => {
+	const built = files.filter((file) =>
+		readFileSync(path.join(packageRoot, 'src', file), 'utf8').includes('new RegExp('),
+	);
+	t.deepEqual(built.toSorted(), ['cli/printable.ts', 'resolution/visitor-cookie.ts']);
+});
