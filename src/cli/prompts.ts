@@ -2,6 +2,7 @@ import {createInterface} from 'node:readline';
 import {Writable} from 'node:stream';
 import {InterruptedError, inputError} from './cli-errors.ts';
 import type {Io} from './io.ts';
+import {printable} from './printable.ts';
 
 /** Questions on the terminal, one after the other. What is typed ahead waits for its question, unseen. */
 export type Prompts = {
@@ -54,7 +55,9 @@ export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
 	reader.on('close', () => fail(inputError('Nothing was entered')));
 
 	return {
-		ask: async (question, {hidden = false} = {}) => {
+		ask: async (asked, {hidden = false} = {}) => {
+			// It may quote what a tenant wrote.
+			const question = printable(asked);
 			const isTypedAhead = lines.length > 0;
 			if (hidden || isTypedAhead) {
 				stderr.write(question);

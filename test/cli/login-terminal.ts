@@ -2,7 +2,7 @@ import {stripVTControlCharacters} from 'node:util';
 import anyTest from 'ava';
 import {configFolder} from './_config-folder.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
-import {startRecordingServer} from './_recording-server.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
 
 // The streams of a real terminal, where there is what makes one; login.ts has the same on streams that act like it.
 const test = hasPty ? anyTest : anyTest.skip;
@@ -33,8 +33,13 @@ for (const [question, argv, answers] of [
 ] as const) {
 	test(`Ctrl-C where ${question} is asked ends with 130, and the terminal is as it was`, async (t) => {
 		const {env} = await configFolder(t);
+		const server = await startRecordingServer(t, {
+			'GET /admin/organizations/Ab12': () => ({body: {orgKey: 'Ab12', name: 'Acme', createdAt: '2026-01-31'}}),
+			'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
+			'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 0}}}),
+		});
 		const {screen, exitCode, before, after} = await runOnTerminal(t, [...argv], {
-			env: {...env, OPLINK_ADMIN_TOKEN: argv[0] === 'login' ? '' : 'x'},
+			env: argv[0] === 'login' ? {...env, OPLINK_ADMIN_TOKEN: ''} : {...env, ...server.env},
 			answers: answers.map(([shown, keys]) => [shown, keys]),
 		});
 		t.is(exitCode, 130);

@@ -89,7 +89,10 @@ for (const word of ['suspend', 'activate']) {
 		const {env, requests} = await startRecordingServer(t, {
 			[`POST /admin/organizations/Ab12/${word}`]: () => ({body: acme}),
 		});
-		const {exitCode, stdout} = await runCli(['orgs', word, 'Ab12', '--json'], {env});
+		const {exitCode, stdout} = await runCli(
+			['orgs', word, 'Ab12', '--json', ...(word === 'suspend' ? ['--yes'] : [])],
+			{env},
+		);
 		t.is(exitCode, 0);
 		t.deepEqual(JSON.parse(stdout), acme);
 		t.is(requests[0]?.body, undefined);

@@ -64,7 +64,7 @@ test('erase needs --yes off a terminal; it tells what is gone, and ends with 4 t
 (hasPty ? test : test.skip)('on a terminal erase asks first', async (t) => {
 	const {orgKey} = await withUser('customer-79');
 	const argv = ['privacy', 'erase', orgKey, '--user', 'customer-79'];
-	const {screen, exitCode} = await runOnTerminal(t, argv, {env: env(), answers: [['Erase all', 'y']]});
+	const {screen, exitCode} = await runOnTerminal(t, argv, {env: env(), answers: [['Erase all', 'y\r']]});
 	t.is(exitCode, 0);
 	t.true(screen.includes('Erased the user customer-79: 1 device(s), 0 event(s), 0 match attempt(s), 0 click(s)'));
 });

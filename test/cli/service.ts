@@ -1,9 +1,11 @@
 import {access, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {stripVTControlCharacters} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {startService, type TestService} from '../helpers/service.ts';
+import {hasPty, runOnTerminal} from './_pty.ts';
 import {runCli} from './_run-cli.ts';
 
 let service: TestService;
@@ -39,6 +41,18 @@ const shell = async (t: ExecutionContext): Promise<Shell> => {
 const withKey = ({serverKey}: TestOrganization) => ({env: {OPLINK_API_KEY: serverKey}});
 const json = ({stdout}: {stdout: string}) => JSON.parse(stdout);
 
+(hasPty ? test : test.skip)('on a terminal a deletion says what goes, and y with Enter does it', async (t) => {
+	const acme = await organization(service, {plan: null});
+	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
+	const {screen, exitCode} = await runOnTerminal(t, ['orgs', 'delete', acme.orgKey], {
+		env,
+		answers: [['[y/N]', 'y\r']],
+	});
+	t.is(exitCode, 0, screen);
+	t.true(stripVTControlCharacters(screen).includes(': its keys, 0 links, 0 clicks? [y/N] y'), screen);
+	t.true(screen.includes(`Deleted organization ${acme.orgKey}`));
+});
+
 test('an organization lives and dies by the CLI alone', async (t) => {
 	const {cli} = await shell(t);
 	const created = json(
@@ -58,7 +72,7 @@ test('an organization lives and dies by the CLI alone', async (t) => {
 	);
 	t.is((await cli(['links', 'create', '--org', orgKey, '--path', '/x'])).exitCode, 0);
 	t.is(json(await cli(['orgs', 'update', id, '--contact-email', '', '--json'])).contactEmail, null);
-	t.is(json(await cli(['orgs', 'suspend', id, '--json'])).status, 'SUSPENDED');
+	t.is(json(await cli(['orgs', 'suspend', id, '--yes', '--json'])).status, 'SUSPENDED');
 	t.is(json(await cli(['orgs', 'activate', id, '--json'])).status, 'ACTIVE');
 	t.regex((await cli(['audit', orgKey])).stdout, /SUSPEND +Organization/);
 	const paying = await cli(['orgs', 'delete', id, '--yes']);
@@ -194,16 +208,16 @@ test('an import with a SERVER key ends the same, also where it meets the rate li
 	t.is(json(await cli(['links', 'list', '--json'], withKey(acme))).total, 208);
 });
 
-test('rows without a name are the same links in a second run, on either surface', async (t) => {
+test('rows without a name are the same links in a second run, and on the other surface', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);
 	const stdin = '{"path":"/a"}\n{"path":"/b","params":{"x":"1"}}\n';
-	for (const [suffix, env] of [
-		[['--org', acme.orgKey], {}],
-		[[], withKey(acme)],
+	for (const [suffix, env, created] of [
+		[['--org', acme.orgKey], {}, 2],
+		[[], withKey(acme), 0],
 	] as const) {
 		const argv = ['links', 'import', '-', '--format', 'ndjson', '--json', ...suffix];
-		t.like(json(await cli(argv, {stdin, ...env})), {created: 2, failed: 0});
+		t.like(json(await cli(argv, {stdin, ...env})), {created, skipped: 2 - created, failed: 0});
 		t.like(json(await cli(argv, {stdin, ...env})), {created: 0, skipped: 2, failed: 0});
 	}
 });

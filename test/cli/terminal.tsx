@@ -27,21 +27,37 @@ const createTerminal = (keys = '') => {
 	};
 };
 
-const deleted = {'DELETE /admin/organizations/Ab12': () => ({body: {id: 'x', deleted: true}})};
+const acme = {id: 'x', orgKey: 'Ab12', name: 'Acme\u001B[2J', createdAt: '2026-01-31T00:00:00.000Z'};
+const deleted = {
+	'GET /admin/organizations/Ab12': () => ({body: acme}),
+	'GET /admin/organizations/Ab12/links': () => ({body: pageOf([], {total: 9998})}),
+	'GET /admin/organizations/Ab12/links/link-1': () => ({body: {url: 'https://go.example/Ab12/a', title: 'Spring'}}),
+	'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 1}}}),
+	'DELETE /admin/organizations/Ab12': () => ({body: {id: 'x', deleted: true}}),
+};
 
-test('a destructive command asks on a terminal, and y does it', async (t) => {
-	const {env, requests} = await startRecordingServer(t, deleted);
-	const terminal = createTerminal('y');
-	const {exitCode, stdout} = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
-	t.is(exitCode, 0);
-	t.is(stdout, 'Deleted organization Ab12\n');
-	t.regex(terminal.text(), /Delete organization Ab12 with its links, keys and clicks\? \[y\/N\]/);
-	t.is(requests.length, 1);
-});
+for (const keys of ['y\r', 'yes\n', ' Y\r\n']) {
+	test(`a destructive command says on a terminal what goes, and ${JSON.stringify(keys)} does it`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, deleted);
+		const terminal = createTerminal(keys);
+		const {exitCode, stdout} = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
+		t.is(exitCode, 0);
+		t.is(stdout, 'Deleted organization Ab12\n');
+		t.true(
+			terminal.text().includes(`Delete Acme [2J (Ab12): its keys, 9,998 links, 1 click? [y/N] ${keys.trimEnd()}`),
+			terminal.text(),
+		);
+		t.deepEqual(
+			requests.filter(({method}) => method !== 'GET').map(({method}) => method),
+			['DELETE'],
+		);
+	});
+}
 
 for (const [name, keys, exitCode, says] of [
-	['n', 'n', 1, /Error: Nothing was changed/],
+	['n', 'n\r', 1, /Error: Nothing was changed/],
 	['Enter', '\r', 1, /Error: Nothing was changed/],
+	['y in a longer word', 'yankee\r', 1, /Error: Nothing was changed/],
 	['Ctrl-C', '\u0003', 130, /Interrupted/],
 ] as const) {
 	test(`${name} at the question changes nothing and ends with ${exitCode}`, async (t) => {
@@ -50,15 +66,29 @@ for (const [name, keys, exitCode, says] of [
 		const result = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
 		t.is(result.exitCode, exitCode);
 		t.regex(terminal.text(), says);
-		t.deepEqual(requests, []);
+		t.true(requests.every(({method}) => method === 'GET'));
 	});
 }
 
 test('--yes asks nothing on a terminal either', async (t) => {
-	const {env} = await startRecordingServer(t, deleted);
+	const {env, requests} = await startRecordingServer(t, deleted);
 	const terminal = createTerminal();
 	t.is((await runCli(['orgs', 'delete', 'Ab12', '--yes'], {env, io: terminal.io})).exitCode, 0);
+	t.is(requests.length, 1);
 	t.is(terminal.raw(), '');
+});
+
+test('a link and a suspension are asked for by name', async (t) => {
+	const {env} = await startRecordingServer(t, deleted);
+	for (const [argv, question] of [
+		[['links', 'delete', 'link-1', '--org', 'Ab12'], 'Delete https://go.example/Ab12/a, Spring, for good? [y/N]'],
+		[['orgs', 'suspend', 'Ab12'], 'Suspend Acme [2J (Ab12): its links answer 410 and its keys 401'],
+	] as const) {
+		const terminal = createTerminal('\r');
+		t.is((await runCli([...argv], {env, io: terminal.io})).exitCode, 1);
+		t.true(terminal.text().includes(question), terminal.text());
+		t.is((await runCli([...argv], {env})).exitCode, 2);
+	}
 });
 
 test('the bar is as long as what is done, with the figures beside it', (t) => {

@@ -157,7 +157,8 @@ export const importCommand = command({
 				await show.note(soFar);
 			}
 
-			throw error;
+			// Where both are wrong, the file is what the operator can mend.
+			throw input.fault() ?? error;
 		} finally {
 			stop();
 		}

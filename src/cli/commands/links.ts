@@ -117,7 +117,10 @@ export const linkCommands: CommandGroup = {
 			examples: ['delete 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --yes'],
 			options: [orgOption(), yesOption()],
 			run: async (context: Context<OrgOptions & {yes?: boolean}>, id: string) => {
-				await requireConsent(context.io, context.options.yes, `Delete link ${id} for good?`);
+				await requireConsent(context.io, context.options.yes, async () => {
+					const {url, title} = await (await linkSurface(context)).links.get(linkId(id));
+					return `Delete ${url}${title ? `, ${title},` : ''} for good?`;
+				});
 				const {links} = await linkSurface(context);
 				await context.show.answer(await links.delete(linkId(id)), () => `Deleted link ${id}`);
 			},

@@ -1,26 +1,42 @@
 import {Option} from 'commander';
+import type {ApiClient} from '../admin-client.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {organizationPath} from '../link-surface.ts';
-import {listAt, listPages} from '../list-pages.ts';
+import {listAt, listPages, type Page} from '../list-pages.ts';
 import {requireConsent} from '../require-consent.ts';
 
-type Organization = {id: string; orgKey: string; name: string; status: string; plan: string | null};
+type Organization = {
+	id: string;
+	orgKey: string;
+	name: string;
+	status: string;
+	plan: string | null;
+	createdAt: string;
+};
 type Fields = {name?: string; contactEmail?: string};
 
 const nameOption = () => new Option('--name <name>', 'name of the organization');
 const emailOption = () => new Option('--contact-email <email>', 'whom to write to');
 
-/** Suspend and activate differ in one word. */
-const transition = (word: 'suspend' | 'activate', summary: string) =>
-	command({
-		usage: `${word} <org>`,
-		summary,
-		examples: [`${word} Ab12`],
-		run: async ({connection, show}, org: string) =>
-			show.fields(await connection.admin().post<Organization>(`${organizationPath(org)}/${word}`)),
-	});
+const named = async (client: ApiClient, org: string): Promise<Organization & {title: string}> => {
+	const organization = await client.get<Organization>(organizationPath(org));
+	return {...organization, title: `${organization.name} (${organization.orgKey})`};
+};
+
+const counted = (count: number, word: string): string =>
+	`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+
+/** What goes with an organization. */
+const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
+	const {title, createdAt} = await named(client, org);
+	const [links, stats] = await Promise.all([
+		client.get<Page<unknown>>(`${organizationPath(org)}/links`, {limit: 1}),
+		client.get<{totals: {clicks: number}}>(`${organizationPath(org)}/stats`, {from: createdAt, interval: 'month'}),
+	]);
+	return `Delete ${title}: its keys, ${counted(links.total, 'link')}, ${counted(stats.totals.clicks, 'click')}?`;
+};
 
 export const organizationCommands: CommandGroup = {
 	name: 'orgs',
@@ -81,8 +97,28 @@ export const organizationCommands: CommandGroup = {
 			},
 		}),
 
-		transition('suspend', 'Suspend an organization: its links answer 410, its keys 401'),
-		transition('activate', 'Activate a suspended organization'),
+		command({
+			usage: 'suspend <org>',
+			summary: 'Suspend an organization: its links answer 410, its keys 401',
+			examples: ['suspend Ab12', 'suspend Ab12 --yes'],
+			options: [yesOption()],
+			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string) => {
+				const client = connection.admin();
+				await requireConsent(io, options.yes, async () => {
+					const {title} = await named(client, org);
+					return `Suspend ${title}: its links answer 410 and its keys 401 until it is activated?`;
+				});
+				await show.fields(await client.post<Organization>(`${organizationPath(org)}/suspend`));
+			},
+		}),
+
+		command({
+			usage: 'activate <org>',
+			summary: 'Activate a suspended organization',
+			examples: ['activate Ab12'],
+			run: async ({connection, show}, org: string) =>
+				show.fields(await connection.admin().post<Organization>(`${organizationPath(org)}/activate`)),
+		}),
 
 		command({
 			usage: 'delete <org>',
@@ -91,7 +127,7 @@ export const organizationCommands: CommandGroup = {
 			options: [yesOption()],
 			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string) => {
 				const client = connection.admin();
-				await requireConsent(io, options.yes, `Delete organization ${org} with its links, keys and clicks?`);
+				await requireConsent(io, options.yes, () => deletionQuestion(client, org));
 				await show.answer(await client.delete(organizationPath(org)), () => `Deleted organization ${org}`);
 			},
 		}),
