@@ -123,11 +123,6 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		fault('CLOCK_OFFSET', 'is for rehearsals and refused with NODE_ENV=production');
 	}
 
-	const workers = integer('WORKERS', 1, {min: 1, max: 256});
-	if (workers > 1 && text('REDIS_URL') === null) {
-		warnings.push('WORKERS is above 1 without REDIS_URL: each process counts rate limits by itself');
-	}
-
 	const keySecret = text('OPLINK_KEY_SECRET');
 	if (keySecret !== null && keySecret.length < LEAST_KEY_SECRET) {
 		warnings.push(
@@ -155,7 +150,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		dataDir: path.resolve(text('DATA_DIR') ?? 'data'),
 		databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
 		redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
-		workers,
+		workers: integer('WORKERS', 1, {min: 1, max: 256}),
 		publicUrl: url('PUBLIC_URL', ['http:', 'https:']),
 		linkDomain,
 		linkScheme: choice('LINK_SCHEME', ['http', 'https']),

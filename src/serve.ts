@@ -9,6 +9,10 @@ import {migrateUp} from './db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from './db/open-database.ts';
 import {welcome} from './demo/welcome.ts';
 import {type Entrance, handedOver} from './http/entrance.ts';
+import type {Limiter} from './limits/limiter.ts';
+import {limitsChannel} from './limits/limits-channel.ts';
+import {createSupervisorWindows} from './limits/supervisor-windows.ts';
+import {createWorkerLimiter} from './limits/worker-limiter.ts';
 import {createLog} from './log.ts';
 import {createQuestions} from './metrics/ask-supervisor.ts';
 import {readFigures, scrapeFigures} from './metrics/read-figures.ts';
@@ -37,7 +41,7 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
-type OfWorker = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']};
+type OfWorker = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']; limiterOfAll?: Limiter};
 
 /** Starts to answer over a database that `open` gives. Where that fails the database is let go of. */
 const start = async (
@@ -104,14 +108,24 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	await requireFreePort(config);
 	await readAdminToken(config);
 	const database = await openMigrated(config, log);
+	const windows = createSupervisorWindows({
+		redisUrl: config.redisUrl,
+		clock: createClock(config.clockOffsetSeconds),
+		log,
+		processes: config.workers,
+	});
 	const exitCode = await supervise({
 		place: config,
 		count: config.workers,
 		maxWaiting: config.maxConnections,
 		log,
+		windows,
 		stopped: signal.then((name) => stopOn(name, log)),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
-	}).finally(() => database.close());
+	}).finally(async () => {
+		await windows.close();
+		await database.close();
+	});
 	log.info('stopped');
 	return exitCode;
 };
@@ -172,6 +186,11 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	const server = await start(config, log, () => openDatabase(config, log), {
 		entrance: handedOver(config.port, orders.takeSockets),
 		figuresOfAll: questions.figuresOfAll,
+		limiterOfAll: createWorkerLimiter({
+			channel: limitsChannel,
+			clock: createClock(config.clockOffsetSeconds),
+			processes: config.workers,
+		}),
 	}).catch((error: unknown) => {
 		letGo();
 		throw error;

@@ -7,6 +7,7 @@ import {watchConnections} from './http/connections.ts';
 import {type Entrance, ownPort} from './http/entrance.ts';
 import {connectionsWithin} from './http/open-files.ts';
 import {createLateParts} from './late-parts.ts';
+import type {Limiter} from './limits/limiter.ts';
 import {inFrontOf} from './resolution/hot-path.ts';
 import {createServices, type Services} from './services.ts';
 
@@ -42,6 +43,8 @@ type Parts = {
 	/** Where connections come from; the configured port of this process unless it is said. */
 	entrance?: Entrance;
 	figuresOfAll?: Services['figuresOfAll'];
+	/** Absent: this process is alone on its machine. */
+	limiterOfAll?: Limiter;
 };
 
 /**
@@ -56,6 +59,7 @@ export const startService = async ({
 	openDb,
 	entrance = ownPort(config),
 	figuresOfAll = null,
+	limiterOfAll,
 }: Parts): Promise<RunningService> => {
 	const db = await openDb();
 	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
@@ -76,7 +80,7 @@ export const startService = async ({
 	});
 	const port = await entrance.open(server);
 	try {
-		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll});
+		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll, limiterOfAll});
 		await services.clickJournal.start();
 		const late = createLateParts(services);
 		answer = inFrontOf(services, late.answer, () => !late.isLoaded());

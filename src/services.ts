@@ -1,4 +1,3 @@
-import type {Redis} from 'ioredis';
 import type {Logger} from 'pino';
 import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
@@ -24,9 +23,8 @@ import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
 import {createTurns, type Turns} from './identity/turns.ts';
-import {connectRedis} from './limits/connect-redis.ts';
-import {failFastOptions} from './limits/redis-limiter.ts';
-import {createLimiter, type Limiter} from './limits/sliding-window.ts';
+import type {Limiter} from './limits/limiter.ts';
+import {createOwnLimiter} from './limits/own-limiter.ts';
 import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import type {Figure} from './metrics/instruments.ts';
@@ -47,7 +45,6 @@ export type Services = Readonly<{
 	clock: Clock;
 	log: Logger;
 	db: Db;
-	redis: Redis | null;
 	limiter: Limiter;
 	/** What other processes, and this one, have changed. */
 	changes: ChangeFeed;
@@ -85,15 +82,23 @@ export type Services = Readonly<{
 	close(): Promise<void>;
 }>;
 
-type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'>;
+type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
+		/** Decides for all processes of this machine; absent: this one is alone. */
+		limiterOfAll?: Limiter | undefined;
+	};
 
-export const createServices = ({config, port, db, clock, log, adminToken, figuresOfAll}: Given): Services => {
+export const createServices = ({
+	config,
+	port,
+	db,
+	clock,
+	log,
+	adminToken,
+	figuresOfAll,
+	limiterOfAll,
+}: Given): Services => {
 	const addresses = addressesOf(config, port);
-	// A limit or a health check must not wait for a Redis that is away.
-	const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, failFastOptions);
-	// Without a listener ioredis prints; the limiter says once per outage what it does about it.
-	redis?.on('error', (error) => log.debug({err: error}, 'redis'));
-	const limiter = createLimiter({redis, clock, log});
+	const limiter = limiterOfAll ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
 	const eventLoop = watchEventLoop();
 	const changes = createChangeFeed({db, log});
@@ -118,7 +123,6 @@ export const createServices = ({config, port, db, clock, log, adminToken, figure
 		clock,
 		log,
 		db,
-		redis,
 		limiter,
 		changes,
 		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes, bytesOf: rowBytes}),
@@ -156,7 +160,6 @@ export const createServices = ({config, port, db, clock, log, adminToken, figure
 			await changes.close();
 			await limiter.close();
 			eventLoop.stop();
-			redis?.disconnect();
 		},
 	});
 };

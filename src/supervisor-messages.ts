@@ -1,3 +1,4 @@
+import type {OfSupervisor, OfWorker} from './limits/worker-limiter.ts';
 import type {Figure} from './metrics/instruments.ts';
 
 /**
@@ -7,7 +8,8 @@ import type {Figure} from './metrics/instruments.ts';
 export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
 	| {is: 'figures'; round: number | null; figures: Figure[]}
-	| {is: 'scraped'; question: number};
+	| {is: 'scraped'; question: number}
+	| OfWorker;
 
 /**
  * What a supervisor says to a worker: to serve the connection that comes with the message, to print the welcome, to stop
@@ -16,4 +18,5 @@ export type WorkerMessage =
 export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
-	| {is: 'figures_of_all'; question: number; figures: Figure[]};
+	| {is: 'figures_of_all'; question: number; figures: Figure[]}
+	| OfSupervisor;

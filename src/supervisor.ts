@@ -3,6 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {createHandOver, type HandOver} from './hand-over.ts';
 import {closeListener} from './http/entrance.ts';
+import type {SupervisorWindows} from './limits/supervisor-windows.ts';
 import {createGathering, type Gathering} from './metrics/gather-figures.ts';
 import {listenAt, type Place} from './port.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
@@ -76,6 +77,20 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 	worker.once('disconnect', () => handOver.leave(worker));
 };
 
+/** Answers what a worker asks about limits, from its start on. */
+const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
+	windows.serve({
+		send: (message) => tell(worker, message),
+		onMessage: (listener) => {
+			worker.on('message', (message: WorkerMessage) => {
+				if (message.is === 'limits') {
+					listener(message);
+				}
+			});
+		},
+		onEnd: (listener) => worker.once('disconnect', listener),
+	});
+
 type Options = {
 	/** Where to listen. */
 	place: Place;
@@ -84,6 +99,8 @@ type Options = {
 	/** Most connections that wait for a worker. */
 	maxWaiting: number;
 	log: Logger;
+	/** The rate limits of all. */
+	windows: SupervisorWindows;
 	/** Resolves when the installation is to stop. */
 	stopped: Promise<unknown>;
 	/** How long workers may take to stop, in seconds; those that are left then are killed. */
@@ -97,7 +114,15 @@ type Options = {
  * @returns the exit code: 0 after a stop, that of the first worker where it did not come to answer.
  * @throws where the port is taken.
  */
-export const supervise = async ({place, count, maxWaiting, log, stopped, stopSeconds}: Options): Promise<number> => {
+export const supervise = async ({
+	place,
+	count,
+	maxWaiting,
+	log,
+	windows,
+	stopped,
+	stopSeconds,
+}: Options): Promise<number> => {
 	const workers = new Set<Running>();
 	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
 	const handOver = createHandOver({maxWaiting});
@@ -111,6 +136,7 @@ export const supervise = async ({place, count, maxWaiting, log, stopped, stopSec
 	const start = (): Running => {
 		const running = startWorker(port);
 		workers.add(running);
+		keepLimits(running, windows);
 		void shareFigures(running, gathering);
 		shareConnections(running, handOver);
 		void running.exited.then(async (exit) => {

@@ -22,13 +22,13 @@ const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as
 
 /** What the server itself can tell of its health; what is seen from outside only is the caller's to examine. */
 const examine = async (services: Services) => {
-	const {config, db, redis, stripe, clock} = services;
+	const {config, db, limiter, stripe, clock} = services;
 	// CLOCK_OFFSET moves the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
 	const areas = await Promise.all([
 		checkConfiguration(config),
 		checkDatabase(db, {mode: modeOf(config), now}),
-		checkRedis(redis),
+		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
 		checkGatewayA(stripe, config),

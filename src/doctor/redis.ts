@@ -1,23 +1,24 @@
 import {connectRedis} from '../limits/connect-redis.ts';
+import {checkWrites} from '../limits/redis-machines.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, fail} = findingsOf('Redis');
 
-/** Redis, where one is configured. @param redis null: none is. */
-export const checkRedis = async (redis: {ping(): Promise<unknown>} | null): Promise<Finding[]> => {
-	if (redis === null) {
-		return [ok('redis.reachable', 'none is configured: limits are kept in the process')];
+/** Redis, where one is configured. @param decides rejects where it decides no limits; null: none is configured. */
+export const checkRedis = async (decides: (() => Promise<void>) | null): Promise<Finding[]> => {
+	if (decides === null) {
+		return [ok('redis.reachable', 'none is configured: limits are kept on this machine')];
 	}
 
 	try {
-		await redis.ping();
-		return [ok('redis.reachable', 'it answers')];
+		await decides();
+		return [ok('redis.reachable', 'it answers and takes writes')];
 	} catch {
 		return [
 			fail(
 				'redis.reachable',
-				'it does not answer; limits are kept in the process meanwhile',
-				'Start Redis, or correct REDIS_URL',
+				'it does not answer, or takes no writes (full or read-only); each machine keeps limits by itself meanwhile',
+				'Start Redis, let it take writes, or correct REDIS_URL',
 			),
 		];
 	}
@@ -31,5 +32,5 @@ export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
 
 	const client = connectRedis(url, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
 	client.on('error', () => {});
-	return checkRedis(client).finally(() => client.disconnect());
+	return checkRedis(() => checkWrites(client)).finally(() => client.disconnect());
 };

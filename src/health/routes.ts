@@ -17,13 +17,14 @@ const checkDatabase = async ({db, log}: Services): Promise<{database: Check; mig
 	}
 };
 
-const checkRedis = async ({redis}: Services): Promise<{redis?: Check}> => {
-	if (redis === null) {
+/** Whether limits are decided by Redis: one that is full or read-only answers and does not decide. */
+const checkRedis = async ({config, limiter}: Services): Promise<{redis?: Check}> => {
+	if (config.redisUrl === null) {
 		return {};
 	}
 
 	return {
-		redis: await redis
+		redis: await limiter
 			.ping()
 			.then((): Check => 'ok')
 			.catch((): Check => 'unavailable'),

@@ -5,8 +5,9 @@ import type {Logger} from 'pino';
 import {admit, type Credential, type Granted} from '../auth/admission.ts';
 import type {Role} from '../auth/roles.ts';
 import {rateLimited, validationFailed} from '../errors.ts';
+import {limitSubjectOf} from '../limits/limit-subject.ts';
+import {decidedWaits} from '../limits/limiter.ts';
 import type {Limit} from '../limits/limits.ts';
-import {limitSubjectOf} from '../limits/sliding-window.ts';
 import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
@@ -183,7 +184,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const shown = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
 			const {subject, grant} = await admit(services, credential, shown, {role, onboarding});
 			if (limit !== undefined) {
-				const wait = await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip));
+				const wait =
+					decidedWaits.get(ctx.req) ?? (await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip)));
 				if (wait > 0) {
 					services.metrics.rateLimited(limit.name);
 					throw rateLimited(wait);

@@ -5,10 +5,10 @@ export type Limit = {
 	windowSeconds: number;
 	per: 'ip' | 'key';
 	/**
-	 * Decided in memory, within this process's share of it (`createSharedDemand`): no answer waits for Redis. Others
-	 * are exact across processes.
+	 * How many of a subject a process admits in a window without asking who keeps the windows, so that the answer to a
+	 * usual visitor waits for nobody; they are counted all the same (`createFreeAdmissions`). Absent: none.
 	 */
-	isHot?: boolean;
+	free?: number;
 };
 
 const SECOND = 1;
@@ -17,7 +17,7 @@ const HOUR = 3600;
 
 /** The limits of interface section 8; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
-	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip', isHot: true},
+	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip', free: 5},
 	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},
 	linkReads: {name: 'linkReads', max: 1000, windowSeconds: SECOND, per: 'key'},
 	linkWrites: {name: 'linkWrites', max: 100, windowSeconds: SECOND, per: 'key'},
@@ -26,3 +26,15 @@ export const limits = {
 	portal: {name: 'portal', max: 30, windowSeconds: SECOND, per: 'ip'},
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
 } as const satisfies Record<string, Limit>;
+
+const byName: ReadonlyMap<string, Limit> = new Map(Object.values(limits).map((limit) => [limit.name, limit]));
+
+/** The limit of that name, as processes of one version name it to each other. */
+export const limitNamed = (name: string): Limit => {
+	const found = byName.get(name);
+	if (found === undefined) {
+		throw new Error(`unknown limit ${name}`);
+	}
+
+	return found;
+};

@@ -1,7 +1,10 @@
 import {createHash} from 'node:crypto';
 import type {Redis, RedisOptions} from 'ioredis';
 import type {Clock} from '../clock.ts';
-import type {Limiter} from './sliding-window.ts';
+import {freeOf} from './free-admissions.ts';
+import type {Limiter} from './limiter.ts';
+import type {Limit} from './limits.ts';
+import type {Machines} from './redis-machines.ts';
 
 /** Where a decision's time comes from. Processes differ in their clocks, so in production it is the server's. */
 export type TimeSource = 'server' | Clock;
@@ -11,14 +14,18 @@ export type TimeSource = 'server' | Clock;
  * each: 10 KB for 1,000 per second, where a sorted set takes ten times that. A request is admitted when the `max`-th
  * latest is a window ago. Where the time ran backwards (a set clock, a failover) the log is moved along with it, so
  * that no caller waits longer than one window. Returns 0, or the milliseconds until a request can be admitted.
+ *
+ * Where processes admit some requests freely (`self` is not empty), what those of another machine may admit is held
+ * back, until that machine has asked about the subject itself: then they admit nothing freely for longer than a window.
  */
 const SCRIPT = `
 local log, max, window, margin = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now = tonumber(ARGV[4])
+local now, before, self = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 if not now then
 	local time = redis.call('TIME')
 	now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
+local text = string.format('%.0f', now)
 
 local lead = tonumber(redis.call('LINDEX', log, -1) or now) - now
 if lead > 0 then
@@ -30,20 +37,38 @@ if lead > 0 then
 	redis.call('PEXPIRE', log, window + margin)
 end
 
-local deciding = redis.call('LINDEX', log, -max)
-if deciding then
-	local wait = tonumber(deciding) + window - now
-	if wait > 0 then
-		return wait
+local open = max
+if self ~= '' then
+	for other = 7, #ARGV, 2 do
+		local asked = tonumber(redis.call('HGET', KEYS[2], ARGV[other]) or 0)
+		if asked + window <= now then
+			open = open - tonumber(ARGV[other + 1])
+		end
 	end
+	open = math.max(open, math.ceil(max / 2))
+	redis.call('HSET', KEYS[2], self, text)
+	redis.call('PEXPIRE', KEYS[2], window + margin)
 end
 
-redis.call('RPUSH', log, string.format('%.0f', now))
-if deciding then
-	redis.call('LTRIM', log, -max, -1)
+for _ = 1, before do
+	redis.call('RPUSH', log, text)
 end
-redis.call('PEXPIRE', log, window + margin)
-return 0
+
+local wait = 0
+local deciding = redis.call('LINDEX', log, -open)
+if deciding then
+	wait = math.max(0, tonumber(deciding) + window - now)
+end
+
+if wait == 0 then
+	redis.call('RPUSH', log, text)
+	before = before + 1
+end
+if before > 0 then
+	redis.call('LTRIM', log, -max, -1)
+	redis.call('PEXPIRE', log, window + margin)
+end
+return wait
 `;
 
 const SCRIPT_HASH = createHash('sha1').update(SCRIPT).digest('hex');
@@ -66,29 +91,42 @@ export const failFastOptions = {
 	retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
 } satisfies RedisOptions;
 
+/** This machine, and what may be admitted freely by those of the others. */
+const freeElsewhere = (limit: Limit, machines: Machines | null): Array<string | number> =>
+	machines === null || limit.free === undefined
+		? ['']
+		: [machines.self, ...machines.others().flatMap(({id, processes}) => [id, processes * freeOf(limit, processes)])];
+
 /**
- * A limiter whose windows are shared by all processes on one Redis: one atomic script per decision. Rejects where the
- * server does not decide; see createLimiter for what happens then. The connection stays the caller's.
+ * A limiter whose windows are shared by all machines on one Redis: one atomic script per decision. Rejects where the
+ * server does not decide; see createWindows for what happens then. The connection stays the caller's.
+ * @param machines who else admits requests freely; null: nobody does.
  */
-export const createRedisLimiter = ({redis, time}: {redis: Redis; time: TimeSource}): Limiter => ({
-	take: async ({name, max, windowSeconds}, subject) => {
+export const createRedisLimiter = ({
+	redis,
+	time,
+	machines = null,
+}: {
+	redis: Redis;
+	time: TimeSource;
+	machines?: Machines | null;
+}): Pick<Limiter, 'take'> => ({
+	take: async (limit, subject, before = 0) => {
+		const {name, max, windowSeconds} = limit;
 		const key = `oplink:limit:${name}:${subject}`;
-		const parameters =
+		const timing =
 			time === 'server'
-				? [max, windowSeconds * 1000, EXPIRY_MARGIN.server]
-				: [max, windowSeconds * 1000, EXPIRY_MARGIN.clock, time.now().getTime()];
-		const wait = await redis.evalsha(SCRIPT_HASH, 1, key, ...parameters).catch((error: Error) => {
+				? [windowSeconds * 1000, EXPIRY_MARGIN.server, '']
+				: [windowSeconds * 1000, EXPIRY_MARGIN.clock, time.now().getTime()];
+		const parameters = [2, key, `${key}:asked`, max, ...timing, before, ...freeElsewhere(limit, machines)] as const;
+		const wait = await redis.evalsha(SCRIPT_HASH, ...parameters).catch((error: Error) => {
 			// A server that was restarted does not know the script yet; EVAL teaches it.
 			if (error.message.startsWith('NOSCRIPT')) {
-				return redis.eval(SCRIPT, 1, key, ...parameters);
+				return redis.eval(SCRIPT, ...parameters);
 			}
 
 			throw error;
 		});
 		return Math.ceil(Number(wait) / 1000);
 	},
-	ping: async () => {
-		await redis.ping();
-	},
-	close: async () => {},
 });

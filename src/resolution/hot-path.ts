@@ -2,13 +2,14 @@ import {randomBytes} from 'node:crypto';
 import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
 import {hostnameOf} from '../http/request-host.ts';
+import {limitSubjectOf} from '../limits/limit-subject.ts';
+import {decidedWaits} from '../limits/limiter.ts';
 import {limits} from '../limits/limits.ts';
-import {limitSubjectOf} from '../limits/sliding-window.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
+import {createDataBodies} from './data-bodies.ts';
 import {pageLanguage} from './page-strings.ts';
-import {bytesAsText} from './page-templates.ts';
 import {isCrawler, openMatchOf, recordVisit} from './record-visit.ts';
 import {contentSecurityPolicy} from './redirect-page.ts';
 import {type Address, goneReason, type LinkRow, readLink} from './resolve-link.ts';
@@ -28,27 +29,6 @@ type Asked = {address: Address; isData: boolean};
 
 /** What makes a request another one than that of a page's reader. */
 const UNUSUAL = ['x-forwarded-host', 'sec-purpose', 'purpose', 'x-moz'] as const;
-
-/** What `/data` answers for a link, written once, as the bytes of its UTF-8. */
-const createDataBodies = () => {
-	const bodies = new WeakMap<LinkRow, string>();
-	return (row: LinkRow): string => {
-		const known = bodies.get(row);
-		if (known !== undefined) {
-			return known;
-		}
-
-		const body = bytesAsText(
-			JSON.stringify({
-				linkId: row.id,
-				path: row.path ?? '/',
-				params: {...row.template_params, ...row.params},
-			}),
-		);
-		bodies.set(row, body);
-		return body;
-	};
-};
 
 /**
  * Answers the visits that nearly all requests are, and hands every other request on: a person's GET of a live link, or
@@ -140,7 +120,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			return null;
 		}
 
-		return async (ip: string, started: number): Promise<void> => {
+		return async (ip: string, started: number, handOn: () => void): Promise<void> => {
 			const cookie = globalPrivacyControl ? null : visitorCookie(headers.cookie);
 			const link = {
 				id: row.id,
@@ -152,7 +132,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			const isKept = await recordVisit(services, {ip, headers, stream: request}, link, visitor, opened);
 			if (!isKept && kind.hasToken) {
 				// The page without a token is another one.
-				next(request, response);
+				handOn();
 				return;
 			}
 
@@ -210,18 +190,31 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 
 		const started = performance.now();
 		const ip = services.clientIp.ip(request);
-		// A request that is refused costs nothing, so that it is refused again where it is told so.
-		if (services.limiter.take(limits.resolution, limitSubjectOf(ip)) !== 0) {
+		const handOn = (wait: number): void => {
+			// It has been counted, so that nobody counts it again.
+			decidedWaits.set(request, wait);
 			next(request, response);
-			return;
-		}
-
-		answer(ip, started).catch((error: unknown) => {
-			services.log.error({err: error}, 'a visit could not be answered at once');
-			if (!response.headersSent) {
-				next(request, response);
+		};
+		const decided = (wait: number): void => {
+			if (wait > 0) {
+				handOn(wait);
+				return;
 			}
-		});
+
+			answer(ip, started, () => handOn(0)).catch((error: unknown) => {
+				services.log.error({err: error}, 'a visit could not be answered at once');
+				if (!response.headersSent) {
+					handOn(0);
+				}
+			});
+		};
+		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
+		// For nearly all visitors it is decided at once.
+		if (typeof wait === 'number') {
+			decided(wait);
+		} else {
+			wait.then(decided, () => next(request, response));
+		}
 	};
 
 	return (request, response) => {

@@ -130,7 +130,7 @@ test('where a server of this machine is away, its environment and its database a
 	const wrong = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, PORT: 'many', WORKERS: '0'}});
 	t.deepEqual(
 		findingsIn(wrong).flatMap(({check, message}) => (check === 'configuration.fault' ? [message.split(' ')[0]] : [])),
-		['WORKERS', 'PORT'],
+		['PORT', 'WORKERS'],
 	);
 	const fresh = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
 	const database = findingsIn(fresh).find(({area}) => area === 'Database');

@@ -6,8 +6,11 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 
+/** Undoes what was made when the test, or the file of tests, is over. */
+type Teardown = Pick<ExecutionContext, 'teardown'>;
+
 /** The binary as a user starts it, with an environment of its own. @param root a copy of the package. */
-export const oplink = (t: ExecutionContext, args: string[], env: Record<string, string>, root = packageRoot) => {
+export const oplink = (t: Teardown, args: string[], env: Record<string, string>, root = packageRoot) => {
 	const child = spawn(process.execPath, [path.join(root, 'bin', 'oplink.js'), ...args], {
 		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,7 +53,7 @@ export const oplink = (t: ExecutionContext, args: string[], env: Record<string, 
 };
 
 /** An empty DATA_DIR, removed with the test. */
-export const dataDirectory = async (t: ExecutionContext): Promise<string> => {
+export const dataDirectory = async (t: Teardown): Promise<string> => {
 	const directory = await mkdtemp(path.join(tmpdir(), 'oplink-serve-'));
 	// As root the database belongs to nobody, who has to get there.
 	await chmod(directory, 0o711);

@@ -1,80 +1,25 @@
-import {type ChildProcess, spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
-import {once} from 'node:events';
-import {readFileSync} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
-import {type AddressInfo, createServer} from 'node:net';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {Redis} from 'ioredis';
 import {createClock} from '../../src/clock.ts';
 import {limits} from '../../src/limits/limits.ts';
-import {createLimiter} from '../../src/limits/sliding-window.ts';
-import {findRedisBinary} from '../setup/redis-binary.ts';
-
-const freePort = async (): Promise<number> => {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const {port} = server.address() as AddressInfo;
-	server.close();
-	await once(server, 'close');
-	return port;
-};
-
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-	while (!(await condition())) {
-		await delay(5);
-	}
-};
-
-/** A Redis of this test alone, that can be killed, stopped and started again on the same port. */
-const createRedisServer = async (t: ExecutionContext) => {
-	const port = await freePort();
-	const folder = await mkdtemp(join(tmpdir(), 'oplink-redis-'));
-	let child: ChildProcess | null = null;
-	const kill = async () => {
-		if (child !== null && child.exitCode === null && child.signalCode === null) {
-			const gone = once(child, 'exit');
-			child.kill('SIGKILL');
-			await gone;
-		}
-	};
-	t.teardown(async () => {
-		await kill();
-		await rm(folder, {recursive: true, force: true});
-	});
-
-	const start = async () => {
-		const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
-		child = spawn(await findRedisBinary(), options, {stdio: ['ignore', 'pipe', 'inherit']});
-		for await (const chunk of child.stdout ?? []) {
-			if (String(chunk).includes('Ready to accept connections')) {
-				break;
-			}
-		}
-	};
-
-	/** A process goes on until it has noticed the signal: Linux tells when it stands. */
-	const pause = async () => {
-		child?.kill('SIGSTOP');
-		const stat = `/proc/${child?.pid}/stat`;
-		await until(() => process.platform !== 'linux' || readFileSync(stat, 'latin1').includes(') T '));
-	};
-
-	return {port, start, kill, pause, resume: () => child?.kill('SIGCONT')};
-};
+import {createWindows} from '../../src/limits/windows.ts';
+import {createRedisServer, until} from '../helpers/redis-server.ts';
+import {freePort} from '../setup/free-port.ts';
 
 /** A limiter of the real clock on that port, and what it logged. */
 const startLimiter = (t: ExecutionContext, port: number) => {
-	const redis = new Redis({port, host: '127.0.0.1', lazyConnect: true});
 	const logged: string[] = [];
 	const log = {
 		warn: (_fields: object, message: string) => logged.push(`warn: ${message}`),
 		info: (message: string) => logged.push(`info: ${message}`),
 	};
-	const limiter = createLimiter({redis, clock: createClock(0), log: log as never});
+	const limiter = createWindows({
+		redisUrl: `redis://127.0.0.1:${port}`,
+		clock: createClock(0),
+		log: log as never,
+		processes: 1,
+	});
 	t.teardown(() => limiter.close());
 	return {limiter, logged};
 };
@@ -99,8 +44,8 @@ const admittedOf = async ({limiter}: Started, subject: string, count: number): P
 	return waits.filter((wait) => wait === 0).length;
 };
 
-const OUTAGE = 'warn: Redis does not answer; rate limits are counted per process until it does';
-const RECOVERY = 'info: Redis answers again; rate limits are shared again';
+const OUTAGE = 'warn: Redis does not decide; rate limits are kept on this machine until it does';
+const RECOVERY = 'info: Redis decides again; rate limits are shared again';
 
 /**
  * What was logged: each outage once when it begins and once when it ends. On a busy machine an answer may come too late
@@ -134,7 +79,7 @@ const admittedTogether = (...all: Started[]): Promise<number> =>
 		return admitted.reduce((sum, count) => sum + count, 0);
 	});
 
-test('a Redis that was never there: limits hold per process, and the log says so once', async (t) => {
+test('a Redis that was never there: limits hold on this machine, and the log says so once', async (t) => {
 	const started = startLimiter(t, await freePort());
 	await until(() => started.logged.length > 0);
 	t.is(await admittedOf(started, 'caller', 20), 5);

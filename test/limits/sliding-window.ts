@@ -5,13 +5,15 @@ import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import {Redis} from 'ioredis';
 import type {Clock} from '../../src/clock.ts';
+import {limitSubjectOf} from '../../src/limits/limit-subject.ts';
+import type {Limiter} from '../../src/limits/limiter.ts';
 import {type Limit, limits} from '../../src/limits/limits.ts';
 import {createMemoryLimiter} from '../../src/limits/memory-limiter.ts';
 import {createRedisLimiter} from '../../src/limits/redis-limiter.ts';
-import {type Limiter, limitSubjectOf} from '../../src/limits/sliding-window.ts';
 
 type MovedClock = Clock & {move(milliseconds: number): void};
-type Setup = {name: string; start(t: ExecutionContext, clock: Clock): Limiter};
+type Windows = Pick<Limiter, 'take'>;
+type Setup = {name: string; start(t: ExecutionContext, clock: Clock): Windows};
 
 const createMovedClock = (): MovedClock => {
 	let now = Date.UTC(2026, 0, 1);
@@ -39,7 +41,7 @@ const setups: Setup[] = [
 	{name: 'in Redis', start: (t, clock) => createRedisLimiter({redis: connect(t), time: clock})},
 ];
 
-const takeMany = (limiter: Limiter, limit: Limit, subject: string, count: number): Promise<number[]> =>
+const takeMany = (limiter: Windows, limit: Limit, subject: string, count: number): Promise<number[]> =>
 	Promise.all(Array.from({length: count}, () => limiter.take(limit, subject)));
 
 const admitted = (waits: number[]): number => waits.filter((wait) => wait === 0).length;

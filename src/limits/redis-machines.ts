@@ -1,0 +1,54 @@
+import {randomUUID} from 'node:crypto';
+import type {Redis} from 'ioredis';
+
+/** The machines on one Redis: this one, and who else said lately that it is there. */
+export type Machines = {self: string; others(): ReadonlyArray<{id: string; processes: number}>};
+
+/** How often a machine says that it is there, and after which silence it counts as gone. */
+export const BEAT_MS = 1000;
+const SILENT_MS = 5000;
+
+const KEY = 'oplink:machines';
+
+// A Redis that is full refuses the first write of a script alone, and only one that takes memory.
+const SCRIPT = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+`;
+
+/** Says that the machine of a command is there, which is nobody: whether Redis takes the writes that limits need. */
+export const checkWrites = async (redis: Redis): Promise<void> => {
+	await redis.eval(SCRIPT, 1, 'oplink:machines:check', 'check', SILENT_MS);
+};
+
+/** Says that this machine is there, in a list of all in Redis. @param processes how many answer on this machine. */
+export const createRedisMachines = ({
+	redis,
+	processes,
+}: {
+	redis: Redis;
+	processes: number;
+}): Machines & {beat(): Promise<void>; leave(): Promise<void>} => {
+	const self = randomUUID();
+	const member = `${self} ${processes}`;
+	let others: Array<{id: string; processes: number}> = [];
+	return {
+		self,
+		others: () => others,
+		/** Rejects where Redis cannot be reached or takes no writes. */
+		beat: async () => {
+			const members = (await redis.eval(SCRIPT, 1, KEY, member, SILENT_MS)) as string[];
+			others = members
+				.map((member) => member.split(' '))
+				.map(([id = '', count]) => ({id, processes: Number(count)}))
+				.filter(({id}) => id !== self);
+		},
+		leave: async () => {
+			await redis.zrem(KEY, member);
+		},
+	};
+};

@@ -1,0 +1,110 @@
+import type {Logger} from 'pino';
+import type {Clock} from '../clock.ts';
+import {connectRedis} from './connect-redis.ts';
+import type {Limiter} from './limiter.ts';
+import type {Limit} from './limits.ts';
+import {createMemoryLimiter} from './memory-limiter.ts';
+import {createRedisLimiter, failFastOptions, type TimeSource} from './redis-limiter.ts';
+import {BEAT_MS, createRedisMachines} from './redis-machines.ts';
+
+export type WindowsGiven = {
+	/** Null: the windows are those of this process. */
+	redisUrl: string | null;
+	clock: Clock;
+	log: Pick<Logger, 'info' | 'warn'>;
+	/** How many processes of this machine answer. */
+	processes: number;
+	/** The time of shared windows: the Redis server's, because the clocks of machines differ. */
+	time?: TimeSource;
+};
+
+/**
+ * The windows of a machine. With Redis they are those of all machines. A Redis that does not decide (away, slow, full,
+ * read-only) never fails or delays requests: windows in memory decide until it is back, so limits go on, per machine. An
+ * outage is logged once when it begins and once when it ends.
+ */
+export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}: WindowsGiven): Limiter => {
+	const local = createMemoryLimiter({clock});
+	if (redisUrl === null) {
+		return local;
+	}
+
+	const connection = connectRedis(redisUrl, failFastOptions);
+	const machines = createRedisMachines({redis: connection, processes});
+	const shared = createRedisLimiter({redis: connection, time, machines});
+	let isAway = false;
+	let outages = 0;
+	let isProbing = false;
+	let isClosed = false;
+
+	const away = (error?: Error) => {
+		if (!isAway && !isClosed) {
+			isAway = true;
+			outages += 1;
+			log.warn({err: error}, 'Redis does not decide; rate limits are kept on this machine until it does');
+		}
+	};
+
+	const back = () => {
+		if (isAway && !isClosed) {
+			isAway = false;
+			log.info('Redis decides again; rate limits are shared again');
+		}
+	};
+
+	// A server can be connected and still not decide (stopped, read-only, out of memory), and may then even answer what
+	// writes nothing. So a connection alone ends no outage: one write at a time is tried on the side.
+	const probe = async () => {
+		if (isProbing || connection.status !== 'ready') {
+			return;
+		}
+
+		isProbing = true;
+		try {
+			await machines.beat();
+			back();
+		} catch (error) {
+			// After a failover the old primary answers that it is read-only; a new connection finds the new one.
+			if (isAway && (error as Error).message.startsWith('READONLY')) {
+				connection.disconnect(true);
+			}
+		} finally {
+			isProbing = false;
+		}
+	};
+
+	connection.on('error', away);
+	connection.on('close', () => away());
+	connection.on('ready', probe);
+	const beating = setInterval(probe, BEAT_MS).unref();
+
+	return {
+		take: async (limit: Limit, subject: string, before = 0) => {
+			if (isAway || connection.status !== 'ready') {
+				void probe();
+				return local.take(limit, subject, before);
+			}
+
+			const outage = outages;
+			try {
+				return await shared.take(limit, subject, before);
+			} catch (error) {
+				// What was asked before an outage and fails after it is no new one.
+				if (outage === outages) {
+					away(error as Error);
+				}
+
+				return local.take(limit, subject, before);
+			}
+		},
+		ping: machines.beat,
+		close: async () => {
+			isClosed = true;
+			clearInterval(beating);
+			// One that cannot be told counts as gone soon.
+			await machines.leave().catch(() => {});
+			connection.disconnect();
+			await local.close();
+		},
+	};
+};

@@ -1,0 +1,49 @@
+import {createTestDatabase} from './database.ts';
+import {dataDirectory, oplink, ready} from './process.ts';
+import type {TestService} from './service.ts';
+
+const adminToken = 'a-token-of-32-characters-or-more';
+
+/**
+ * `oplink serve` with two workers, over a database of its own: what builders and callers need of a service, and the
+ * program. `workers` are the process ids of those that ever answered.
+ */
+export const startWorkers = async (env: Record<string, string> = {}) => {
+	const undos: Array<() => unknown> = [];
+	const t = {teardown: (undo: () => unknown) => void undos.push(undo)};
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const program = oplink(t, ['serve'], {
+		PORT: '0',
+		WORKERS: '2',
+		ADMIN_TOKEN: adminToken,
+		DATA_DIR: await dataDirectory(t),
+		DATABASE_URL: database.url,
+		TRUSTED_PROXIES: '127.0.0.0/8',
+		LOG_FORMAT: 'json',
+		...env,
+	});
+	const [, url = ''] = await program.printed(ready);
+	return {
+		...program,
+		url,
+		workers: () => [...program.stderr().matchAll(/"pid":(\d+),"msg":"ready"/g)].map(([, pid]) => Number(pid)),
+		service: {url, adminToken} as unknown as TestService,
+		stop: async (): Promise<void> => {
+			program.child.kill('SIGTERM');
+			await program.ended;
+			for (const undo of undos.toReversed()) {
+				await undo();
+			}
+		},
+	};
+};
+
+export type Workers = Awaited<ReturnType<typeof startWorkers>>;
+
+/** A numbered database of the run's Redis: to those of another number nobody else is there. */
+export const redisOfOwn = (number: number): string => {
+	const url = new URL(process.env['TEST_REDIS_URL'] ?? '');
+	url.pathname = `/${number}`;
+	return url.href;
+};
