@@ -49,6 +49,20 @@ const queryPart = ({schema, name}: Parameter): fc.Arbitrary<string> =>
 		{weight: 1, arbitrary: fc.constantFrom(`${name}=1&${name}=2`, `${name}[]=1`, `${name}[a]=1`, name)},
 	);
 
+/** A query of nearly all that Node takes of a request's head, as slow to read as it can be. */
+const longQueries = [
+	'a&'.repeat(7000),
+	Array.from({length: 2000}, (_, index) => `k${index}=`).join('&'),
+	'orgId=x&'.repeat(1800),
+	'deviceId=x&'.repeat(1300),
+	'%00='.repeat(3500),
+	`a=${'%F0%9F%98%80'.repeat(1150)}`,
+	'+'.repeat(14_000),
+	`domain=${'a.'.repeat(7000)}`,
+	`hmac=${'0'.repeat(14_000)}`,
+	`q=${'%25'.repeat(4500)}`,
+];
+
 const strayQuery = fc.oneof(
 	{weight: 10, arbitrary: fc.constant('')},
 	{
@@ -63,6 +77,7 @@ const strayQuery = fc.oneof(
 			'%',
 			'orgId=x',
 			'a=1&'.repeat(500),
+			...longQueries,
 		),
 	},
 );
@@ -80,6 +95,65 @@ const octets = fc.oneof(
 	),
 	fc.string({unit: 'binary-ascii', maxLength: 30}).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '')),
 );
+
+/** Headers that a regular expression or a list that is searched again and again would take long to read. */
+const longTexts = [
+	't=1,'.repeat(3500),
+	`t=1,${'v1=0,'.repeat(2800)}`,
+	'v1,x '.repeat(2800),
+	' '.repeat(14_000),
+	`x${' '.repeat(13_900)}x`,
+	'a,'.repeat(7000),
+	'a;q=0.1,'.repeat(1700),
+	';'.repeat(14_000),
+	'; oplink_visitor='.repeat(800),
+	'"'.repeat(14_000),
+	'"x", '.repeat(2800),
+	'10.0.0.1, '.repeat(1400),
+	'[::1]:'.repeat(2300),
+	'Version/ '.repeat(1500),
+	'Mozilla/5.0 (Linux; Android 1; '.repeat(450),
+	'a.'.repeat(7000),
+	'/'.repeat(14_000),
+	'1:1:'.repeat(3500),
+	`1:${'9'.repeat(18)}:${'1,'.repeat(6900)}`,
+	'https://'.repeat(1700),
+	'%'.repeat(14_000),
+	'-'.repeat(14_000),
+	'Bearer '.repeat(2000),
+].map((text) => text.slice(0, 14_000));
+const readHeaders = [
+	'Accept',
+	'Accept-Language',
+	'Authorization',
+	'CF-IPCountry',
+	'Content-Type',
+	'Cookie',
+	'Forwarded',
+	'Host',
+	'Idempotency-Key',
+	'If-None-Match',
+	'Last-Event-ID',
+	'Origin',
+	'Referer',
+	'Sec-CH-Timezone',
+	'Sec-CH-UA-Model',
+	'Sec-CH-UA-Platform-Version',
+	'Sec-Purpose',
+	'Stripe-Signature',
+	'User-Agent',
+	'X-API-Key',
+	'X-Forwarded-For',
+	'X-Forwarded-Host',
+	'X-Forwarded-Proto',
+	'X-Request-Id',
+	'svix-id',
+	'svix-signature',
+	'svix-timestamp',
+];
+const longHeader = fc
+	.tuple(fc.constantFrom(...readHeaders), fc.constantFrom(...longTexts))
+	.map(([name, text]): Record<string, string> => ({[name]: text}));
 
 const oddHeaders = fc.record(
 	{
@@ -119,9 +193,10 @@ const oddHeaders = fc.record(
 	{requiredKeys: []},
 );
 const headers = fc.oneof(
-	{weight: 6, arbitrary: fc.constant<Record<string, string>>({})},
+	{weight: 12, arbitrary: fc.constant<Record<string, string>>({})},
+	{weight: 1, arbitrary: longHeader},
 	{
-		weight: 1,
+		weight: 2,
 		arbitrary: oddHeaders.map((all) => Object.fromEntries(Object.entries(all).slice(0, 6)) as Record<string, string>),
 	},
 );

@@ -107,8 +107,25 @@ const ids: Record<string, string[]> = {
 	channel: ['channel'],
 };
 
+/** Texts that look like match tokens and are none, or have one within. */
+const oddTokens = [
+	'9bbc_',
+	'../..',
+	'opl_',
+	`opl_${'x'.repeat(32)}`,
+	`opl_${'x'.repeat(31)}`,
+	`opl_${'-'.repeat(32)}`,
+	`opl_${'é'.repeat(32)}`,
+	'opl_'.repeat(24),
+	`referrer=${known('token')}&a=b`,
+	`${known('token')}x`,
+];
+
 /** What fields of these names hold, where their schema alone would let little through. */
 const samples: Record<string, unknown[]> = {
+	token: oddTokens,
+	clipboardToken: oddTokens,
+	installReferrer: oddTokens,
 	plan: ['STARTER', 'SOLO', 'growth', 'SCALE', 'ENTERPRISE', null],
 	timezone: ['Europe/Berlin', 'UTC', 'Asia/Kathmandu', 'Pacific/Apia'],
 	from: ['2026-03-01', '2026-03-09T12:00:00Z', '1970-01-01', '9999-12-31'],
