@@ -11,6 +11,11 @@ export type MatchRequest = {
 	ip: string;
 	/** The organization of a valid CLIENT key. */
 	organization: Organization | null;
+	/**
+	 * Whether a script of a web page asks, as a browser says by `Origin`. Any page could ask from the browser of whoever
+	 * just tapped a link, so that without a key it gets nothing by a guess.
+	 */
+	isOfWebPage?: boolean;
 	/** What the attempt is recorded as, for a caller who reads it; a new id unless given. */
 	attemptId?: string;
 };
@@ -22,13 +27,15 @@ export type Asker = {
 	/** Under this week's secret, and last week's where there is one. */
 	places: [NetworkKeys, ...NetworkKeys[]];
 	devices: [Buffer, ...Buffer[]];
+	/** Without them a token alone decides. */
+	allowsGuesses: boolean;
 	/** Guesses stay within it (decisions 6). */
 	organizationId: string | null;
 };
 
 export const askerOf = async (
 	{matchPeppers, clock}: Services,
-	{fields, ip, organization}: MatchRequest,
+	{fields, ip, organization, isOfWebPage = false}: MatchRequest,
 ): Promise<Asker> => {
 	const now = clock.now();
 	const [current, ...previous] = await matchPeppers.at(now);
@@ -40,6 +47,7 @@ export const askerOf = async (
 		signals: signalsOfApp(fields),
 		places: [networkKeysOf(current, ip), ...previous.map((pepper) => networkKeysOf(pepper, ip))],
 		devices: [device(current), ...previous.map(device)],
+		allowsGuesses: !isOfWebPage || organization !== null,
 		organizationId: organization?.id ?? null,
 	};
 };

@@ -130,7 +130,7 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 	}
 
 	for (;;) {
-		const repeated = await repeat(services, asker, around.lastOfDevice);
+		const repeated = asker.allowsGuesses ? await repeat(services, asker, around.lastOfDevice) : null;
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}

@@ -10,7 +10,10 @@ export const matchRoutes = [
 		method: 'POST',
 		path: '/match',
 		summary: 'Find the click that a first open came from',
-		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.'},
+		headers: {
+			'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.',
+			Origin: 'Where a browser sends it, without a valid CLIENT key, tokens alone match.',
+		},
 		answer: matchAnswer,
 		credential: 'none',
 		limit: limits.match,
@@ -20,6 +23,7 @@ export const matchRoutes = [
 			const answer = await findMatch(services, {
 				fields: body,
 				ip: request.ip,
+				isOfWebPage: request.headers.origin !== undefined,
 				organization: await organizationOfKey(services, request.headers['x-api-key']),
 			});
 			services.metrics.match(answer.matchMethod, answer.matched ? answer.matchConfidence : 'none');

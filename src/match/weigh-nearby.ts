@@ -33,6 +33,10 @@ export const weighNearby = async (
 	{atAddress, openNearby, inNetwork, consumed}: Surroundings,
 ): Promise<NearbyWeighing> => {
 	const {now, organizationId, signals} = asker;
+	if (!asker.allowsGuesses) {
+		return {guess: null, reason: 'guesses_off', weighed: [], clicks: new Map()};
+	}
+
 	const clicks = new Map(atAddress.map((click) => [click.id, click]));
 	const candidates = atAddress.map((click) => candidateOf(click, 'ip'));
 	const weigh = (): NearbyWeighing => ({

@@ -34,6 +34,7 @@ const asker = (now: Date): Asker => ({
 	signals: normalise({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null}),
 	places: [{ipKey: randomBytes(16), netKey: randomBytes(16)}],
 	devices: [randomBytes(16)],
+	allowsGuesses: true,
 	organizationId: null,
 });
 
