@@ -1,4 +1,4 @@
-import type {JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
+import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
@@ -35,6 +35,8 @@ const CLOCK_TOLERANCE = 5;
  */
 const KEY_SET_COOLDOWN_MS = 10_000;
 const KEY_SET_TIMEOUT_MS = 5000;
+/** So often is a provider that fails asked for its key set; jose's own cooldown counts successes alone. */
+const KEY_SET_FAILURE_COOLDOWN_MS = 1000;
 
 const record = (value: unknown): Record<string, unknown> =>
 	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -68,6 +70,49 @@ const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean
 	// jose's own class, without a code of its own, for an answer of the key set that is no 200.
 	error.constructor === errors.JOSEError;
 
+const hasKeys = (text: string): boolean => {
+	try {
+		return Array.isArray(record(JSON.parse(text)).keys);
+	} catch {
+		// A page of a proxy, which is no key set.
+		return false;
+	}
+};
+
+/**
+ * Fetches the key set; after a failure nothing is asked for a second, so that a flood of sessions is no flood of fetches.
+ * @throws what the last fetch threw.
+ */
+const createKeySetFetch = (clock: Clock): FetchImplementation => {
+	let failure: {at: number; error: unknown} | null = null;
+	const load: FetchImplementation = async (url, options) => {
+		const response = await fetch(url, options);
+		const text = await response.text();
+		if (response.status !== 200 || !hasKeys(text)) {
+			throw new Error(`the answer of the key set, ${response.status}, is none`);
+		}
+
+		return new Response(text, {headers: {'Content-Type': 'application/json'}});
+	};
+
+	return async (url, options) => {
+		// A clock that was set back must not keep the provider out for longer.
+		const passed = failure === null ? Number.POSITIVE_INFINITY : Math.abs(clock.now().getTime() - failure.at);
+		if (failure !== null && passed < KEY_SET_FAILURE_COOLDOWN_MS) {
+			throw failure.error;
+		}
+
+		try {
+			const answer = await load(url, options);
+			failure = null;
+			return answer;
+		} catch (error) {
+			failure = {at: clock.now().getTime(), error};
+			throw error;
+		}
+	};
+};
+
 /** `Authorization: Bearer <token>` of a session. @throws 401 in the words of interface 7.5. */
 const sessionToken = (authorization: string | undefined): string => {
 	const token = bearerTokenOf(authorization);
@@ -86,6 +131,7 @@ const sessionToken = (authorization: string | undefined): string => {
 export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): SessionVerifier => {
 	const {issuer, jwksUrl, audience, authorizedParties} = idp;
 	let keySet: JWTVerifyGetKey | null = null;
+	const fetchKeySet = createKeySetFetch(clock);
 
 	const verify = async (token: string): Promise<{claims: JWTPayload; header: JWTHeaderParameters}> => {
 		if (jwksUrl === null || issuer === null) {
@@ -96,6 +142,7 @@ export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): Se
 		keySet ??= jose.createRemoteJWKSet(new URL(jwksUrl), {
 			cooldownDuration: KEY_SET_COOLDOWN_MS,
 			timeoutDuration: KEY_SET_TIMEOUT_MS,
+			[jose.customFetch]: fetchKeySet,
 		});
 		try {
 			const {payload, protectedHeader} = await jose.jwtVerify(token, keySet, {

@@ -138,8 +138,9 @@ test('audience and authorized parties are demanded where they are configured', a
 });
 
 test('a key that was rotated in is found, one that was rotated out ends, and keys held serve while the set is away', async (t) => {
-	const own = await startIdentityProvider({clock});
-	const on = await startService(own.env, clock);
+	const ownClock = createFakeClock();
+	const own = await startIdentityProvider({clock: ownClock});
+	const on = await startService(own.env, ownClock);
 	t.teardown(async () => {
 		await on.stop();
 		await own.stop();
@@ -152,6 +153,7 @@ test('a key that was rotated in is found, one that was rotated out ends, and key
 	const first = await present(on, `Bearer ${await token()}`);
 	t.deepEqual(first, {status: 502, message: 'Identity provider unavailable'});
 	away.lift();
+	ownClock.advance(1);
 
 	// An unknown key asks for the set anew, without waiting, where the last answer is not fresh.
 	await own.rotateKeys({keepOld: false});
@@ -168,6 +170,41 @@ test('a key that was rotated in is found, one that was rotated out ends, and key
 
 	t.is(own.calls.length, asked);
 });
+
+for (const [what, fault] of Object.entries({
+	'answers 500': {status: 500},
+	'answers with a page': {rawBody: '<html>'},
+	'hangs up': {drop: true},
+})) {
+	test(`a flood of sessions is one fetch a second of a key set whose provider ${what}`, async (t) => {
+		const ownClock = createFakeClock();
+		const own = await startIdentityProvider({clock: ownClock});
+		const on = await startService(own.env, ownClock);
+		t.teardown(async () => {
+			await on.stop();
+			await own.stop();
+		});
+		const away = own.fail({...fault, path: '/.well-known/jwks.json', times: Infinity});
+		const token = await own.token({user: opsUser, organization: own.opsOrganization});
+		const flood = async (expected: object) => {
+			for (let index = 0; index < 5; index += 1) {
+				const unknown = await own.token({user: opsUser, header: {kid: `ins_${index}`}});
+				const answers = await Promise.all([present(on, `Bearer ${token}`), present(on, `Bearer ${unknown}`)]);
+				t.like(answers[0], expected);
+			}
+		};
+		const unavailable = {status: 502, message: 'Identity provider unavailable'};
+		await flood(unavailable);
+		t.is(own.calls.length, 1);
+		ownClock.advance(1);
+		await flood(unavailable);
+		t.is(own.calls.length, 2);
+		away.lift();
+		ownClock.advance(1);
+		await flood(accepted);
+		t.is(own.calls.length, 3);
+	});
+}
 
 test('a session token opens no other surface, and no other credential opens the portal', async (t) => {
 	const authorization = `Bearer ${await idp.token({user: opsUser, organization: idp.opsOrganization, role: 'owner'})}`;
