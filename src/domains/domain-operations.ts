@@ -12,7 +12,7 @@ import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.t
 import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type Domain, domainJson, mintVerificationToken} from './domain.ts';
-import {createDomainStore, findUsableDomain, sharedDomainId} from './domain-store.ts';
+import {createDomainStore, createHostnameRulings, findUsableDomain, sharedDomainId} from './domain-store.ts';
 
 export type DomainJson = ReturnType<typeof domainJson>;
 export type DomainTarget = {organization: Organization; by: Caller; id: string};
@@ -81,7 +81,7 @@ export const requireCustomDomains = (services: Services, organization: Organizat
 };
 
 /**
- * Adds a domain, PENDING until it is verified.
+ * Adds a domain, PENDING until it is verified; one whose name the operator rejected is REJECTED at once.
  * @param hostname as `normalHostname` writes it.
  * @throws 400 for a host of the service itself, 402, 403 FEATURE_NOT_AVAILABLE, 409 where it is in use.
  */
@@ -89,14 +89,17 @@ export const addDomain = (
 	services: Services,
 	{hostname, ...target}: {organization: {id: string}; by: Caller; hostname: string},
 ): Promise<DomainJson> =>
-	withDomains(services, target, async ({organization, store, now, record, json}) => {
+	withDomains(services, target, async ({trx, organization, store, now, record, json}) => {
 		if (services.hostRoles.roleOf(hostname) !== 'other') {
 			throw validationFailed([{field: 'hostname', message: 'hostname must not be a host of this service'}]);
 		}
 
 		const plan = requireCustomDomains(services, organization);
 		requireQuota(plan, 'domains', await store.count());
-		const domain = await store.insert({hostname, token: mintVerificationToken()}, now);
+		const rulings = createHostnameRulings(trx);
+		await rulings.hold(hostname);
+		const status = (await rulings.isRejected(hostname)) ? 'REJECTED' : 'PENDING';
+		const domain = await store.insert({hostname, token: mintVerificationToken(), status}, now);
 		await record('CREATE', domain);
 		return json(domain);
 	});

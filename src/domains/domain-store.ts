@@ -66,6 +66,43 @@ export const findUsableDomain = async (db: Db, organizationId: string, domainId:
 			.select('*'),
 	);
 
+/** The number only has to differ from other advisory locks of ours. */
+const HOSTNAME_LOCK = 7_340_112;
+
+/**
+ * What is decided about a host name for every organization. Whoever adds, verifies, approves or rejects a name holds it
+ * until the transaction ends, so that none of them misses what another one decides.
+ */
+export const createHostnameRulings = (trx: Db) => ({
+	hold: async (hostname: string): Promise<void> => {
+		await trx.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [HOSTNAME_LOCK, hostname]);
+	},
+
+	isRejected: async (hostname: string): Promise<boolean> =>
+		(await trx('rejected_hostnames').where({hostname}).select('hostname')).length > 0,
+
+	/**
+	 * Rejects the name. One that another organization has verified is that one's, and stays: then only the domain at hand is
+	 * rejected, which could not be verified anyway.
+	 */
+	reject: async (hostname: string, organizationId: string, now: Date): Promise<void> => {
+		await trx.raw(
+			`INSERT INTO rejected_hostnames (hostname, rejected_at)
+			SELECT :hostname, :now
+			WHERE NOT EXISTS (
+				SELECT FROM domains
+				WHERE hostname = :hostname AND status = 'VERIFIED' AND organization_id <> :organizationId
+			)
+			ON CONFLICT DO NOTHING`,
+			{hostname, organizationId, now},
+		);
+	},
+
+	approve: async (hostname: string): Promise<void> => {
+		await trx('rejected_hostnames').where({hostname}).delete();
+	},
+});
+
 /** The statements on one organization's domains, over a pool or a transaction. */
 export const createDomainStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
@@ -100,13 +137,16 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return firstDomain(await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate()));
 		},
 
-		/** A PENDING domain. @throws 409 where the organization has it, or it is VERIFIED for another one. */
-		insert: async (domain: {hostname: string; token: string}, now: Date): Promise<Domain> => {
+		/** A domain, PENDING at first. @throws 409 where the organization has it, or it is VERIFIED for another one. */
+		insert: async (
+			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
+			now: Date,
+		): Promise<Domain> => {
 			const {rows} = await db
 				.raw<{rows: Row[]}>(
 					`INSERT INTO domains
 						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
-					SELECT :id, :organizationId, :hostname, 'PENDING', :token, :now, :now
+					SELECT :id, :organizationId, :hostname, :status, :token, :now, :now
 					WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = :hostname AND status = 'VERIFIED')
 					RETURNING *`,
 					{...domain, id: randomUUID(), organizationId, now},

@@ -3,7 +3,7 @@ import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {type Domain, recordName} from './domain.ts';
 import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
-import {createDomainStore} from './domain-store.ts';
+import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
 /** How much of a zone is looked at: a value of ours has 52 characters, and nobody needs a thousand records. */
 const MOST_RECORDS = 1000;
@@ -55,10 +55,18 @@ export const verifyDomain = async (services: Services, target: DomainTarget): Pr
 		await requireRecord(services, asked);
 	}
 
-	return withDomains(services, target, async ({now, store, record, json}) => {
+	return withDomains(services, target, async ({trx, now, store, record, json}) => {
 		const domain = requirePending(await store.lock(target.id));
 		if (domain.status === 'VERIFIED') {
 			return json(domain);
+		}
+
+		// The name may have been rejected under another organization since this one was added.
+		const hostname = domain.hostname ?? '';
+		const rulings = createHostnameRulings(trx);
+		await rulings.hold(hostname);
+		if (await rulings.isRejected(hostname)) {
+			throw domainRejected();
 		}
 
 		const verified = await store.setStatus(domain, 'VERIFIED', now);
@@ -68,11 +76,11 @@ export const verifyDomain = async (services: Services, target: DomainTarget): Pr
 };
 
 /**
- * Lets a domain serve on the operator's word, without DNS.
+ * Lets a domain serve on the operator's word, without DNS. A name that was rejected is free again, for every organization.
  * @throws 404, 409 where another organization has it verified.
  */
 export const approveDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
-	withDomains(services, target, async ({now, store, record, json}) => {
+	withDomains(services, target, async ({trx, now, store, record, json}) => {
 		const domain = await store.lock(target.id);
 		if (domain === null) {
 			throw domainNotFound();
@@ -82,13 +90,18 @@ export const approveDomain = (services: Services, target: DomainTarget): Promise
 			return json(domain);
 		}
 
+		const hostname = domain.hostname ?? '';
+		const rulings = createHostnameRulings(trx);
+		await rulings.hold(hostname);
+		await rulings.approve(hostname);
 		const approved = await store.setStatus(domain, 'VERIFIED', now);
 		await record('APPROVE', approved, {from: domain.status});
 		return json(approved);
 	});
 
 /**
- * Stops a domain from serving, at once. Where it was the default, new links take the shared one from now on.
+ * Stops a domain from serving, at once, and its name from being verified by anybody until it is approved. Where it was the
+ * default, new links take the shared one from now on.
  * @throws 404.
  */
 export const rejectDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
@@ -98,6 +111,10 @@ export const rejectDomain = (services: Services, target: DomainTarget): Promise<
 			throw domainNotFound();
 		}
 
+		const hostname = domain.hostname ?? '';
+		const rulings = createHostnameRulings(trx);
+		await rulings.hold(hostname);
+		await rulings.reject(hostname, organization.id, now);
 		if (domain.status === 'REJECTED') {
 			return json(domain);
 		}

@@ -220,6 +220,43 @@ test('a rejected domain stops serving at once, and is verified again only after 
 	t.is(await statusOn(hostname, `/${org.orgKey}/${shortCode}`), 200);
 });
 
+test('a rejected name stays rejected, removed and added again and for every organization, until it is approved', async (t) => {
+	const hostname = freshHost();
+	const [acme, globex] = [await setup(), await setup()];
+	const waiting = await globex.add(hostname);
+	const {id} = await acme.approved(hostname);
+	dns.setTxt(`_oplink.${hostname}`, waiting.verification.value);
+	await acme.act(id, 'reject');
+
+	// What another organization had added before can prove the name and is refused all the same.
+	const proved = await globex.act(waiting.id, 'verify');
+	t.is(proved.status, 409);
+	t.is(proved.body.message, 'The domain was rejected by the operator and cannot be verified');
+	t.is((await acme.operator.delete(`${acme.base}/${id}`)).status, 200);
+	for (const {add, act} of [acme, await setup()]) {
+		const again = await add(hostname);
+		t.is(again.status, 'REJECTED');
+		dns.setTxt(`_oplink.${hostname}`, again.verification.value);
+		t.is((await act(again.id, 'verify')).status, 409);
+	}
+
+	t.is(await statusOn(hostname, '/.well-known/assetlinks.json'), 404);
+	t.is((await globex.act(waiting.id, 'approve')).body.status, 'VERIFIED');
+	await globex.operator.delete(`${globex.base}/${waiting.id}`);
+	t.is((await (await setup()).add(hostname)).status, 'PENDING');
+});
+
+test('rejecting an attempt at a name leaves the organization that has it verified alone', async (t) => {
+	const hostname = freshHost();
+	const [acme, globex] = [await setup(), await setup()];
+	const attempt = await globex.add(hostname);
+	const {id} = await acme.approved(hostname);
+	t.is((await globex.act(attempt.id, 'reject')).body.status, 'REJECTED');
+	t.is((await acme.operator.get(acme.base)).body.data[0].status, 'VERIFIED');
+	t.is((await acme.operator.delete(`${acme.base}/${id}`)).status, 200);
+	t.is((await acme.add(hostname)).status, 'PENDING');
+});
+
 test('a verified domain becomes the default of new links, and the shared one can again', async (t) => {
 	const {org, approved, act, shared} = await setup();
 	const {id, hostname} = await approved();
