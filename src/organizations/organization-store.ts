@@ -129,7 +129,7 @@ export const createOrganizationStore = (db: Db) => {
 					.catch((error: unknown) => {
 						throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(organization.name)});
 					});
-				// No row: another organization has that orgKey, so the next one is tried.
+				// No row: another organization has that orgKey, or had it and was deleted, so the next one is tried.
 				if (rows.length > 0) {
 					return toOrganization(onlyRow(rows));
 				}

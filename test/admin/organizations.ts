@@ -200,3 +200,21 @@ test('without the admin token, and with a wrong one, every admin route is 401', 
 		t.is(body.message, message);
 	}
 });
+
+test('the orgKey of a deleted organization is never given again', async (t) => {
+	const {id, orgKey} = await create();
+	t.is((await admin(service).delete(`/admin/organizations/${id}`)).status, 200);
+	// What a creation does that draws this orgKey, which cannot be had drawn: no row, and the next one is tried.
+	const drawn = await service.services.db('organizations').insert(
+		{
+			id: randomUUID(),
+			org_key: orgKey,
+			name: `Acme ${randomUUID()}`,
+			created_at: service.clock.now(),
+			updated_at: service.clock.now(),
+		},
+		['id'],
+	);
+	t.deepEqual(drawn, []);
+	t.is((await admin(service).get(`/admin/organizations/${orgKey}`)).status, 404);
+});
