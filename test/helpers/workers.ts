@@ -28,6 +28,7 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 		...program,
 		url,
 		workers: () => [...program.stderr().matchAll(/"pid":(\d+),"msg":"ready"/g)].map(([, pid]) => Number(pid)),
+		databaseUrl: database.url,
 		service: {url, adminToken} as unknown as TestService,
 		stop: async (): Promise<void> => {
 			program.child.kill('SIGTERM');

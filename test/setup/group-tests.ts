@@ -2,7 +2,10 @@ import path from 'node:path';
 import type {Plugin} from 'esbuild';
 import {packageRoot} from '../../src/package-root.ts';
 
-/** Files that take for themselves what the tests of a process share: `fetch`, the heap, a hook for each test, its thread for seconds. */
+/**
+ * Files that take for themselves what the tests of a process share: `fetch`, the heap, a hook for each test, its thread for seconds,
+ * what `startService` starts.
+ */
 const ALONE = new Set([
 	'test/bench/match-accuracy.ts',
 	'test/client/platform.ts',
@@ -10,6 +13,8 @@ const ALONE = new Set([
 	'test/resolution/link-memory.ts',
 	'test/billing/entitlements.ts',
 	'test/billing/model/sequences.ts',
+	'test/workers/again.ts',
+	'test/workers/again-with-redis.ts',
 ]);
 
 /** So few that no group is still at it when all the others are done. */

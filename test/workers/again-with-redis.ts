@@ -1,0 +1,2 @@
+import './_two-workers-with-redis.ts';
+import './_from-outside.ts';

@@ -1,0 +1,2 @@
+import './_two-workers.ts';
+import './_from-outside.ts';
