@@ -1,8 +1,10 @@
 import {randomBytes, randomUUID} from 'node:crypto';
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
+import {pino} from 'pino';
+import {createDamageKeeper} from '../../src/clicks/journal/damaged.ts';
 import {createDrain} from '../../src/clicks/journal/drain.ts';
 import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
 import {encodeFrame} from '../../src/clicks/journal/frame.ts';
@@ -52,21 +54,25 @@ export const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(e
 
 /** A journal that a process left behind. */
 export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
-	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
-	t.teardown(() => rm(folder, {recursive: true, force: true}));
+	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
+	t.teardown(() => rm(root, {recursive: true, force: true}));
+	const folder = path.join(root, 'database', 'journal');
+	await mkdir(folder, {recursive: true});
 	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
 	const journal = randomUUID();
 	let refused = 0;
+	const lines: string[] = [];
+	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
 	const drainOf = () => {
 		const {db, clickPartitions} = services;
-		return createDrain({db, clickPartitions, folder, journal, onRefused: () => (refused += 1)});
+		return createDrain({db, clickPartitions, folder, journal, onRefused: () => (refused += 1), onDamage});
 	};
 	const drain = async (one = drainOf()) => {
 		while (await one.step()) {
 			// Until nothing is left.
 		}
 	};
-	return {folder, journal, drain, drainOf, refused: () => refused};
+	return {folder, journal, drain, drainOf, refused: () => refused, logged: () => lines.map((line) => JSON.parse(line))};
 };
 
 export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);

@@ -1,6 +1,7 @@
-import {appendFile, writeFile} from 'node:fs/promises';
+import {appendFile, readFile, rm, writeFile} from 'node:fs/promises';
 import {setImmediate as turn} from 'node:timers/promises';
 import test from 'ava';
+import {keptPath} from '../../src/clicks/journal/damaged.ts';
 import {decodeFrames, encodeFrame} from '../../src/clicks/journal/frame.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {link, organization} from '../helpers/builders.ts';
@@ -44,6 +45,44 @@ test('a journal with a torn end is drained to it, and goes on where a second fil
 	await left.drain();
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 3);
 	t.is(await countOf(service, acme), 3);
+});
+
+test('frames behind a damaged one are drained, and its file is kept and named in the log with place and length', async (t) => {
+	const acme = await organization(service);
+	// In the length, in the checksum, in the payload.
+	for (const place of [5, 12, 60]) {
+		const {id} = await link(acme);
+		const frame = () => frameOf([entry(clickOn(acme, id))]);
+		const [first, damaged, third, torn] = [frame(), frame(), frame(), frame().subarray(0, 100)];
+		damaged[place] = (damaged[place] ?? 0) ^ 1;
+		const left = await leftBehind(t, service, [first, damaged, third, torn]);
+		await writeFile(segmentPath(left.folder, 1), frame());
+		const bytes = await readFile(segmentPath(left.folder, 0));
+		await left.drain();
+		t.is((await storedRows(service, 'clicks', {link_id: id})).length, 3);
+		const file = keptPath(left.folder, 0);
+		t.deepEqual(
+			left.logged().map(({level, file, offset, bytes}) => ({level, file, offset, bytes})),
+			[
+				{level: 50, file, offset: first.length, bytes: damaged.length},
+				{level: 50, file, offset: first.length + damaged.length + third.length, bytes: 100},
+			],
+		);
+		await rm(left.folder, {recursive: true});
+		t.deepEqual(await readFile(file), bytes);
+	}
+});
+
+test('what is torn at the end of a dead process is kept, too, before its journal is removed', async (t) => {
+	const acme = await organization(service);
+	const {id} = await link(acme);
+	const whole = frameOf([entry(clickOn(acme, id))]);
+	const left = await leftBehind(t, service, [whole, whole.subarray(0, 50)]);
+	const drain = left.drainOf();
+	await left.drain(drain);
+	t.deepEqual(left.logged(), []);
+	drain.reportRest();
+	t.like(left.logged()[0], {offset: whole.length, bytes: 50, file: keptPath(left.folder, 0)});
 });
 
 test('what a browser says is kept to the letter, whatever PostgreSQL takes it for', async (t) => {

@@ -4,6 +4,7 @@ import type {Clock} from '../../clock.ts';
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {Click} from '../record-click.ts';
+import {createDamageKeeper} from './damaged.ts';
 import {createDirectWriter} from './direct-writer.ts';
 import {createDrain} from './drain.ts';
 import {createDraining, isDrained} from './draining.ts';
@@ -75,12 +76,14 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		}
 	};
 
+	const onDamage = createDamageKeeper(log);
 	const withoutJournal = createDirectWriter({db, clickPartitions, onRefused});
 	const life = createJournalLife({
 		db,
 		log,
 		dataDir,
-		drainOf: (folder) => createDrain({db, clickPartitions, folder, journal: path.basename(folder), onRefused}),
+		drainOf: (folder) =>
+			createDrain({db, clickPartitions, folder, journal: path.basename(folder), onRefused, onDamage}),
 		onFailure: fail,
 	});
 	const draining = createDraining({life, log});

@@ -17,26 +17,41 @@ export const encodeFrame = (payload: string): Buffer => {
 	return frame;
 };
 
+/** The whole frame at a place; null where there is none. */
+const frameAt = (bytes: Buffer, at: number): {payload: Buffer; end: number} | null => {
+	const [, length = '', checksum = ''] =
+		/^#([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(bytes.toString('latin1', at, at + HEADER_BYTES)) ?? [];
+	const from = at + HEADER_BYTES;
+	const end = from + Number.parseInt(length, 16);
+	const payload = bytes.subarray(from, end);
+	return checksum === '' || end > bytes.length || crc32(payload) !== Number.parseInt(checksum, 16)
+		? null
+		: {payload, end};
+};
+
 /**
  * The payloads of the whole frames that `bytes` begins with.
  * @returns `end`: where the first byte stands that belongs to none of them. What follows is a frame that is not whole:
- * its rest is still to be read, or it was torn when its process died, before anybody was told of it.
+ * its rest is still to be read, it was torn when its process died, before anybody was told of it, or it is damaged.
  */
-export const decodeFrames = (bytes: Buffer): {payloads: Buffer[]; end: number} => {
+export const decodeFrames = (bytes: Buffer, from = 0): {payloads: Buffer[]; end: number} => {
 	const payloads: Buffer[] = [];
-	let end = 0;
-	while (bytes.length - end >= HEADER_BYTES) {
-		const [, length = '', checksum = ''] =
-			/^#([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(bytes.toString('latin1', end, end + HEADER_BYTES)) ?? [];
-		const from = end + HEADER_BYTES;
-		const to = from + Number.parseInt(length, 16);
-		if (checksum === '' || to > bytes.length || crc32(bytes.subarray(from, to)) !== Number.parseInt(checksum, 16)) {
-			break;
-		}
-
-		payloads.push(bytes.subarray(from, to));
-		end = to;
+	let end = from;
+	for (let frame = frameAt(bytes, end); frame !== null; frame = frameAt(bytes, end)) {
+		payloads.push(frame.payload);
+		end = frame.end;
 	}
 
 	return {payloads, end};
+};
+
+/** Where the first whole frame after the beginning starts; null where there is none. */
+export const findFrame = (bytes: Buffer): number | null => {
+	for (let at = bytes.indexOf('#', 1); at !== -1; at = bytes.indexOf('#', at + 1)) {
+		if (frameAt(bytes, at) !== null) {
+			return at;
+		}
+	}
+
+	return null;
 };

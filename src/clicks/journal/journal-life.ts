@@ -85,6 +85,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 			}
 
 			if (!isClosed) {
+				abandoned.reportRest();
 				await removeFolder(folder);
 				await forgetJournal(db, path.basename(folder));
 			}
