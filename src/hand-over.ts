@@ -50,9 +50,15 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 		const forget = (): void => {
 			waiting = waiting.filter((one) => one !== socket);
 		};
-		socket.setTimeout(WAIT_MS, () => {
-			forget();
-			socket.destroy();
+		socket.setTimeout(WAIT_MS);
+		socket.on('timeout', () => {
+			if (members.size === 0) {
+				forget();
+				socket.destroy();
+			} else {
+				// A worker that is busy takes it later.
+				socket.setTimeout(WAIT_MS);
+			}
 		});
 		socket.on('error', forget);
 		waiting.push(socket);

@@ -16,6 +16,8 @@ const start = async (t: ExecutionContext, env: Record<string, string>) => {
 		DATA_DIR: await dataDirectory(t),
 		DATABASE_URL: database.url,
 		LOG_FORMAT: 'json',
+		// A machine that is busy cuts no request off.
+		SHUTDOWN_TIMEOUT: '100',
 		...env,
 	});
 	t.teardown(() => program.child.kill('SIGTERM'));
