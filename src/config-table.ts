@@ -90,7 +90,11 @@ export const configTable: readonly Variable[] = [
 		meaning: 'when set, raw API keys are encrypted at rest (AES-256-GCM)',
 		secret: true,
 	},
-	{name: 'NODE_ENV', fallback: '', meaning: 'production: ADMIN_TOKEN must be set, CLOCK_OFFSET is refused'},
+	{
+		name: 'NODE_ENV',
+		fallback: '',
+		meaning: 'production: ADMIN_TOKEN must be set, CLOCK_OFFSET is refused, no demo organization is made',
+	},
 ];
 
 /** The table with each variable's value: set values as they are, secrets masked, defaults named. */

@@ -34,6 +34,8 @@ export type Config = Readonly<{
 	port: number;
 	dataDir: string;
 	databaseUrl: string | null;
+	/** Whether a first start makes a demo organization: with the embedded database, and never in production. */
+	demo: boolean;
 	redisUrl: string | null;
 	/** Processes on this machine that share the port. */
 	workers: number;
@@ -149,6 +151,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		port: integer('PORT', 3000, {min: 0, max: 65_535}),
 		dataDir: path.resolve(text('DATA_DIR') ?? 'data'),
 		databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+		demo: text('DATABASE_URL') === null && !production,
 		redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
 		workers: integer('WORKERS', 1, {min: 1, max: 256}),
 		publicUrl: url('PUBLIC_URL', ['http:', 'https:']),

@@ -94,7 +94,7 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	await requireFreePort(config);
 	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log));
 	log.info({url: running.url}, 'ready');
-	await welcome(running.services, config.databaseUrl === null);
+	await welcome(running.services, config.demo);
 	stopOn(await signal, log);
 	await running.stop();
 	await closeDatabase();
@@ -200,7 +200,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	let welcomed = Promise.resolve();
 	orders.hear((message) => {
 		if (message.is === 'welcome') {
-			welcomed = welcome(services, config.databaseUrl === null).catch((error: unknown) => {
+			welcomed = welcome(services, config.demo).catch((error: unknown) => {
 				log.warn({err: error}, 'could not make or show the demo organization');
 			});
 		} else if (message.is === 'count') {

@@ -80,6 +80,22 @@ test('with DATABASE_URL that server is used, without a demo organization', async
 	t.is(await ended, 0);
 });
 
+test('in production no demo organization is made, and no key is printed', async (t) => {
+	const adminToken = 'a-token-of-32-characters-or-more';
+	const {printed, child, ended, stdout, stderr} = oplink(t, ['serve'], {
+		PORT: '0',
+		NODE_ENV: 'production',
+		ADMIN_TOKEN: adminToken,
+		DATA_DIR: await dataDirectory(t),
+	});
+	const [, url = ''] = await printed(ready);
+	const {status, body} = await send(url, 'GET', '/admin/organizations', {Authorization: `Bearer ${adminToken}`});
+	t.deepEqual([status, body.total], [200, 0]);
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+	t.notRegex(stdout() + stderr(), /opl_|demo/);
+});
+
 test('a stop lets a request that is under way finish, and takes no new one', async (t) => {
 	const {printed, child, ended, stdout} = oplink(t, ['serve'], {PORT: '0', DATA_DIR: await dataDirectory(t)});
 	const [, url = ''] = await printed(ready);
