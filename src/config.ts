@@ -9,6 +9,7 @@ import {
 	readStripe,
 	type StripeConfig,
 } from './config-providers.ts';
+import {databaseUrlFault} from './database-url.ts';
 import {type Environment, readEnvironment} from './environment.ts';
 import {isProxyRange} from './http/client-ip.ts';
 import {placeholderWarning} from './plans/placeholder-prices.ts';
@@ -94,8 +95,12 @@ const DEFAULT_CONNECTIONS = 10_000;
 /** The key is derived from the secret, so that a short one works; it can be guessed, though. */
 const LEAST_KEY_SECRET = 16;
 
-const isResolver = (text: string): boolean =>
-	/^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])(?::\d{1,5})?$/i.test(text) || isIP(text) !== 0;
+/** An address, with a port where it is not 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node ends itself over port 0. */
+const isResolver = (text: string): boolean => {
+	const [, inBrackets, bare, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+	const isAddress = inBrackets === undefined ? isIP(bare ?? text) !== 0 : isIP(inBrackets) === 6;
+	return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
+};
 
 /**
  * The configuration of `env`, checked as a whole.
@@ -118,6 +123,12 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		fault('ADMIN_TOKEN', 'must be at least 32 visible ASCII characters');
 	} else if (adminToken === null && production) {
 		fault('ADMIN_TOKEN', 'must be set with NODE_ENV=production');
+	}
+
+	const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:']);
+	const databaseFault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
+	if (databaseFault !== null) {
+		fault('DATABASE_URL', databaseFault);
 	}
 
 	const clockOffsetSeconds = integer('CLOCK_OFFSET', 0, {min: -3_155_760_000, max: 3_155_760_000});
@@ -150,7 +161,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		host: text('HOST') ?? '127.0.0.1',
 		port: integer('PORT', 3000, {min: 0, max: 65_535}),
 		dataDir: path.resolve(text('DATA_DIR') ?? 'data'),
-		databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+		databaseUrl,
 		demo: text('DATABASE_URL') === null && !production,
 		redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
 		workers: integer('WORKERS', 1, {min: 1, max: 256}),

@@ -29,3 +29,9 @@ export const createLog = ({logLevel, logFormat}: Pick<Config, 'logLevel' | 'logF
 		},
 		logFormat === 'pretty' ? prettyStream() : pino.destination({fd: 2, sync: true}),
 	);
+
+/** Has what Node and packages warn of logged as everything else is, instead of printed between the lines. */
+export const logProcessWarnings = (log: Logger): void => {
+	process.removeAllListeners('warning');
+	process.on('warning', (warning) => log.warn({err: warning}, 'a warning of the process'));
+};

@@ -13,7 +13,7 @@ import type {Limiter} from './limits/limiter.ts';
 import {limitsChannel} from './limits/limits-channel.ts';
 import {createSupervisorWindows} from './limits/supervisor-windows.ts';
 import {createWorkerLimiter} from './limits/worker-limiter.ts';
-import {createLog} from './log.ts';
+import {createLog, logProcessWarnings} from './log.ts';
 import {createQuestions} from './metrics/ask-supervisor.ts';
 import {readFigures, scrapeFigures} from './metrics/read-figures.ts';
 import {requireFreePort} from './port.ts';
@@ -231,6 +231,7 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
 	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
 	const log = createLog(config);
+	logProcessWarnings(log);
 	if (cluster.isWorker) {
 		return serveAsWorker(config, log);
 	}

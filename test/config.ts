@@ -1,4 +1,5 @@
 import {execFileSync} from 'node:child_process';
+import {Resolver} from 'node:dns';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
@@ -24,6 +25,48 @@ test('with nothing set the defaults are those of the specification', (t) => {
 		linkScheme: 'http',
 	});
 	t.deepEqual(Object.keys(config.plans), ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE']);
+});
+
+for (const servers of [
+	'127.0.0.1:99999',
+	'127.0.0.1:0',
+	'127.0.0.1, 300.1.2.3',
+	'[::1]:0',
+	'[127.0.0.1]:53',
+	'::1:53:x',
+]) {
+	test(`DNS_SERVERS=${servers} is a fault`, (t) => {
+		const error = t.throws(() => loadConfig({DNS_SERVERS: servers}), {instanceOf: ConfigError});
+		t.regex(error?.message ?? '', /^DNS_SERVERS must be comma-separated addresses of resolvers; wrong: /);
+	});
+}
+
+test('DNS_SERVERS takes addresses of both kinds, with ports', (t) => {
+	const servers = ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]', '[2001:db8::1]:5353'];
+	t.deepEqual(loadConfig({DNS_SERVERS: servers.join(', ')}).dnsServers, servers);
+	// What is accepted can be used.
+	new Resolver().setServers(servers);
+});
+
+for (const [query, expected] of [
+	['ssl=require', /ssl=require, which means nothing: write sslmode=require$/],
+	['ssl=false', /ssl=false, which means nothing: write sslmode=disable or sslmode=verify-full$/],
+	['sslmode=requird', /sslmode=requird: it must be one of disable, /],
+	['sslrootcert=/nowhere/ca.pem', /sslrootcert that cannot be read: ENOENT/],
+	['sslmode=verify-full&sslrootcert=package.json', /sslrootcert that cannot be read: /],
+	['port=none', /a number from 1 to 65535$/],
+] as const) {
+	test(`a DATABASE_URL with ${query} is a fault that names it`, (t) => {
+		const error = t.throws(() => loadConfig({DATABASE_URL: `postgres://me:secret@db.example/app?${query}`}));
+		t.regex(error?.message ?? '', expected);
+		t.regex(error?.message ?? '', /^DATABASE_URL has /);
+		t.notRegex(error?.message ?? '', /secret/);
+	});
+}
+
+test('a DATABASE_URL with a % that stands for nothing is a fault', (t) => {
+	const error = t.throws(() => loadConfig({DATABASE_URL: 'postgres://me:100%x@db.example/app'}));
+	t.is(error?.message, 'DATABASE_URL has a % that stands for no character: write it as %25');
 });
 
 test('every fault is told at once', (t) => {

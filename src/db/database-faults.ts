@@ -34,7 +34,7 @@ const known: readonly Known[] = [
 	},
 	{
 		codes: [],
-		words: /no encryption|SSL required|SSL off/,
+		words: /no pg_hba\.conf entry.*no encryption|SSL required|SSL off/,
 		fault: (message) => `PostgreSQL lets nobody in without TLS (${message})`,
 		remedy: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE where the CA is your own',
 	},
@@ -163,8 +163,13 @@ const knownFor = (error: unknown): {known: Known; message: string} | null => {
 
 	const {code, message}: Failure = error;
 	const found = known.find(({codes, words}) => codes.includes(String(code)) || words?.test(message));
-	// knex puts the whole statement in front of what PostgreSQL said.
-	return found === undefined ? null : {known: found, message: message.split('\n')[0]?.split(' - ').at(-1) ?? message};
+	if (found === undefined) {
+		return null;
+	}
+
+	// knex puts the statement in front of what PostgreSQL said.
+	const said = 'severity' in error ? message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '') : message;
+	return {known: found, message: said.split('\n')[0] ?? said};
 };
 
 /** What an error of the database says about the installation; null where it is none that an operator can mend. */

@@ -1,4 +1,6 @@
 import knex, {type Knex} from 'knex';
+import pg from 'pg';
+import {driverUrl} from '../database-url.ts';
 import {setUpSession} from './session.ts';
 
 /** A pool or a transaction: a store is built over either, so the same statements run inside and outside of one. */
@@ -40,23 +42,56 @@ const prepareConnection = (connection: Connection, done: (error?: unknown) => vo
 	);
 };
 
+/**
+ * A client whose connection ends where it cannot log in. The driver leaves it open where it gives up by itself, as without a
+ * password, and with it the process runs on until PostgreSQL loses its patience, a minute later.
+ */
+const createClient = (settings: pg.ClientConfig) => {
+	const client = new pg.Client(settings);
+	const {connection} = client as unknown as {connection: {stream: {destroy(): void}}};
+	const connect = client.connect.bind(client) as () => Promise<unknown>;
+	return Object.assign(client, {
+		connect: async () => {
+			try {
+				await connect();
+			} catch (error) {
+				connection.stream.destroy();
+				throw error;
+			}
+		},
+	});
+};
+
+const withDriver = (db: Db): Db => {
+	// knex makes clients by `new`, and takes what that gives.
+	db.client.driver = {
+		...pg,
+		Client: function Client(settings: pg.ClientConfig) {
+			return createClient(settings);
+		},
+	};
+	return db;
+};
+
 /** A pool of connections. Nothing is opened before the first query. Every session is set up, see `setUpSession`. */
 export const createDb = (connection: DbConnection, {poolSize = 10, timeouts = TIMEOUTS} = {}): Db =>
-	knex({
-		client: 'pg',
-		// What knex would ask every pool for, and uses for nothing that is done here.
-		version: '14.0',
-		connection: {
-			...(typeof connection === 'string' ? {connectionString: connection} : connection),
-			application_name: 'oplink',
-			connectionTimeoutMillis: timeouts.connectMs,
-			keepAlive: true,
-		},
-		pool: {min: 0, max: poolSize, propagateCreateError: true, afterCreate: prepareConnection},
-		acquireConnectionTimeout: timeouts.acquireMs,
-		// Whatever goes wrong is thrown to the statement's caller, which logs it with its request.
-		log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
-	});
+	withDriver(
+		knex({
+			client: 'pg',
+			// What knex would ask every pool for, and uses for nothing that is done here.
+			version: '14.0',
+			connection: {
+				...(typeof connection === 'string' ? {connectionString: driverUrl(connection)} : connection),
+				application_name: 'oplink',
+				connectionTimeoutMillis: timeouts.connectMs,
+				keepAlive: true,
+			},
+			pool: {min: 0, max: poolSize, propagateCreateError: true, afterCreate: prepareConnection},
+			acquireConnectionTimeout: timeouts.acquireMs,
+			// Whatever goes wrong is thrown to the statement's caller, which logs it with its request.
+			log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
+		}),
+	);
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const inTransaction = <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> =>

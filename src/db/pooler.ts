@@ -49,6 +49,13 @@ export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
 
 		try {
 			return await changesHands(first, second);
+		} catch (error) {
+			// A pooler that shares sessions between statements even, and has no transactions.
+			if (/pooling mode/.test((error as Error).message)) {
+				return true;
+			}
+
+			throw error;
 		} finally {
 			await db.client.releaseConnection(second);
 		}

@@ -3,6 +3,9 @@ import {Resolver} from 'node:dns/promises';
 /** The values of a name's TXT records; none where the name or the record type does not exist. */
 export type TxtResolver = (name: string) => Promise<string[]>;
 
+/** A name server may have to ask others first, and datagrams get lost. */
+const PATIENCE = {timeout: 5000, tries: 2};
+
 const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
@@ -10,12 +13,13 @@ const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
  * @returns a resolver that rejects where the lookup itself failed (timeout, SERVFAIL, refused).
  */
 export const createTxtResolver = (servers: readonly string[]): TxtResolver => {
-	const resolver = new Resolver({timeout: 3000, tries: 2});
-	if (servers.length > 0) {
-		resolver.setServers([...servers]);
-	}
-
 	return async (name) => {
+		// A resolver of its own for each look-up: one that is kept expects a server to be as quick as it was before.
+		const resolver = new Resolver(PATIENCE);
+		if (servers.length > 0) {
+			resolver.setServers([...servers]);
+		}
+
 		try {
 			const records = await resolver.resolveTxt(name);
 			// One record may come in several strings, which belong together (RFC 7208, 3.3, as everybody reads TXT).

@@ -177,6 +177,18 @@ test('verification wants the record, says what it found, and holds once it is th
 	t.is((await act(id, 'verify')).status, 200);
 });
 
+test('a name server that was quick and then takes a second is waited for', async (t) => {
+	const {add, act} = await setup();
+	const {id, verification} = await add();
+	for (let quick = 0; quick < 5; quick += 1) {
+		t.is((await act(id, 'verify')).status, 409);
+	}
+
+	dns.setTxt(verification.name, verification.value);
+	dns.delay(verification.name, 1200);
+	t.is((await act(id, 'verify')).status, 200);
+});
+
 test('DNS that does not answer is 502, and the domain stays PENDING', async (t) => {
 	const {base, operator, add, act} = await setup();
 	const {id, verification} = await add();

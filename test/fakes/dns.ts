@@ -13,6 +13,8 @@ export type FakeDns = {
 	setTxt(name: string, ...values: string[]): void;
 	/** Every question about the name is answered with SERVFAIL, or is answered again. */
 	fail(name: string, isFailing?: boolean): void;
+	/** Every question about the name is answered after that time. */
+	delay(name: string, milliseconds: number): void;
 	/** The names that were asked about, in order. */
 	asked: string[];
 	stop(): Promise<void>;
@@ -42,6 +44,7 @@ const soa = (name: string): Answer => ({
 export const startDns = async (): Promise<FakeDns> => {
 	const records = new Map<string, string[]>();
 	const failing = new Set<string>();
+	const delays = new Map<string, number>();
 	const asked: string[] = [];
 	const socket = createSocket('udp4');
 
@@ -65,7 +68,14 @@ export const startDns = async (): Promise<FakeDns> => {
 	};
 
 	socket.on('message', (message, {port, address}) => {
-		socket.send(encode(answerTo(decode(message))), port, address);
+		const question = decode(message);
+		const answer = () => socket.send(encode(answerTo(question)), port, address);
+		const delay = delays.get(question.questions?.[0]?.name.toLowerCase() ?? '');
+		if (delay === undefined) {
+			answer();
+		} else {
+			setTimeout(answer, delay);
+		}
 	});
 	socket.bind(0, '127.0.0.1');
 	await once(socket, 'listening');
@@ -77,6 +87,9 @@ export const startDns = async (): Promise<FakeDns> => {
 		},
 		fail: (name, isFailing = true) => {
 			failing[isFailing ? 'add' : 'delete'](name);
+		},
+		delay: (name, milliseconds) => {
+			delays.set(name, milliseconds);
 		},
 		asked,
 		stop: async () => {

@@ -1,0 +1,87 @@
+import {X509Certificate} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+
+/** What `sslmode` may be. All but the first and the last verify certificate and name. */
+const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** What the driver takes for `ssl`; anything else it fails on once a connection is up. */
+const SSL = ['true', '1', '0', 'no-verify'];
+
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** The CAs of Node and of NODE_EXTRA_CA_CERTS, as libpq calls those of the system. */
+const SYSTEM = 'system';
+
+const canDecode = (text: string): boolean => {
+	try {
+		decodeURIComponent(text);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+const fileFault = (name: string, file: string): string | null => {
+	try {
+		const text = readFileSync(file, 'utf8');
+		if (name !== 'sslkey') {
+			new X509Certificate(text);
+		}
+
+		return null;
+	} catch (error) {
+		return `has a ${name} that cannot be read: ${(error as Error).message}`;
+	}
+};
+
+/** What is wrong with a connection URL, without a part of it that is secret; null where nothing is. */
+export const databaseUrlFault = (text: string): string | null => {
+	const {username, password, hostname, pathname, port, searchParams} = new URL(text);
+	if (![username, password, hostname, pathname].every(canDecode)) {
+		return 'has a % that stands for no character: write it as %25';
+	}
+
+	const [ssl, mode] = ['ssl', 'sslmode'].map((name) => searchParams.get(name));
+	if (ssl != null && !SSL.includes(ssl)) {
+		return `has ssl=${ssl}, which means nothing: write ${MODES.includes(ssl) ? `sslmode=${ssl}` : 'sslmode=disable or sslmode=verify-full'}`;
+	}
+
+	if (mode != null && !MODES.includes(mode)) {
+		return `has sslmode=${mode}: it must be one of ${MODES.join(', ')}`;
+	}
+
+	const given = searchParams.get('port') ?? port;
+	if (given !== '' && !(/^\d{1,5}$/.test(given) && Number(given) > 0 && Number(given) <= 65_535)) {
+		return 'has a port that is none: it must be a number from 1 to 65535';
+	}
+
+	for (const name of FILES) {
+		const file = searchParams.get(name);
+		const fault = file === null || (name === 'sslrootcert' && file === SYSTEM) ? null : fileFault(name, file);
+		if (fault !== null) {
+			return fault;
+		}
+	}
+
+	return null;
+};
+
+/**
+ * The URL as the driver takes it: what verifies is called verify-full, which the driver would warn of otherwise, and of which it
+ * announces that the other names will mean less one day.
+ */
+export const driverUrl = (text: string): string => {
+	const url = new URL(text);
+	const {searchParams} = url;
+	const mode = searchParams.get('sslmode');
+	if (searchParams.get('sslrootcert') === SYSTEM) {
+		searchParams.delete('sslrootcert');
+		searchParams.set('sslmode', 'verify-full');
+	} else if (mode !== null && mode !== 'disable' && mode !== 'no-verify') {
+		searchParams.set('sslmode', 'verify-full');
+	} else {
+		return text;
+	}
+
+	return url.href;
+};
