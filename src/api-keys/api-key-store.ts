@@ -93,6 +93,17 @@ export const createApiKeyStore = (db: Db) => ({
 		return rows.map(toApiKey);
 	},
 
+	/** What is kept of the oldest current keys of all organizations, for the operator. */
+	listKept: async (limit: number): Promise<string[]> => {
+		const rows: Array<Pick<Row, 'display_key'>> = await db('api_keys')
+			.where({is_revoked: false, expires_at: null})
+			.whereNotNull('display_key')
+			.orderBy('created_at')
+			.limit(limit)
+			.select('display_key');
+		return rows.flatMap(({display_key: kept}) => (kept === null ? [] : [kept]));
+	},
+
 	/** Adds a current key, or gives null where the tier has one already: the index api_keys_current_key decides. */
 	insertCurrent: async (
 		key: {organizationId: string; tier: Tier; prefix: string; keyHash: Buffer; displayKey: string},

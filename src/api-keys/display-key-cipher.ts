@@ -8,8 +8,20 @@ export type DisplayKeyCipher = {
 	open(stored: string | null): string | null;
 };
 
+/** What becomes of keys that the secret of now does not open. */
+export const otherSecret = {
+	fault: 'was encrypted with another OPLINK_KEY_SECRET than the one that is set now',
+	remedy: 'Set the earlier secret again and restart, or regenerate the key; it works all the same',
+} as const;
+
 export const createDisplayKeyCipher = (secret: string | null, log: Logger): DisplayKeyCipher => {
 	const cipher = secret === null ? null : createSecretCipher(secret, 'oplink displayKey');
+
+	// The key itself still authenticates by its hash; only its display is lost until it is regenerated.
+	const refuse = (error: unknown): null => {
+		log.warn({err: error}, `a displayKey ${otherSecret.fault}. ${otherSecret.remedy}`);
+		return null;
+	};
 
 	const open = (stored: string): string | null => {
 		if (!isSealed(stored)) {
@@ -17,15 +29,9 @@ export const createDisplayKeyCipher = (secret: string | null, log: Logger): Disp
 		}
 
 		try {
-			if (cipher === null) {
-				throw new Error('OPLINK_KEY_SECRET is not set');
-			}
-
-			return cipher.open(stored);
+			return cipher === null ? refuse(null) : cipher.open(stored);
 		} catch (error) {
-			// The key itself still authenticates by its hash; only its display is lost until it is regenerated.
-			log.warn({err: error}, 'a displayKey could not be decrypted');
-			return null;
+			return refuse(error);
 		}
 	};
 

@@ -6,6 +6,7 @@ const card = {
 	tier: Joi.valid('CLIENT', 'SERVER'),
 	prefix: text,
 	displayKey: textOrNull,
+	displayKeyFault: Joi.valid('OTHER_SECRET').optional(),
 	createdAt: instant,
 	expiresAt: instantOrNull,
 	lastUsedAt: instantOrNull,

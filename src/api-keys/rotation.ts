@@ -5,16 +5,23 @@ import {CLIENT_GRACE_HOURS, hashRawKey, mintRawKey, prefixOf, type Tier} from '.
 import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
 import type {DisplayKeyCipher} from './display-key-cipher.ts';
 
-/** A key card (decisions 8). `displayKey` is the raw key, null for legacy rows. */
-export const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => ({
-	id: key.id,
-	tier: key.tier,
-	prefix: key.prefix,
-	displayKey: cipher.open(key.displayKey),
-	createdAt: key.createdAt,
-	expiresAt: key.expiresAt,
-	lastUsedAt: key.lastUsedAt,
-});
+/**
+ * A key card (decisions 8). `displayKey` is the raw key, null for legacy rows, and with `displayKeyFault` for those that were
+ * encrypted with another secret than the one of now.
+ */
+export const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
+	const displayKey = cipher.open(key.displayKey);
+	return {
+		id: key.id,
+		tier: key.tier,
+		prefix: key.prefix,
+		displayKey,
+		...(key.displayKey !== null && displayKey === null ? {displayKeyFault: 'OTHER_SECRET' as const} : {}),
+		createdAt: key.createdAt,
+		expiresAt: key.expiresAt,
+		lastUsedAt: key.lastUsedAt,
+	};
+};
 
 const insertNewKey = async (
 	{keyCipher, clock}: Pick<Services, 'keyCipher' | 'clock'>,

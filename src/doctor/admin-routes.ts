@@ -16,6 +16,7 @@ import {checkGatewayA} from './gateway-a.ts';
 import {checkGatewayB} from './gateway-b.ts';
 import {type LinkHost, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
+import {checkKeptKeys} from './kept-keys.ts';
 import {checkRedis} from './redis.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
@@ -28,6 +29,7 @@ const examine = async (services: Services) => {
 	const areas = await Promise.all([
 		checkConfiguration(config),
 		checkDatabase(db, {mode: modeOf(config), now}),
+		checkKeptKeys(services),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),

@@ -1,7 +1,9 @@
 import test from 'ava';
+import {runCli} from '../cli/_run-cli.ts';
 import {organization} from '../helpers/builders.ts';
-import {admin, withKey} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {admin, send, withKey} from '../helpers/callers.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 
 let service: TestService;
 test.before(async () => {
@@ -105,6 +107,51 @@ test('with OPLINK_KEY_SECRET the raw key is not in the database, and is shown al
 
 	t.is((await admin(own).get(keysPath(acme.id))).body.serverKey.displayKey, acme.serverKey);
 	t.is((await acme.server.get('/links')).status, 200);
+});
+
+test('with another OPLINK_KEY_SECRET keys work and are not shown, which log, doctor and keys show explain; with the first they are again', async (t) => {
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const lines: string[] = [];
+	const start = async (secret: string) => {
+		const own = await startService(
+			{OPLINK_KEY_SECRET: secret, LOG_LEVEL: 'warn'},
+			createFakeClock(new Date()),
+			{...database, drop: async () => {}},
+			{write: (line) => lines.push(line)},
+		);
+		const doctor = async () => {
+			const {findings} = (await admin(own).get('/admin/doctor')).body;
+			return findings.find(({check}: {check: string}) => check === 'keys.readable');
+		};
+		const shown = () =>
+			runCli(['keys', 'show', acme.orgKey], {env: {OPLINK_URL: own.url, OPLINK_ADMIN_TOKEN: own.adminToken}});
+		return {own, doctor, shown};
+	};
+	const made = await startService({OPLINK_KEY_SECRET: 'the first secret of all'}, undefined, {
+		...database,
+		drop: async () => {},
+	});
+	const acme = await organization(made);
+	await made.stop();
+
+	const other = await start('quite another secret');
+	const withKey = {Authorization: `Bearer ${acme.serverKey}`};
+	t.is((await send(other.own.url, 'GET', '/links', withKey)).status, 200);
+	const {serverKey} = (await admin(other.own).get(keysPath(acme.id))).body;
+	t.like(serverKey, {displayKey: null, displayKeyFault: 'OTHER_SECRET'});
+	t.true(lines.some((line) => line.includes('another OPLINK_KEY_SECRET')));
+	const finding = await other.doctor();
+	t.is(finding.status, 'warn');
+	t.regex(finding.message, /^2 of 2: the key was encrypted with another OPLINK_KEY_SECRET/);
+	t.regex((await other.shown()).stdout, /encrypted with another OPLINK_KEY_SECRET/);
+	await other.own.stop();
+
+	const again = await start('the first secret of all');
+	t.is((await admin(again.own).get(keysPath(acme.id))).body.serverKey.displayKey, acme.serverKey);
+	t.is((await again.doctor()).status, 'ok');
+	t.true((await again.shown()).stdout.includes(acme.serverKey));
+	await again.own.stop();
 });
 
 test('the last use of a key is noted', async (t) => {

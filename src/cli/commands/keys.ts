@@ -9,23 +9,29 @@ type KeyCard = {
 	tier: string;
 	prefix: string;
 	displayKey: string | null;
+	displayKeyFault?: 'OTHER_SECRET';
 	createdAt: string;
 	expiresAt: string | null;
 	lastUsedAt: string | null;
 };
 type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
 
+/** Rows from before keys were kept have none until they are regenerated (interface 5.5). */
+const NOT_KEPT = 'not kept; regenerate it to see it whole';
+const UNREADABLE =
+	'encrypted with another OPLINK_KEY_SECRET; it works, and is shown with that secret again or once it is regenerated';
+
 const cardFields = ({
 	tier,
 	prefix,
 	displayKey,
+	displayKeyFault,
 	createdAt,
 	expiresAt,
 	lastUsedAt,
 }: KeyCard): Array<[string, unknown]> => [
 	['tier', tier],
-	// Rows from before keys were kept have none until they are regenerated (interface 5.5).
-	['key', displayKey ?? `${prefix}… (not kept; regenerate it to see it whole)`],
+	['key', displayKey ?? `${prefix}… (${displayKeyFault ? UNREADABLE : NOT_KEPT})`],
 	['createdAt', createdAt],
 	['expiresAt', expiresAt ?? 'never'],
 	['lastUsedAt', lastUsedAt ?? 'never'],
