@@ -63,3 +63,10 @@ export const dataDirectory = async (t: Teardown): Promise<string> => {
 
 /** What a start prints, with the address. */
 export const ready = /Oplink is ready at (\S+)/;
+
+/** The lines of standard error that are for people: a start that waits for its database, as on a busy machine, logs that as JSON. */
+export const sentencesOf = (stderr: string): string[] =>
+	stderr
+		.trim()
+		.split('\n')
+		.filter((line) => !line.startsWith('{'));

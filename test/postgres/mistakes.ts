@@ -4,7 +4,7 @@ import {explainDatabaseError, isMistake} from '../../src/db/database-faults.ts';
 import {createDb} from '../../src/db/db.ts';
 import {asOperatorError} from '../../src/db/open-database.ts';
 import {send} from '../helpers/callers.ts';
-import {dataDirectory, oplink, ready} from '../helpers/process.ts';
+import {dataDirectory, oplink, ready, sentencesOf} from '../helpers/process.ts';
 import {certificate, type OddServer, startOddServer} from './_odd-server.ts';
 
 let server: OddServer;
@@ -129,7 +129,7 @@ for (const {name, made = [], inside, url, says} of mistakes) {
 		const migrate = oplink(t, ['migrate', 'up'], env);
 		for (const {ended, stderr} of [serve, migrate]) {
 			t.is(await ended, 78, stderr());
-			const lines = stderr().trim().split('\n');
+			const lines = sentencesOf(stderr());
 			t.is(lines.length, 1, stderr());
 			t.regex(lines[0] ?? '', says);
 			t.regex(lines[0] ?? '', /^DATABASE_URL/);
@@ -219,7 +219,7 @@ test('a private CA that is named is trusted, whichever name sslmode has, without
 		const warned: Error[] = [];
 		const listen = (warning: Error) => warned.push(warning);
 		process.on('warning', listen);
-		const db = createDb(url);
+		const db = createDb(url, {timeouts: {connectMs: 60_000, acquireMs: 60_000}});
 		const {rows} = await db.raw('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
 		t.deepEqual(rows, [{ssl: true}]);
 		await db.destroy();
