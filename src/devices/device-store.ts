@@ -39,7 +39,7 @@ const toldColumns = [
 	'matched_at',
 ] as const;
 
-const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', ...toldColumns];
+const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...toldColumns];
 
 /** The row of `devices`, where it is a new one. */
 export const deviceRow = ({
@@ -55,6 +55,7 @@ export const deviceRow = ({
 	device_id: deviceId,
 	first_seen_at: now,
 	last_seen_at: now,
+	by_visit: false,
 	platform: facts.platform,
 	os_version: facts.osVersion,
 	device_model: facts.deviceModel,
@@ -72,6 +73,7 @@ export const insertDeviceSql = (row: string, where = ''): string => `
 	INSERT INTO devices (${columns.join(', ')})
 	SELECT ${columns.join(', ')} FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
+		by_visit = devices.by_visit AND excluded.by_visit,
 		${toldColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
 
 const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};

@@ -1,4 +1,5 @@
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
+import {forgetDevices} from '../devices/forget-devices.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
 import {forgetAttempts} from '../match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
@@ -21,6 +22,7 @@ export const startJobs = (services: Services): (() => void) => {
 		const now = clock.now();
 		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
 		background.run('forget requests for matches', metrics.job('forget_attempts', forgetAttempts(db, now)));
+		background.run('forget devices', metrics.job('forget_devices', forgetDevices(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
 		clicks.expectDrop();
 	};

@@ -1,6 +1,6 @@
 import type {Db} from '../db/db.ts';
+import {inBatches} from '../db/in-batches.ts';
 import {attemptRetention} from './attempt-retention.ts';
-import {inBatches} from './forget-matches.ts';
 import {clearedAttempt} from './match-attempt-store.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,26 +1,11 @@
 import type {Db} from '../db/db.ts';
+import {inBatches} from '../db/in-batches.ts';
 import {deleteOldPeppers} from './match-peppers.ts';
 
-const BATCH = 1000;
 const HOUR_MS = 3600 * 1000;
 /** How long a matched click is kept whole, and how long one stays in the table after its window. */
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
-
-/**
- * Repeats a statement that handles a batch until one finds less than that. Its bindings are a time and the batch's size.
- * @returns how many rows there were.
- */
-export const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
-	let total = 0;
-	for (;;) {
-		const {rowCount} = await db.raw<{rowCount: number}>(sql, [before, BATCH]);
-		total += rowCount;
-		if (rowCount < BATCH) {
-			return total;
-		}
-	}
-};
 
 /** Rows that another process is cleaning already are left to it. */
 const batchOf = (condition: string): string =>

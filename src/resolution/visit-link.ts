@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import Joi from 'joi';
 import {deviceIdField} from '../devices/device-fields.ts';
-import {registerDevice} from '../devices/device-store.ts';
+import {registerVisitDevice} from '../devices/visit-device.ts';
 import {HttpError} from '../errors.ts';
 import type {Query} from '../http/query.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
@@ -97,7 +97,7 @@ const data = async (services: Services, request: RequestFacts, link: ResolvedLin
 	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});
 	if (!request.isHead) {
 		if (deviceId !== undefined) {
-			await registerDevice(services.db, {organizationId: link.organization.id, deviceId, now: services.clock.now()});
+			await registerVisitDevice(services, {organizationId: link.organization.id, deviceId, ip: request.ip});
 		}
 
 		await recordVisit(services, request, link, visitorOf(request), null);

@@ -18,6 +18,7 @@ export const setIdentity = async (
 			external_user_id: identity?.externalUserId ?? null,
 			traits: identity?.traits == null ? null : JSON.stringify(identity.traits),
 			last_seen_at: now,
+			by_visit: false,
 		});
 	if (changed === 0) {
 		throw unknownDevice(deviceId);

@@ -1,0 +1,53 @@
+import {type Prepared, runPrepared} from '../db/prepared.ts';
+import type {Limit} from '../limits/limits.ts';
+import {limitSubjectOf} from '../limits/sliding-window.ts';
+import type {Services} from '../services.ts';
+import {storageLimits} from '../storage-limits.ts';
+import {deviceRow, insertDeviceSql} from './device-store.ts';
+
+const DAY_SECONDS = 24 * 3600;
+
+const perAddress = (): Limit => ({
+	name: 'visitDevices',
+	max: storageLimits().visitDevicesPerAddressAndDay,
+	windowSeconds: DAY_SECONDS,
+	per: 'ip',
+});
+
+const see: Prepared = {
+	name: 'see a device',
+	text: 'UPDATE devices SET last_seen_at = $3 WHERE organization_id = $1 AND device_id = $2 RETURNING 1',
+};
+
+const register: Prepared = {
+	name: 'register a device of a visit',
+	text: `WITH counted AS (
+			INSERT INTO visit_devices AS known (organization_id, day, count) VALUES ($2, $3, 1)
+			ON CONFLICT (organization_id) DO UPDATE SET day = excluded.day,
+				count = CASE WHEN known.day = excluded.day THEN known.count + 1 ELSE 1 END
+			WHERE known.day <> excluded.day OR known.count < $4
+			RETURNING 1
+		) ${insertDeviceSql('$1', 'WHERE EXISTS (SELECT FROM counted)')}`,
+};
+
+/**
+ * Registers the device that a visit of `/data` names (interface 4.3). A visit needs no key, so that new devices of an
+ * address and of an organization have an end each day: one that comes after it is registered by its session.
+ */
+export const registerVisitDevice = async (
+	{db, clock, limiter}: Services,
+	{organizationId, deviceId, ip}: {organizationId: string; deviceId: string; ip: string},
+): Promise<void> => {
+	const now = clock.now();
+	if ((await runPrepared(db, see, [organizationId, deviceId, now])).length > 0) {
+		return;
+	}
+
+	if ((await limiter.take(perAddress(), limitSubjectOf(ip))) > 0) {
+		return;
+	}
+
+	const row = {...deviceRow({organizationId, deviceId, now}), by_visit: true};
+	const {visitDevicesPerOrganizationAndDay: most} = storageLimits();
+	await runPrepared(db, register, [JSON.stringify(row), organizationId, now.toISOString().slice(0, 10), most]);
+};

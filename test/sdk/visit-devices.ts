@@ -1,0 +1,86 @@
+import {randomUUID} from 'node:crypto';
+import test from 'ava';
+import {forgetDevices} from '../../src/devices/forget-devices.ts';
+import {storageLimits} from '../../src/storage-limits.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {anonymous, type Caller} from '../helpers/callers.ts';
+import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+
+let service: TestService;
+test.before(async () => {
+	service = await startService({LINK_DOMAIN: 'localhost'});
+});
+test.after.always(() => service?.stop());
+
+const {visitDevicesPerAddressAndDay, visitDevicesPerOrganizationAndDay, visitDeviceDays} = storageLimits();
+const DAY = 24 * 3600;
+
+const visitor = async (acme: TestOrganization) => {
+	const {shortCode} = await link(acme);
+	return (caller: Caller, deviceId: string) => caller.get(`/${acme.orgKey}/${shortCode}/data?deviceId=${deviceId}`);
+};
+const devicesOf = async (of: TestService, {id}: {id: string}): Promise<string[]> =>
+	(await of.services.db('devices').where({organization_id: id}).orderBy('device_id')).map(({device_id}) => device_id);
+
+test('a device that a visit names can send events at once', async (t) => {
+	const acme = await organization(service);
+	const visit = await visitor(acme);
+	t.is((await visit(anonymous(service), 'device-0001')).status, 200);
+	t.is((await acme.client.post('/sdk/events', {deviceId: 'device-0001', eventName: 'open'})).status, 200);
+});
+
+test('one address registers so many devices of visits a day, and its visits are answered all the same', async (t) => {
+	const acme = await organization(service);
+	const visit = await visitor(acme);
+	const caller = anonymous(service);
+	const ids = Array.from({length: visitDevicesPerAddressAndDay + 5}, (_, index) => `device-${1000 + index}`);
+	const statuses = await Promise.all(ids.map(async (id) => (await visit(caller, id)).status));
+	t.deepEqual([...new Set(statuses)], [200]);
+	const known = await devicesOf(service, acme);
+	t.is(known.length, visitDevicesPerAddressAndDay);
+	// One that is known counts for nothing, another address has its own, and a key proves a device.
+	t.is((await visit(caller, known[0] ?? '')).status, 200);
+	t.is((await visit(anonymous(service), 'device-elsewhere')).status, 200);
+	t.true((await acme.client.post('/sdk/session', {deviceId: 'device-proven'})).body.isNewDevice);
+	t.is((await devicesOf(service, acme)).length, visitDevicesPerAddressAndDay + 2);
+});
+
+test('an organization has so many devices of visits a day, also where many come at once', async (t) => {
+	const acme = await organization(service);
+	const visit = await visitor(acme);
+	const day = service.clock.now().toISOString().slice(0, 10);
+	const left = 3;
+	await service.services.db('visit_devices').insert({
+		organization_id: acme.id,
+		day,
+		count: visitDevicesPerOrganizationAndDay - left,
+	});
+	await Promise.all(Array.from({length: 8}, (_, index) => visit(anonymous(service), `device-${1000 + index}`)));
+	t.is((await devicesOf(service, acme)).length, left);
+	await service.services.db('visit_devices').where({organization_id: acme.id}).update({day: '2026-03-01'});
+	await visit(anonymous(service), 'device-next-day');
+	t.is((await devicesOf(service, acme)).length, left + 1);
+});
+
+test('a device of a visit is forgotten where nothing else was heard of it, and stays where something was', async (t) => {
+	const clock = createFakeClock();
+	const own = await startService({LINK_DOMAIN: 'localhost'}, clock);
+	t.teardown(() => own.stop());
+	const acme = await organization(own);
+	const visit = await visitor(acme);
+	const names = ['visited', 'in-session', 'identified', 'with-event', 'came-back', 'missed'].map(
+		(name) => `device-${name}`,
+	);
+	for (const name of names) {
+		t.is((await visit(anonymous(own), name)).status, 200);
+	}
+
+	await acme.client.post('/sdk/session', {deviceId: 'device-in-session'});
+	await acme.client.post('/sdk/identity', {deviceId: 'device-identified', externalUserId: randomUUID()});
+	await acme.client.post('/sdk/events', {deviceId: 'device-with-event', eventName: 'open'});
+	await acme.client.post('/match', {deviceId: 'device-missed'}, {'X-API-Key': acme.clientKey});
+	clock.advance(visitDeviceDays * DAY);
+	await visit(anonymous(own), 'device-came-back');
+	t.is(await forgetDevices(own.services.db, clock.now()), 1);
+	t.deepEqual(await devicesOf(own, acme), names.slice(1).toSorted());
+});
