@@ -7,8 +7,6 @@ import {packageRoot} from './package-root.ts';
 export type StorageLimits = {
 	/** Referrers of an organization's day (UTC) that are counted one by one; further ones are counted together. */
 	referrersPerDay: number;
-	/** Devices that `/data` registers of one caller's address in 24 hours. */
-	visitDevicesPerAddressAndDay: number;
 	/** Devices that `/data` registers of one organization in a day (UTC). */
 	visitDevicesPerOrganizationAndDay: number;
 	/** Days after which a device is forgotten of which nothing but `/data` was heard. */
@@ -18,7 +16,6 @@ export type StorageLimits = {
 const amount = Joi.number().integer().min(1).required();
 const schema = Joi.object<StorageLimits>({
 	referrersPerDay: amount,
-	visitDevicesPerAddressAndDay: amount,
 	visitDevicesPerOrganizationAndDay: amount,
 	visitDeviceDays: amount,
 }).required();

@@ -1,18 +1,9 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import type {Limit} from '../limits/limits.ts';
-import {limitSubjectOf} from '../limits/sliding-window.ts';
+import {limitSubjectOf} from '../limits/limit-subject.ts';
+import {allowances} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import {storageLimits} from '../storage-limits.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
-
-const DAY_SECONDS = 24 * 3600;
-
-const perAddress = (): Limit => ({
-	name: 'visitDevices',
-	max: storageLimits().visitDevicesPerAddressAndDay,
-	windowSeconds: DAY_SECONDS,
-	per: 'ip',
-});
 
 const see: Prepared = {
 	name: 'see a device',
@@ -43,7 +34,7 @@ export const registerVisitDevice = async (
 		return;
 	}
 
-	if ((await limiter.take(perAddress(), limitSubjectOf(ip))) > 0) {
+	if ((await limiter.take(allowances.visitDevices, limitSubjectOf(ip))) > 0) {
 		return;
 	}
 

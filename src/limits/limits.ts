@@ -14,6 +14,7 @@ export type Limit = {
 const SECOND = 1;
 const MINUTE = 60;
 const HOUR = 3600;
+const DAY = 24 * HOUR;
 
 /** The limits of interface section 8; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
@@ -27,7 +28,14 @@ export const limits = {
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
 } as const satisfies Record<string, Limit>;
 
-const byName: ReadonlyMap<string, Limit> = new Map(Object.values(limits).map((limit) => [limit.name, limit]));
+/** What is left undone past a limit, where the request is answered all the same: new devices of an address by `/data`. */
+export const allowances = {
+	visitDevices: {name: 'visitDevices', max: 200, windowSeconds: DAY, per: 'ip'},
+} as const satisfies Record<string, Limit>;
+
+const byName: ReadonlyMap<string, Limit> = new Map(
+	[...Object.values(limits), ...Object.values(allowances)].map((limit) => [limit.name, limit]),
+);
 
 /** The limit of that name, as processes of one version name it to each other. */
 export const limitNamed = (name: string): Limit => {

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {forgetDevices} from '../../src/devices/forget-devices.ts';
+import {allowances} from '../../src/limits/limits.ts';
 import {storageLimits} from '../../src/storage-limits.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous, type Caller} from '../helpers/callers.ts';
@@ -12,7 +13,7 @@ test.before(async () => {
 });
 test.after.always(() => service?.stop());
 
-const {visitDevicesPerAddressAndDay, visitDevicesPerOrganizationAndDay, visitDeviceDays} = storageLimits();
+const {visitDevicesPerOrganizationAndDay, visitDeviceDays} = storageLimits();
 const DAY = 24 * 3600;
 
 const visitor = async (acme: TestOrganization) => {
@@ -33,16 +34,16 @@ test('one address registers so many devices of visits a day, and its visits are 
 	const acme = await organization(service);
 	const visit = await visitor(acme);
 	const caller = anonymous(service);
-	const ids = Array.from({length: visitDevicesPerAddressAndDay + 5}, (_, index) => `device-${1000 + index}`);
+	const ids = Array.from({length: allowances.visitDevices.max + 5}, (_, index) => `device-${1000 + index}`);
 	const statuses = await Promise.all(ids.map(async (id) => (await visit(caller, id)).status));
 	t.deepEqual([...new Set(statuses)], [200]);
 	const known = await devicesOf(service, acme);
-	t.is(known.length, visitDevicesPerAddressAndDay);
+	t.is(known.length, allowances.visitDevices.max);
 	// One that is known counts for nothing, another address has its own, and a key proves a device.
 	t.is((await visit(caller, known[0] ?? '')).status, 200);
 	t.is((await visit(anonymous(service), 'device-elsewhere')).status, 200);
 	t.true((await acme.client.post('/sdk/session', {deviceId: 'device-proven'})).body.isNewDevice);
-	t.is((await devicesOf(service, acme)).length, visitDevicesPerAddressAndDay + 2);
+	t.is((await devicesOf(service, acme)).length, allowances.visitDevices.max + 2);
 });
 
 test('an organization has so many devices of visits a day, also where many come at once', async (t) => {
