@@ -128,7 +128,7 @@ export const createServices = ({
 		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes, bytesOf: rowBytes}),
 		keyBook: createKeyBook(db),
 		keyCache: createKeyCache(changes),
-		pageTemplates: createPageTemplates({addresses, background}),
+		pageTemplates: createPageTemplates({addresses}),
 		hostCache: createHostCache<VerifiedDomain>(changes),
 		associationCache: createAssociationCache({changes, clock, config, db, log}),
 		clientIp: createClientIp([...config.trustedProxies]),

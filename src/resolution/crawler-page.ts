@@ -48,12 +48,16 @@ ${twitterTags(link)}${socialTags(link)}
 `);
 };
 
-/** Headers of the crawler page. `Vary`, because people get another body under the same URL (facts 1.7). */
-export const crawlerPageHeaders = (): Record<string, string> => ({
-	'Content-Type': 'text/html; charset=utf-8',
-	'Cache-Control': 'public, max-age=60',
-	Vary: 'User-Agent',
-	'X-Robots-Tag': 'noindex, nofollow',
-	'X-Content-Type-Options': 'nosniff',
-	'Content-Security-Policy': "default-src 'none'; img-src https:",
-});
+/** Headers of the crawler page, names and values in turns. `Vary`, because people get another body under the same URL (facts 1.7). */
+export const crawlerPageHeaders: readonly string[] = [
+	'Content-Type',
+	'text/html; charset=utf-8',
+	'Cache-Control',
+	'public, max-age=60',
+	'Vary',
+	'User-Agent',
+	'X-Robots-Tag',
+	'noindex, nofollow',
+	'Content-Security-Policy',
+	"default-src 'none'; img-src https:",
+];

@@ -29,8 +29,8 @@ export type PageTemplate = {
 
 /** Templates of a process, for the links that are asked for most. */
 export type PageTemplates = {
-	/** The template of a link's page; null where it is not made yet, but will be. */
-	of(row: LinkRow, kind: PageKind): PageTemplate | null;
+	/** The template of a link's page; a promise where its QR code is still being drawn. */
+	of(row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate>;
 };
 
 /** Bytes of pages that are kept, and of the links that they are of. */
@@ -78,10 +78,10 @@ const templateOf = (parts: readonly string[]): PageTemplate => ({
 	},
 });
 
-/** The pages of a link, by their kind; null: it is being made. */
-type Kept = {templates: Map<string, PageTemplate | null>; bytes: number};
+/** The pages of a link, by their kind. */
+type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
 
-export const createPageTemplates = (services: Pick<Services, 'addresses' | 'background'>): PageTemplates => {
+export const createPageTemplates = (services: Pick<Services, 'addresses'>): PageTemplates => {
 	/** Least recently used first. A link that has been changed is read anew, as another row, and the old one is dropped in time. */
 	const kept = new Map<LinkRow, Kept>();
 	let bytes = 0;
@@ -153,10 +153,9 @@ export const createPageTemplates = (services: Pick<Services, 'addresses' | 'back
 				return keep(key, row, draw(row, kind, null));
 			}
 
-			templates.set(key, null);
 			const drawing = qrSvg(toResolvedLink(services, row).url).then((code) => keep(key, row, draw(row, kind, code)));
-			services.background.run('draw a QR code', drawing);
-			return null;
+			templates.set(key, drawing);
+			return drawing;
 		},
 	};
 };

@@ -2,14 +2,9 @@ import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
 import {networkKeyTextsOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
-import type {ResolvedLink} from './resolve-link.ts';
-import type {Visitor} from './visitor.ts';
+import type {LinkRow} from './resolve-link.ts';
+import {isCrawler, type Visitor} from './visitor.ts';
 import type {VisitorCookie} from './visitor-cookie.ts';
-
-const CRAWLERS: ReadonlySet<Visitor['class']> = new Set(['preview-crawler', 'search-bot', 'other-bot']);
-
-/** True for robots, whose visits are no clicks; plain HTTP tools are none (decisions 5). */
-export const isCrawler = (visitor: Visitor): boolean => CRAWLERS.has(visitor.class);
 
 const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
@@ -31,25 +26,18 @@ const countryOf = ({clientIp}: Services, {stream, headers}: Asked): string | nul
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
-/** Requests whose visit nothing could keep: whoever answers one then is not to lose it again. */
-const lost = new WeakSet<Asked['stream']>();
-
-/** Keeps the visit of a link. @returns whether anything could keep it. */
+/** Records the visit of a link. @returns whether it could be stored. */
 export const recordVisit = async (
 	services: Services,
 	request: Asked,
-	link: Pick<ResolvedLink, 'id' | 'channel'> & {organization: {id: string}},
+	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>,
 	visitor: Visitor,
 	match: OpenMatch | null,
 ): Promise<boolean> => {
-	if (lost.has(request.stream)) {
-		return false;
-	}
-
 	const isKept = await services.clickJournal.record({
-		organizationId: link.organization.id,
-		linkId: link.id,
-		channel: link.channel,
+		organizationId: row.organization_id,
+		linkId: row.id,
+		channel: row.channel,
 		platform: visitor.platform,
 		os: visitor.os,
 		osVersion: versionText(visitor.osVersion),
@@ -64,8 +52,6 @@ export const recordVisit = async (
 	});
 	if (isKept) {
 		services.metrics.click(isCrawler(visitor) ? 'crawler' : 'person');
-	} else {
-		lost.add(request.stream);
 	}
 
 	return isKept;
@@ -75,7 +61,7 @@ export const recordVisit = async (
 export const openMatchOf = async (
 	{matchPeppers, clock}: Services,
 	{ip}: Pick<Asked, 'ip'>,
-	link: Pick<ResolvedLink, 'matchWindowHours'>,
+	row: Pick<LinkRow, 'match_window_hours'>,
 	visitor: Visitor,
 	cookie: VisitorCookie | null,
 ): Promise<OpenMatch> => {
@@ -83,7 +69,7 @@ export const openMatchOf = async (
 	const [pepper] = await matchPeppers.at(now);
 	return {
 		token: mintMatchToken(now),
-		windowHours: link.matchWindowHours,
+		windowHours: row.match_window_hours,
 		network: networkKeyTextsOf(pepper, ip),
 		signals: visitor,
 		visitor: cookie,

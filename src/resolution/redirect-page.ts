@@ -3,7 +3,7 @@ import {type Html, html, jsonBlock, render, trusted} from './html.ts';
 import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
 import {type Action, type Offer, planPage} from './page-actions.ts';
 import {type PageConfig, pageScript} from './page-script.ts';
-import {directionOf, type PageStrings, pageLanguage, pageStrings} from './page-strings.ts';
+import {directionOf, type PageLanguage, type PageStrings, pageLanguage, pageStrings} from './page-strings.ts';
 import {pageStyle} from './page-style.ts';
 import type {Visitor} from './visitor.ts';
 
@@ -153,18 +153,25 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 };
 
 /** The policy of a page (facts 1.7). `nonce`: 16 or more random bytes as base64, new for each response. */
-export const contentSecurityPolicy = (nonce: string): string =>
+const contentSecurityPolicy = (nonce: string): string =>
 	`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Headers of the page for people (facts 1.7). `nonce` as that of the policy. */
-export const redirectPageHeaders = (nonce: string, acceptLanguage?: string): Record<string, string> => ({
-	'Content-Type': 'text/html; charset=utf-8',
-	'Content-Language': pageLanguage(acceptLanguage),
-	'Cache-Control': 'no-store',
-	'Accept-CH': 'Sec-CH-Timezone',
-	Vary: 'User-Agent, Accept-Language',
-	'X-Robots-Tag': 'noindex, nofollow',
-	'X-Content-Type-Options': 'nosniff',
-	'Referrer-Policy': 'strict-origin-when-cross-origin',
-	'Content-Security-Policy': contentSecurityPolicy(nonce),
-});
+/** Headers of the page for people (facts 1.7), names and values in turns. `nonce` as that of the policy. */
+export const redirectPageHeaders = (nonce: string, language: PageLanguage): string[] => [
+	'Content-Type',
+	'text/html; charset=utf-8',
+	'Content-Language',
+	language,
+	'Cache-Control',
+	'no-store',
+	'Accept-CH',
+	'Sec-CH-Timezone',
+	'Vary',
+	'User-Agent, Accept-Language',
+	'X-Robots-Tag',
+	'noindex, nofollow',
+	'Referrer-Policy',
+	'strict-origin-when-cross-origin',
+	'Content-Security-Policy',
+	contentSecurityPolicy(nonce),
+];

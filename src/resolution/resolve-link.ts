@@ -224,7 +224,7 @@ export const readLink = ({db, linkCache}: Services, {orgKey, shortCode}: Address
 	});
 
 /**
- * The live link that a host and a path name.
+ * The row of the live link that a host and a path name.
  * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is
  * deactivated or expired, or whose organization is suspended.
  */
@@ -232,7 +232,7 @@ export const resolveLink = async (
 	services: Services,
 	hostname: string | null,
 	path: ResolutionPath,
-): Promise<{link: ResolvedLink; data: boolean}> => {
+): Promise<{row: LinkRow; data: boolean}> => {
 	const {address, data} = await locate(services, hostname, path);
 	// A malformed code names nothing, and PostgreSQL would refuse some of them.
 	if (!SHORT_CODE.test(address.shortCode)) {
@@ -249,5 +249,5 @@ export const resolveLink = async (
 		throw linkGone(reason);
 	}
 
-	return {link: toResolvedLink(services, row), data};
+	return {row, data};
 };

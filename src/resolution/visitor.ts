@@ -167,3 +167,8 @@ export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 			.toLowerCase()
 			.includes('prefetch'),
 	);
+
+const CRAWLERS: ReadonlySet<Visitor['class']> = new Set(['preview-crawler', 'search-bot', 'other-bot']);
+
+/** True for robots, whose visits are no clicks; plain HTTP tools are none (decisions 5). */
+export const isCrawler = (visitor: Visitor): boolean => CRAWLERS.has(visitor.class);

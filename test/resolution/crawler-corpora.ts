@@ -3,8 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import {type KnownCrawler, keptLists, knownCrawlers, literalsOf} from '../../.build/kept-crawlers.ts';
 import {packageRoot} from '../../src/package-root.ts';
-import {isCrawler} from '../../src/resolution/record-visit.ts';
-import {readVisitor} from '../../src/resolution/visitor.ts';
+import {isCrawler, readVisitor} from '../../src/resolution/visitor.ts';
 
 const read = (...file: string[]): string => readFileSync(path.join(packageRoot, ...file), 'utf8');
 const isTakenForCrawler = (userAgent: string): boolean => isCrawler(readVisitor({userAgent}));

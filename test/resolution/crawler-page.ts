@@ -1,6 +1,6 @@
 import test from 'ava';
 import {crawlerPageHeaders, renderCrawlerPage} from '../../src/resolution/crawler-page.ts';
-import {hostileTexts, linkView} from '../fixtures/link-view.ts';
+import {headerRecord, hostileTexts, linkView} from '../fixtures/link-view.ts';
 
 const contentOf = (page: string, key: string): string | null =>
 	new RegExp(`<meta (?:name|property)="${key}" content="([^"]*)">`).exec(page)?.[1] ?? null;
@@ -21,12 +21,11 @@ test('the page has the tags of a preview and nothing that acts', (t) => {
 });
 
 test('the page is cached for a minute, by User-Agent, and not indexed', (t) => {
-	t.deepEqual(crawlerPageHeaders(), {
+	t.deepEqual(headerRecord(crawlerPageHeaders), {
 		'Content-Type': 'text/html; charset=utf-8',
 		'Cache-Control': 'public, max-age=60',
 		Vary: 'User-Agent',
 		'X-Robots-Tag': 'noindex, nofollow',
-		'X-Content-Type-Options': 'nosniff',
 		'Content-Security-Policy': "default-src 'none'; img-src https:",
 	});
 });

@@ -4,7 +4,7 @@ import type {LinkView} from '../../src/resolution/link-view.ts';
 import {pageLanguages, pageStrings} from '../../src/resolution/page-strings.ts';
 import {redirectPageHeaders, renderRedirectPage} from '../../src/resolution/redirect-page.ts';
 import type {VisitorClass} from '../../src/resolution/visitor.ts';
-import {hostileTexts, linkView, matchToken} from '../fixtures/link-view.ts';
+import {headerRecord, hostileTexts, linkView, matchToken} from '../fixtures/link-view.ts';
 
 const nonce = 'bm9uY2Utbm9uY2Utbm9uY2U=';
 const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
@@ -241,23 +241,21 @@ test('the nonce of the policy is the one on the style and the script', (t) => {
 	const page = render('ios-browser');
 	t.deepEqual(page.match(/ nonce="[^"]*"/g), [` nonce="${nonce}"`, ` nonce="${nonce}"`]);
 	t.is(
-		redirectPageHeaders(nonce)['Content-Security-Policy'],
+		headerRecord(redirectPageHeaders(nonce, 'en'))['Content-Security-Policy'],
 		`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 	);
 });
 
 test('the page is never cached, asks for the timezone and names its language', (t) => {
-	t.like(redirectPageHeaders(nonce, 'ar-EG,en;q=0.5'), {
+	t.like(headerRecord(redirectPageHeaders(nonce, 'ar')), {
 		'Content-Type': 'text/html; charset=utf-8',
 		'Content-Language': 'ar',
 		'Cache-Control': 'no-store',
 		'Accept-CH': 'Sec-CH-Timezone',
 		Vary: 'User-Agent, Accept-Language',
 		'X-Robots-Tag': 'noindex, nofollow',
-		'X-Content-Type-Options': 'nosniff',
 		'Referrer-Policy': 'strict-origin-when-cross-origin',
 	});
-	t.is(redirectPageHeaders(nonce)['Content-Language'], 'en');
 });
 
 test("the page speaks the reader's language, by its q-values, and English otherwise", (t) => {
