@@ -45,8 +45,8 @@ import {reservedSegments} from './organizations/org-key.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {privacyRoutes} from './privacy/admin-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
-import {knownDomain} from './resolution/resolve-link.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
+import {serves} from './resolution/serves-host.ts';
 import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
@@ -105,18 +105,6 @@ const surfaces: Route[] = [
 /** The one table of routes: what the server mounts and what tests walk. */
 export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
 
-/** Which surface a request's host serves (decisions 2): API routes are unknown on a link domain. */
-const serves = (services: Services, route: Route, hostname: string | null): boolean | Promise<boolean> => {
-	if (route.host !== 'api') {
-		return true;
-	}
-
-	const role = services.hostRoles.roleOf(hostname);
-	return role === 'other' && hostname !== null
-		? knownDomain(services, hostname).then((domain) => domain === null)
-		: role !== 'link';
-};
-
 const preflight: Record<string, string> = {
 	'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',
 	'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-API-Key, X-Request-Id',
@@ -139,7 +127,7 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 		const isForwarded = headers['x-forwarded-host'] !== undefined;
 		const forwarded = isForwarded ? services.clientIp.forwarded(ctx.req).host : null;
 		ctx.state.hostname = hostnameOf(forwarded ?? headers.host);
-		const served = serves(services, route, ctx.state.hostname);
+		const served = serves(services, route, ctx.state.hostname, ctx.req);
 		if (!(typeof served === 'boolean' ? served : await served)) {
 			throw unknownPath();
 		}

@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import {sized} from '../http/sized.ts';
 import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
-import {deniedSchemes, isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
+import {deniedSchemes} from '../resolution/denied-schemes.ts';
+import {isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
 
 export type IosConfig = {
 	bundleId: string | null;

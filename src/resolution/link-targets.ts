@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import {deniedSchemes} from './denied-schemes.ts';
 
 const URL_LIMIT = 2048;
 
@@ -67,10 +68,6 @@ export const withUtm = (href: string, utm: Utm): string => {
 	url.search = [url.search.slice(1), added.toString()].filter((part) => part !== '').join('&');
 	return url.href;
 };
-
-/** Schemes that run code, read what is local, or belong to the browser or to this page. */
-export const deniedSchemes: readonly string[] =
-	'javascript data vbscript file blob about view-source http https intent content chrome'.split(' ');
 
 /** True for a URI scheme that an app may claim as its own. */
 export const isCustomScheme = (scheme: string): boolean =>

@@ -106,9 +106,19 @@ export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean}
 const malformedOrgKey = () =>
 	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
 
-/** The verified custom domain of a host name, as every request for another host than ours asks. */
-export const knownDomain = ({db, hostCache}: Services, hostname: string): Promise<VerifiedDomain | null> =>
-	hostCache.get(hostname, () => findVerifiedDomain(db, hostname));
+/**
+ * The verified custom domain of a host name, as every request for another host than ours asks.
+ * @param before runs before the database is asked, and may refuse: anybody may send any name.
+ */
+export const knownDomain = (
+	{db, hostCache}: Services,
+	hostname: string,
+	before: () => Promise<void> = async () => {},
+): Promise<VerifiedDomain | null> =>
+	hostCache.get(hostname, async () => {
+		await before();
+		return findVerifiedDomain(db, hostname);
+	});
 
 /**
  * Which link a host and a path name, and whether its data is asked for (decisions 2). On a custom domain

@@ -130,7 +130,21 @@ test(refused, {ios: {bundleId: `com.${'a'.repeat(152)}`}}, 'ios.bundleId');
 test(refused, {ios: {appStoreId: 'id123456789'}}, 'ios.appStoreId');
 test(refused, {ios: {appStoreId: 123456789}}, 'ios.appStoreId');
 test(refused, {ios: {clipId: 'com.acme.Clip'}}, 'ios.clipId');
-for (const scheme of ['javascript', 'https', 'DATA', 'intent', 'acme://', '1acme', 'ac me', '']) {
+for (const scheme of [
+	'itms-services',
+	'ms-msdt',
+	'search-ms',
+	'Tel',
+	'market',
+	'javascript',
+	'https',
+	'DATA',
+	'intent',
+	'acme://',
+	'1acme',
+	'ac me',
+	'',
+]) {
 	test(refused, {ios: {scheme}}, 'ios.scheme');
 	test(refused, android({scheme}), 'android.0.scheme');
 }

@@ -47,10 +47,31 @@ test('certificates are allowed for verified domains of active organizations, and
 	t.is(await ask('tls1.acme.test'), 200);
 });
 
-test('a proxy may ask under whatever host it was asked for', async (t) => {
+test('a proxy asks by an address, by a name of one label or by a private one; by a name of the world nobody asks for himself', async (t) => {
 	await domainOf('tls4.acme.test', 'approve');
-	t.is(await ask('tls4.acme.test', 'tls4.acme.test'), 200);
-	t.is(await ask('tls4.acme.test', 'go.oplink.test'), 200);
+	for (const host of [
+		'localhost:3000',
+		'127.0.0.1',
+		'10.0.0.7:3000',
+		'[::1]:3000',
+		'oplink:3000',
+		'oplink.default.svc',
+	]) {
+		t.is(await ask('tls4.acme.test', host), 200, host);
+	}
+
+	for (const host of ['tls4.acme.test', 'go.oplink.test', 'api.oplink.test', 'evil.example', '..']) {
+		t.is(await ask('tls4.acme.test', host), 404, host);
+	}
+});
+
+test('a proxy that says by any header that it forwards gets 404', async (t) => {
+	await domainOf('tls6.acme.test', 'approve');
+	for (const name of ['Forwarded', 'Via', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Real-IP', 'CF-Connecting-IP']) {
+		for (const path of ['/internal/tls/ask?domain=tls6.acme.test', '/metrics']) {
+			t.is((await send(service.url, 'GET', path, {[name]: 'x'})).status, 404, name);
+		}
+	}
 });
 
 test('whoever is forwarded gets 404, unless it is the operator', async (t) => {

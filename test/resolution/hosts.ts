@@ -162,3 +162,11 @@ test('the host that a trusted proxy forwards counts, and one from elsewhere does
 	const other = await link(await organization(strict));
 	t.is((await anonymous(strict).get(new URL(other.url).pathname, forwarded)).status, 404);
 });
+
+test('hosts that nobody knows count against the address before the database is asked for them', async (t) => {
+	const caller = anonymous(service);
+	const ask = (host: string) => caller.get('/docs', {Host: host});
+	const answers = await Promise.all(Array.from({length: 501}, (_, index) => ask(`unknown-${index}.example`)));
+	t.is(answers.filter(({status}) => status === 404).length, 1);
+	t.is((await anonymous(service).get('/docs', {Host: 'unknown-of-another.example'})).status, 200);
+});
