@@ -68,4 +68,4 @@ export const mainOptions = {
 } satisfies BuildOptions;
 
 /** What `mainOptions` leaves to be imported: entries of the bundle beside it. */
-export const lateEntries = {'cli/program': 'src/cli/program.ts', serve: 'src/serve.ts'};
+export const lateEntries = {'cli/program': 'src/cli/program.ts', serve: 'src/start/serve.ts'};

@@ -28,13 +28,13 @@ const server = path.join(root, 'dist', 'server.cjs');
 /** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
 const client = path.join(root, 'dist', 'client');
 
-/** The server once more, as one script that V8 compiles now and not at each start (`src/cli/load-server.ts`). */
+/** The server once more, as one script that V8 compiles now and not at each start (`src/cli/server/load-server.ts`). */
 const buildServer = async (): Promise<void> => {
 	const {define: own, ...options} = scriptOptions('(function (exports, require, module, __filename, __dirname) {');
 	const {outputFiles} = await build({
 		...options,
 		absWorkingDir: root,
-		entryPoints: ['src/server-script.ts'],
+		entryPoints: ['src/start/server-script.ts'],
 		charset: 'ascii',
 		// A quarter of the text, which is read at each start and stays in memory. What names anything is as it was written,
 		// and so that a trace quotes no page of code, lines are.

@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {Script} from 'node:vm';
 
-// `node compile-server.js FILE`: writes what V8 makes of the server beside it, for `src/cli/load-server.ts`. Plain
+// `node compile-server.js FILE`: writes what V8 makes of the server beside it, for `src/cli/server/load-server.ts`. Plain
 // JavaScript, and a process of its own, because V8 takes it only under the flags that it was made with. It is run first,
 // because functions are compiled when they are called.
 const [, , file] = process.argv;

@@ -14,7 +14,7 @@ import {type ClickPartitions, createClickPartitions} from './clicks/click-partit
 import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
 import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
 import type {Clock} from './clock.ts';
-import {type Addresses, addressesOf, type Config} from './config.ts';
+import {type Addresses, addressesOf, type Config} from './config/config.ts';
 import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
 import type {Db} from './db/db.ts';
 import type {VerifiedDomain} from './domains/domain-store.ts';

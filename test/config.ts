@@ -3,8 +3,8 @@ import {Resolver} from 'node:dns';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {addressesOf, ConfigError, loadConfig} from '../src/config.ts';
-import {configTable, describeConfig} from '../src/config-table.ts';
+import {addressesOf, ConfigError, loadConfig} from '../src/config/config.ts';
+import {configTable, describeConfig} from '../src/config/variables.ts';
 import {packageRoot} from '../src/package-root.ts';
 import {readPlans, shippedPlans} from '../src/plans/plans.ts';
 

@@ -3,7 +3,7 @@ import {access} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import test from 'ava';
-import {configTable} from '../src/config-table.ts';
+import {configTable} from '../src/config/variables.ts';
 import {internalRoutes} from '../src/domains/internal-routes.ts';
 import {healthRoutes} from '../src/health/routes.ts';
 import {packageRoot} from '../src/package-root.ts';

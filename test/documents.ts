@@ -3,9 +3,9 @@ import path from 'node:path';
 import test from 'ava';
 import type {Command} from 'commander';
 import {environmentTopic} from '../src/cli/help/environment.ts';
-import {processIo} from '../src/cli/io.ts';
 import {createProgram} from '../src/cli/program.ts';
-import {configTable} from '../src/config-table.ts';
+import {processIo} from '../src/cli/terminal/io.ts';
+import {configTable} from '../src/config/variables.ts';
 import {packageRoot} from '../src/package-root.ts';
 
 /** A document: its text without blocks of code, and every line or span of code in it. */

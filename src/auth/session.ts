@@ -1,6 +1,6 @@
 import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../clock.ts';
-import type {Config} from '../config.ts';
+import type {Config} from '../config/config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
 import {bearerTokenOf} from './bearer-token.ts';
 import {type Role, roleOf} from './roles.ts';

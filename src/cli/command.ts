@@ -1,9 +1,9 @@
 import type {Option} from 'commander';
-import {type Connection, type ConnectionOptions, createConnection} from './connection.ts';
-import {type Io, isLively, print, tell} from './io.ts';
-import {type Page, remainder} from './list-pages.ts';
-import {type Column, flattened, keyValues, table} from './output.ts';
-import {safeJson, styled} from './printable.ts';
+import {type Connection, type ConnectionOptions, createConnection} from './server/connection.ts';
+import {type Page, remainder} from './server/list-pages.ts';
+import {type Io, isLively, print, tell} from './terminal/io.ts';
+import {type Column, flattened, keyValues, table} from './terminal/output.ts';
+import {safeJson, styled} from './terminal/printable.ts';
 
 /** What a command is given: its options, the clients, and where its answer goes. */
 export type Context<Options = object> = {

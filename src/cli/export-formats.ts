@@ -1,9 +1,9 @@
 import {Readable} from 'node:stream';
 import {stringify} from 'csv-stringify';
-import {textsIn} from './import-formats/csv.ts';
-import {guarded} from './import-formats/formula-guard.ts';
+import {textsIn} from './import/formats/csv.ts';
+import {guarded} from './import/formats/formula-guard.ts';
 import {linkColumns} from './link-fields.ts';
-import {safeJson} from './printable.ts';
+import {safeJson} from './terminal/printable.ts';
 
 type Row = Record<string, unknown>;
 type Formatter = (rows: AsyncIterable<Row>) => AsyncIterable<string>;

@@ -1,5 +1,5 @@
 import {OplinkApiError} from '../client/errors.ts';
-import type {Connection} from './connection.ts';
+import type {Connection} from './server/connection.ts';
 
 /** A plan as the price list has it; null is without a limit. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};

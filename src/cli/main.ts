@@ -1,7 +1,7 @@
 import {setMaxListeners} from 'node:events';
-import {type Io, isBrokenPipe, processIo} from './io.ts';
-import {loadServer} from './load-server.ts';
 import {reported} from './reported.ts';
+import {loadServer} from './server/load-server.ts';
+import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
 /** What listens for Ctrl-C: each request, its connection and each pause, 16 at once, and a few beside them. */
 const LISTENERS = 64;

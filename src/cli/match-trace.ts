@@ -1,9 +1,9 @@
 import type {MatchAttempt} from '../match/match-attempt-store.ts';
 import {matchPolicy} from '../match/match-policy.ts';
 import type {Show} from './command.ts';
-import {durationText} from './duration.ts';
 import {keptFromHigh, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
-import {ID_WIDTH, keyValues, wrapped} from './output.ts';
+import {durationText} from './terminal/duration.ts';
+import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
 
 /** A value of the server as its JSON has it. */
 export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;

@@ -31,9 +31,9 @@ import {exitCodes} from './exit-codes.ts';
 import {fittingPlan} from './fitting-plan.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
-import type {Io} from './io.ts';
-import {printable} from './printable.ts';
 import {reported} from './reported.ts';
+import type {Io} from './terminal/io.ts';
+import {printable} from './terminal/printable.ts';
 
 /** Every command, in the order of help. */
 export const commands: Array<AnyCommand | CommandGroup> = [

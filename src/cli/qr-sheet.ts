@@ -1,5 +1,5 @@
 import {inputError} from './cli-errors.ts';
-import {cellText, cut} from './output.ts';
+import {cellText, cut} from './terminal/output.ts';
 
 /** What stands on one label: the code as the API draws it, and what tells people which link it is. */
 export type Label = {svg: string; title: string | null; url: string};

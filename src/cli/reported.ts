@@ -1,7 +1,7 @@
 import {InterruptedError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {type Io, isBrokenPipe, tell} from './io.ts';
 import {reportError} from './report-error.ts';
+import {type Io, isBrokenPipe, tell} from './terminal/io.ts';
 
 /** Does what a command line says, and tells on standard error what kept it from it. Never throws. @returns the exit code. */
 export const reported = async (io: Io, work: () => Promise<number>): Promise<number> => {

@@ -1,5 +1,5 @@
+import {storageLimits} from '../config/storage-limits.ts';
 import {type Db, inTransaction} from '../db/db.ts';
-import {storageLimits} from '../storage-limits.ts';
 import {
 	addSlice,
 	analyzeWriters,

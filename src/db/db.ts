@@ -1,6 +1,6 @@
 import knex, {type Knex} from 'knex';
 import pg from 'pg';
-import {driverUrl} from '../database-url.ts';
+import {driverUrl} from '../config/database-url.ts';
 import {setUpSession} from './session.ts';
 
 /** A pool or a transaction: a store is built over either, so the same statements run inside and outside of one. */

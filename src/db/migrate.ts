@@ -1,7 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {Logger} from 'pino';
-import {ConfigError} from '../config.ts';
+import {ConfigError} from '../config/config.ts';
 import {packageRoot} from '../package-root.ts';
 import {type Db, inTransaction} from './db.ts';
 

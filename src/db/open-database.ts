@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import {type Config, ConfigError} from '../config.ts';
+import {type Config, ConfigError} from '../config/config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
 import {explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';

@@ -1,6 +1,6 @@
+import {storageLimits} from '../config/storage-limits.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
-import {storageLimits} from '../storage-limits.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 

@@ -1,8 +1,8 @@
+import {storageLimits} from '../config/storage-limits.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {limitSubjectOf} from '../limits/limit-subject.ts';
 import {allowances} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
-import {storageLimits} from '../storage-limits.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
 
 const see: Prepared = {

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type {Config} from '../config.ts';
+import type {Config} from '../config/config.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {route} from '../http/route.ts';
 import {sized} from '../http/sized.ts';

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type {Config} from '../config.ts';
+import type {Config} from '../config/config.ts';
 import {isPlaceholderPrice} from '../plans/placeholder-prices.ts';
 import type {Plan} from '../plans/plans.ts';
 import {type Finding, findingsOf} from './finding.ts';

@@ -1,7 +1,7 @@
 import type {Server} from 'node:http';
 import {type Socket, Server as TcpServer} from 'node:net';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {listenAt, type Place} from '../port.ts';
+import {listenAt, type Place} from '../start/port.ts';
 
 /** Where the connections of a server come from. */
 export type Entrance = {

@@ -6,7 +6,7 @@ import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
 import {exportLinks} from './export-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
-import {importLinks} from './import-links.ts';
+import {importLinks} from './import/import-links.ts';
 import {
 	idempotencyHeader,
 	importLineAnswer,
@@ -16,7 +16,7 @@ import {
 	svgAnswer,
 } from './link-answer.ts';
 import {importQuery, linkChanges, linkListQuery, newLink} from './link-schemas.ts';
-import {qrQuery, qrReply} from './qr.ts';
+import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
 import {updateLink} from './update-link.ts';
 

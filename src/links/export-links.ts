@@ -1,10 +1,10 @@
 import {Readable} from 'node:stream';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
+import {ndjsonHeaders} from './import/ndjson-headers.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore} from './link-store.ts';
-import {ndjsonHeaders} from './ndjson-headers.ts';
 
 const BATCH = 500;
 

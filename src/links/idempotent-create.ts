@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {idempotencyKeyInProgress, idempotencyKeyReused, organizationNotFound, validationFailed} from '../errors.ts';
-import {canonicalJson} from './canonical-json.ts';
+import {canonicalJson} from './import/canonical-json.ts';
 import type {LinkInput, LinkJson} from './link.ts';
 
 /** How long a key stands for its first answer (decisions 4). */

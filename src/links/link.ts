@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import type {Addresses} from '../config.ts';
+import type {Addresses} from '../config/config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
 import {type SharedFieldsInput, type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from './link-fields.ts';
 import {shortUrl} from './short-url.ts';

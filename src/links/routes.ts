@@ -7,7 +7,7 @@ import {deleteLink} from './delete-link.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, pngAnswer, svgAnswer} from './link-answer.ts';
 import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
-import {qrQuery, qrReply} from './qr.ts';
+import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
 import {updateLink} from './update-link.ts';
 

@@ -1,4 +1,4 @@
-import type {Addresses} from '../config.ts';
+import type {Addresses} from '../config/config.ts';
 
 /** The short URL; on a custom domain it has the orgKey too (decisions 4), and https. */
 export const shortUrl = (

@@ -1,4 +1,4 @@
-import {qrSvg} from '../links/qr-svg.ts';
+import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {linkViewOf} from './link-view.ts';

@@ -1,6 +1,6 @@
 import {Readable, Writable} from 'node:stream';
-import type {Io} from '../../src/cli/io.ts';
 import {run} from '../../src/cli/program.ts';
+import type {Io} from '../../src/cli/terminal/io.ts';
 
 export type CliResult = {exitCode: number; stdout: string; stderr: string};
 

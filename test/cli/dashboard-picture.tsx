@@ -1,11 +1,11 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import type {Ink} from '../../src/cli/bar-chart.ts';
 import {createFigures} from '../../src/cli/dashboard/figures.ts';
 import type {Size} from '../../src/cli/dashboard/live-screen.ts';
 import {noColours} from '../../src/cli/dashboard/palette.ts';
 import {pictureOf} from '../../src/cli/dashboard/run-dashboard.tsx';
 import type {View} from '../../src/cli/dashboard/view.ts';
+import type {Ink} from '../../src/cli/terminal/bar-chart.ts';
 import {recent, status} from './_dashboard.ts';
 
 const viewOf = (more: Partial<View> = {}): View => {

@@ -2,7 +2,7 @@ import {PassThrough} from 'node:stream';
 import {setTimeout as wait} from 'node:timers/promises';
 import {stripVTControlCharacters} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
-import type {Io} from '../../src/cli/io.ts';
+import type {Io} from '../../src/cli/terminal/io.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {openLine} from '../helpers/cut-off.ts';

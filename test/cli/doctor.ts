@@ -6,7 +6,7 @@ import stringWidth from 'string-width';
 import {judgeVersion} from '../../src/cli/doctor/ask-server.ts';
 import {judgeClock} from '../../src/cli/doctor/reach-server.ts';
 import {findingsText, summaryText} from '../../src/cli/doctor/report-text.ts';
-import {terminalText} from '../../src/cli/printable.ts';
+import {terminalText} from '../../src/cli/terminal/printable.ts';
 import {findingsOf} from '../../src/doctor/finding.ts';
 import {packageVersion} from '../../src/package-root.ts';
 import {organization} from '../helpers/builders.ts';

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {Readable} from 'node:stream';
 import test from 'ava';
-import {csvRows} from '../../src/cli/import-formats/csv.ts';
+import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 

@@ -1,7 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {cliPages} from '../../docs/cli-pages.ts';
+import {cliPages} from '../../.build/docs/cli-pages.ts';
 import {packageRoot} from '../../src/package-root.ts';
 
 const folder = path.join(packageRoot, 'docs/cli');

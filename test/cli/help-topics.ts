@@ -3,9 +3,9 @@ import type {Command} from 'commander';
 import stringWidth from 'string-width';
 import {exitCodes} from '../../src/cli/exit-codes.ts';
 import {topics} from '../../src/cli/help/topics.ts';
-import {processIo} from '../../src/cli/io.ts';
 import {createProgram} from '../../src/cli/program.ts';
-import {configTable} from '../../src/config-table.ts';
+import {processIo} from '../../src/cli/terminal/io.ts';
+import {configTable} from '../../src/config/variables.ts';
 import {runCli} from './_run-cli.ts';
 
 const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)];

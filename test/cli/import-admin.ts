@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
-import {linesOf} from '../../src/cli/import-formats/lines.ts';
+import {linesOf} from '../../src/cli/import/formats/lines.ts';
 import {pageOf, type RawHandler, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 

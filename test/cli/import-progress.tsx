@@ -1,8 +1,8 @@
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {render} from 'ink-testing-library';
-import {figuresOf, progressText} from '../../src/cli/import-progress.ts';
-import {ProgressBar} from '../../src/cli/progress-bar.tsx';
+import {figuresOf, progressText} from '../../src/cli/import/import-progress.ts';
+import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 
 const half = {rows: 5000, failed: 2, bytes: 50, size: 100};
 

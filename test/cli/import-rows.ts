@@ -3,12 +3,12 @@ import {Readable} from 'node:stream';
 import test from 'ava';
 import {stringify} from 'csv-stringify/sync';
 import fc from 'fast-check';
-import {csvRows} from '../../src/cli/import-formats/csv.ts';
-import {decoded} from '../../src/cli/import-formats/decoded.ts';
-import {guarded} from '../../src/cli/import-formats/formula-guard.ts';
-import type {ImportRow} from '../../src/cli/import-formats/import-row.ts';
-import {jsonRows} from '../../src/cli/import-formats/json.ts';
-import {ndjsonRows} from '../../src/cli/import-formats/ndjson.ts';
+import {csvRows} from '../../src/cli/import/formats/csv.ts';
+import {decoded} from '../../src/cli/import/formats/decoded.ts';
+import {guarded} from '../../src/cli/import/formats/formula-guard.ts';
+import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
+import {jsonRows} from '../../src/cli/import/formats/json.ts';
+import {ndjsonRows} from '../../src/cli/import/formats/ndjson.ts';
 
 /** A source that gives its bytes a few at a time, so that characters, quotes and line ends are cut in two. */
 const inPieces = (text: string, size = 3): Readable => {

@@ -1,8 +1,8 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import {durationText} from '../../src/cli/duration.ts';
-import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/output.ts';
-import {styled, terminalText} from '../../src/cli/printable.ts';
+import {durationText} from '../../src/cli/terminal/duration.ts';
+import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/terminal/output.ts';
+import {styled, terminalText} from '../../src/cli/terminal/printable.ts';
 
 type Row = {id: string; name: string; count: number};
 const columns = [

@@ -1,7 +1,7 @@
 import test from 'ava';
 import stringWidth from 'string-width';
-import {bar, compact} from '../../src/cli/bar-chart.ts';
-import {columnChart, fitted} from '../../src/cli/column-chart.ts';
+import {bar, compact} from '../../src/cli/terminal/bar-chart.ts';
+import {columnChart, fitted} from '../../src/cli/terminal/column-chart.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, runCli} from './_run-cli.ts';
 

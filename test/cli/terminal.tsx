@@ -5,8 +5,8 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {render} from 'ink-testing-library';
-import {linesOf} from '../../src/cli/import-formats/lines.ts';
-import {ProgressBar} from '../../src/cli/progress-bar.tsx';
+import {linesOf} from '../../src/cli/import/formats/lines.ts';
+import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, runCli} from './_run-cli.ts';
 

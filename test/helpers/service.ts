@@ -6,9 +6,9 @@ import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import {clicksInFull} from '../../src/clicks/click-context.ts';
 import type {Clock} from '../../src/clock.ts';
-import {loadConfig} from '../../src/config.ts';
+import {loadConfig} from '../../src/config/config.ts';
 import {createDb} from '../../src/db/db.ts';
-import {type RunningService, startService as start} from '../../src/server.ts';
+import {type RunningService, startService as start} from '../../src/start/server.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 
 /** A clock that stands still until a test moves it. */

@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import test from 'ava';
 import fc from 'fast-check';
 import QRCode from 'qrcode';
-import {qrPng} from '../../src/links/qr.ts';
+import {qrPng} from '../../src/links/qr/qr.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import {storageLimits} from '../../src/config/storage-limits.ts';
 import {forgetDevices} from '../../src/devices/forget-devices.ts';
 import {allowances} from '../../src/limits/limits.ts';
-import {storageLimits} from '../../src/storage-limits.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous, type Caller} from '../helpers/callers.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';

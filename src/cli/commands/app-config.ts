@@ -4,8 +4,8 @@ import {text as readAll} from 'node:stream/consumers';
 import {Option} from 'commander';
 import {inputError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import type {Io} from '../io.ts';
-import {organizationPath} from '../link-surface.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import type {Io} from '../terminal/io.ts';
 
 const readJson = async (io: Io, file: string): Promise<unknown> => {
 	const content = file === '-' ? await readAll(io.stdin) : await readFile(path.resolve(io.cwd, file), 'utf8');

@@ -1,7 +1,7 @@
 import {type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
-import {organizationPath} from '../link-surface.ts';
-import {listAt, listPages} from '../list-pages.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
 
 type AuditRecord = {
 	id: string;

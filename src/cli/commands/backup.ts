@@ -12,11 +12,11 @@ import {inputError, OperatorError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {linesOf} from '../import-formats/lines.ts';
-import {type Io, isBrokenPipe, write} from '../io.ts';
+import {linesOf} from '../import/formats/lines.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
-import {requireConsent} from '../require-consent.ts';
-import {withDatabase} from '../with-database.ts';
+import {withDatabase} from '../server/with-database.ts';
+import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 const countText = ({tables, rows}: BackupTotals): string => `${rows.toLocaleString('en')} row(s) of ${tables} tables`;
 

@@ -1,7 +1,7 @@
 import {usageError} from '../cli-errors.ts';
 import {command} from '../command.ts';
 import {completionScripts, type Shell} from '../completion/scripts.ts';
-import {write} from '../io.ts';
+import {write} from '../terminal/io.ts';
 
 const isShell = (name: string): name is Shell => Object.hasOwn(completionScripts, name);
 

@@ -9,8 +9,8 @@ import {reachServer} from '../doctor/reach-server.ts';
 import {findingsText, summaryText} from '../doctor/report-text.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {inParallel} from '../in-parallel.ts';
-import {isLively, print} from '../io.ts';
+import {inParallel} from '../import/in-parallel.ts';
+import {isLively, print} from '../terminal/io.ts';
 
 type Options = {strict?: boolean};
 

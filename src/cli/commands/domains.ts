@@ -1,10 +1,10 @@
-import type {ApiClient} from '../admin-client.ts';
 import {notFoundError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
-import {organizationPath} from '../link-surface.ts';
-import {eachPage, listAt, listPages} from '../list-pages.ts';
-import {requireConsent} from '../require-consent.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {eachPage, listAt, listPages} from '../server/list-pages.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 type Domain = {
 	id: string;

@@ -1,8 +1,8 @@
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
-import {organizationPath} from '../link-surface.ts';
-import {requireConsent} from '../require-consent.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 type KeyCard = {
 	id: string;

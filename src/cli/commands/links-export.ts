@@ -4,10 +4,10 @@ import {Option} from 'commander';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {type ExportFormatName, exportFormatNames, exportFormats} from '../export-formats.ts';
-import {linesOf} from '../import-formats/lines.ts';
-import {writeData} from '../io.ts';
-import {type LinkSurface, linkSurface} from '../link-surface.ts';
-import {eachPage} from '../list-pages.ts';
+import {linesOf} from '../import/formats/lines.ts';
+import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import {eachPage} from '../server/list-pages.ts';
+import {writeData} from '../terminal/io.ts';
 
 type Options = {org?: string; output?: string; format: ExportFormatName};
 type Row = Record<string, unknown>;

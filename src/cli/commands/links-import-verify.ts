@@ -1,12 +1,12 @@
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {type InputOptions, inputOptions, openInput} from '../import-input.ts';
-import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import-links.ts';
-import {startProgress} from '../import-progress.ts';
-import {emptyText, failureLines} from '../import-report.ts';
-import {linkSurface} from '../link-surface.ts';
-import {verifyLinks} from '../verify-links.ts';
+import {type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
+import {startProgress} from '../import/import-progress.ts';
+import {emptyText, failureLines} from '../import/import-report.ts';
+import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import/send-rows.ts';
+import {verifyLinks} from '../import/verify-links.ts';
+import {linkSurface} from '../server/link-surface.ts';
 
 type Options = InputOptions & {org?: string};
 

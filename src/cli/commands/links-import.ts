@@ -5,19 +5,26 @@ import {InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {createFailedRows} from '../failed-rows.ts';
-import {fittedRows} from '../import-formats/fit-row.ts';
-import {createSeenCodes} from '../import-formats/seen-codes.ts';
-import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import-input.ts';
-import {createImportState, type ImportState, importLinks, rowsDone} from '../import-links.ts';
-import {startProgress} from '../import-progress.ts';
-import {brokenOffText, emptyText, failureLines, notCarriedOverLines, soFarText, summaryText} from '../import-report.ts';
-import {type ImportTarget, readImportTarget, unknownTarget} from '../import-target.ts';
-import type {Io} from '../io.ts';
-import {type LinkSurface, linkSurface} from '../link-surface.ts';
-import type {OnConflict} from '../row-outcome.ts';
-import {sendThroughAdmin} from '../send-through-admin.ts';
-import {sendThroughKey} from '../send-through-key.ts';
+import {createFailedRows} from '../import/failed-rows.ts';
+import {fittedRows} from '../import/formats/fit-row.ts';
+import {createSeenCodes} from '../import/formats/seen-codes.ts';
+import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
+import {startProgress} from '../import/import-progress.ts';
+import {
+	brokenOffText,
+	emptyText,
+	failureLines,
+	notCarriedOverLines,
+	soFarText,
+	summaryText,
+} from '../import/import-report.ts';
+import {type ImportTarget, readImportTarget, unknownTarget} from '../import/receiving-organization.ts';
+import type {OnConflict} from '../import/row-outcome.ts';
+import {createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
+import {sendThroughAdmin} from '../import/send-through-admin.ts';
+import {sendThroughKey} from '../import/send-through-key.ts';
+import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import type {Io} from '../terminal/io.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
 type Options = InputOptions & {

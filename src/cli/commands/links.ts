@@ -4,9 +4,9 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {linkId, linkSurface} from '../link-surface.ts';
-import {listPages} from '../list-pages.ts';
-import {requireConsent} from '../require-consent.ts';
+import {linkId, linkSurface} from '../server/link-surface.ts';
+import {listPages} from '../server/list-pages.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 

@@ -3,13 +3,13 @@ import path from 'node:path';
 import {addAbortSignal, type Readable} from 'node:stream';
 import {text as readText} from 'node:stream/consumers';
 import {Option} from 'commander';
-import {createClient} from '../admin-client.ts';
-import {isLoopback, serverUrl, usableToken} from '../chosen-server.ts';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import {type Io, tell} from '../io.ts';
-import {profileName, readProfiles, saveProfiles, withoutProfile} from '../profiles.ts';
-import {canAsk, openPrompts, type Prompts} from '../prompts.ts';
+import {createClient} from '../server/admin-client.ts';
+import {isLoopback, serverUrl, usableToken} from '../server/chosen-server.ts';
+import {profileName, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
+import {type Io, tell} from '../terminal/io.ts';
+import {canAsk, openPrompts, type Prompts} from '../terminal/prompts.ts';
 
 type NameOption = {name?: string};
 type LoginOptions = NameOption & {tokenFile?: string};

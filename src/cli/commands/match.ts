@@ -3,16 +3,16 @@ import {OplinkApiError} from '../../client/errors.ts';
 import type {MatchAttempt} from '../../match/match-attempt-store.ts';
 import type {Simulation} from '../../match/simulate-match.ts';
 import {simulatedNetworks} from '../../match/simulated-phone.ts';
-import type {ApiClient} from '../admin-client.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
-import {durationOption, durationText} from '../duration.ts';
-import {linkReference} from '../link-reference.ts';
-import {chosenOrganization, organizationPath} from '../link-surface.ts';
-import {listAt, listPages} from '../list-pages.ts';
 import {type Attempt, type Json, type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
-import {keyValues} from '../output.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {linkReference} from '../server/link-reference.ts';
+import {chosenOrganization, organizationPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
+import {durationOption, durationText} from '../terminal/duration.ts';
+import {keyValues} from '../terminal/output.ts';
 
 type OrgOptions = {org?: string};
 type SimulateOptions = OrgOptions & {

@@ -1,8 +1,8 @@
 import type {Db} from '../../db/db.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
-import {requireConsent} from '../require-consent.ts';
-import {withDatabase} from '../with-database.ts';
+import {withDatabase} from '../server/with-database.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../db/migrate.ts');
 

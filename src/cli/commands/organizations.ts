@@ -1,11 +1,11 @@
 import {Option} from 'commander';
-import type {ApiClient} from '../admin-client.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
-import {organizationPath} from '../link-surface.ts';
-import {listAt, listPages, type Page} from '../list-pages.ts';
-import {requireConsent} from '../require-consent.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {listAt, listPages, type Page} from '../server/list-pages.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 type Organization = {
 	id: string;

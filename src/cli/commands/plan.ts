@@ -1,6 +1,6 @@
 import {type CommandGroup, command} from '../command.ts';
-import {organizationPath} from '../link-surface.ts';
 import {planNames} from '../plan-names.ts';
+import {organizationPath} from '../server/link-surface.ts';
 
 export const planCommands: CommandGroup = {
 	name: 'plan',

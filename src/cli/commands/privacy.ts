@@ -4,12 +4,12 @@ import type {Erased} from '../../privacy/erasure-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
-import {textOf} from '../import-formats/lines.ts';
-import {write} from '../io.ts';
-import {organizationPath} from '../link-surface.ts';
-import {safeJson} from '../printable.ts';
+import {textOf} from '../import/formats/lines.ts';
 import {replaceFile} from '../replace-file.ts';
-import {requireConsent} from '../require-consent.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {write} from '../terminal/io.ts';
+import {safeJson} from '../terminal/printable.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
 
 type SubjectOptions = {device?: string; user?: string};
 

@@ -1,5 +1,5 @@
 import {type CommandGroup, command} from '../command.ts';
-import {findProfile, readProfiles, saveProfiles, withoutProfile} from '../profiles.ts';
+import {findProfile, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
 
 export const profileCommands: CommandGroup = {
 	name: 'profiles',

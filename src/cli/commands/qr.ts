@@ -5,12 +5,12 @@ import {OplinkApiError} from '../../client/errors.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
-import {inParallel} from '../in-parallel.ts';
-import {write} from '../io.ts';
-import {type LinkSurface, linkId, linkSurface} from '../link-surface.ts';
-import {eachPage} from '../list-pages.ts';
+import {inParallel} from '../import/in-parallel.ts';
 import {createFileNames, type Format, formatOf, isFolder, requireSheetFormat, writeSheet} from '../qr-files.ts';
 import type {Label} from '../qr-sheet.ts';
+import {type LinkSurface, linkId, linkSurface} from '../server/link-surface.ts';
+import {eachPage} from '../server/list-pages.ts';
+import {write} from '../terminal/io.ts';
 
 type Options = {
 	org?: string;

@@ -1,5 +1,5 @@
 import {command} from '../command.ts';
-import {loadServer} from '../load-server.ts';
+import {loadServer} from '../server/load-server.ts';
 
 export const serveCommand = command({
 	usage: 'serve',

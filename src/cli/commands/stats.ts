@@ -1,13 +1,13 @@
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {OplinkApiError} from '../../client/errors.ts';
-import type {ApiClient} from '../admin-client.ts';
-import {inkOf} from '../bar-chart.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import {writeData} from '../io.ts';
-import {chosenOrganization, linkId, organizationPath} from '../link-surface.ts';
-import {renderStats, type Stats} from '../stats-chart.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {chosenOrganization, linkId, organizationPath} from '../server/link-surface.ts';
+import {inkOf} from '../terminal/bar-chart.ts';
+import {writeData} from '../terminal/io.ts';
+import {renderStats, type Stats} from '../terminal/stats-chart.ts';
 
 type Options = {from?: string; to?: string; interval?: string; timezone?: string; link?: string; csv?: boolean};
 

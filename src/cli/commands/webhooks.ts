@@ -1,8 +1,8 @@
 import {Option} from 'commander';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
-import {listAt, listPages} from '../list-pages.ts';
 import {timeText} from '../match-trace.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
 
 type IdentityEvent = {
 	id: string;

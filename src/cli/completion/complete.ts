@@ -1,8 +1,8 @@
 import {type Command, Option} from 'commander';
 import {createContext} from '../command.ts';
-import {type Io, write} from '../io.ts';
-import {cellText} from '../output.ts';
-import {safeLine} from '../printable.ts';
+import {type Io, write} from '../terminal/io.ts';
+import {cellText} from '../terminal/output.ts';
+import {safeLine} from '../terminal/printable.ts';
 import {type Candidate, fileNames, sources} from './live-values.ts';
 import {optionsOf, type Position, positionOf} from './position.ts';
 

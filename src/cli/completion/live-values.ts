@@ -1,9 +1,9 @@
 import type {Context} from '../command.ts';
 import {topics} from '../help/topics.ts';
-import {chosenOrganization, linkSurface, organizationPath} from '../link-surface.ts';
-import {eachPage, type List, listAt} from '../list-pages.ts';
 import {planNames} from '../plan-names.ts';
-import {readProfiles} from '../profiles.ts';
+import {chosenOrganization, linkSurface, organizationPath} from '../server/link-surface.ts';
+import {eachPage, type List, listAt} from '../server/list-pages.ts';
+import {readProfiles} from '../server/profiles.ts';
 
 /** A word that fits, and what it stands for. */
 export type Candidate = {value: string; description?: string | undefined};

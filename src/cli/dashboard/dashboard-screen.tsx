@@ -1,8 +1,8 @@
 import {Box, Text} from 'ink';
 import type {ReactNode} from 'react';
-import {bar, compact, type Ink} from '../bar-chart.ts';
-import {AXIS_WIDTH, columnChart} from '../column-chart.ts';
-import {cellText} from '../output.ts';
+import {bar, compact, type Ink} from '../terminal/bar-chart.ts';
+import {AXIS_WIDTH, columnChart} from '../terminal/column-chart.ts';
+import {cellText} from '../terminal/output.ts';
 import type {Ranked} from './figures.ts';
 import {latestLine} from './latest-line.ts';
 import type {Palette} from './palette.ts';

@@ -1,5 +1,5 @@
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
-import type {ApiClient} from '../admin-client.ts';
+import type {ApiClient} from '../server/admin-client.ts';
 import {readEvents, type ServerSentEvent} from './read-events.ts';
 
 /** How it stands with the stream; `seconds` until the next try. */

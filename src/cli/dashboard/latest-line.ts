@@ -1,4 +1,4 @@
-import {cellText} from '../output.ts';
+import {cellText} from '../terminal/output.ts';
 import {type LiveEvent, linkName, methodWord} from './figures.ts';
 
 /** An event in three cells: what it was, what it was about, and what is known of it. */

@@ -1,4 +1,4 @@
-import {type InStream, type Io, type OutStream, write} from '../io.ts';
+import {type InStream, type Io, type OutStream, write} from '../terminal/io.ts';
 import {createPainter, ENTER, LEAVE} from './paint.ts';
 
 /** How somebody left the screen. */

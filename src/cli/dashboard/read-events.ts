@@ -1,4 +1,4 @@
-import {linesOf, type Source} from '../import-formats/lines.ts';
+import {linesOf, type Source} from '../import/formats/lines.ts';
 
 /** An event as it stood in the stream; `id` is where a reader goes on from after it. */
 export type ServerSentEvent = {type: string; data: string; id: string | null};

@@ -1,10 +1,10 @@
 import {renderToString} from 'ink';
-import {type Ink, inkOf} from '../bar-chart.ts';
 import {InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import {createConnection} from '../connection.ts';
-import type {Io} from '../io.ts';
-import {organizationPath} from '../link-surface.ts';
+import {createConnection} from '../server/connection.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {type Ink, inkOf} from '../terminal/bar-chart.ts';
+import type {Io} from '../terminal/io.ts';
 import {DashboardScreen} from './dashboard-screen.tsx';
 import {createFigures, type RecentAnswer} from './figures.ts';
 import {follow, type Link} from './follow.ts';

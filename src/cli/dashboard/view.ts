@@ -1,4 +1,4 @@
-import {durationText} from '../duration.ts';
+import {durationText} from '../terminal/duration.ts';
 import type {Figures} from './figures.ts';
 import type {Link} from './follow.ts';
 

@@ -3,7 +3,7 @@ import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {packageVersion} from '../../package-root.ts';
 import {OperatorError} from '../cli-errors.ts';
-import type {Connection} from '../connection.ts';
+import type {Connection} from '../server/connection.ts';
 
 const {ok, warn, fail} = findingsOf('Server');
 

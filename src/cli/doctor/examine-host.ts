@@ -1,7 +1,7 @@
 import type {Clock} from '../../clock.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
-import {isLoopback} from '../chosen-server.ts';
+import {isLoopback} from '../server/chosen-server.ts';
 import {checkAddress} from './host-address.ts';
 import {checkCertificate} from './host-certificate.ts';
 import {associationFiles, checkFile} from './host-files.ts';

@@ -1,6 +1,6 @@
 import type {Finding, Verdict} from '../../doctor/finding.ts';
-import {cellText, wrapped} from '../output.ts';
-import {styled} from '../printable.ts';
+import {cellText, wrapped} from '../terminal/output.ts';
+import {styled} from '../terminal/printable.ts';
 
 const LEFT = 8;
 

@@ -1,9 +1,9 @@
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
 import {createClock} from '../../clock.ts';
-import type {Config} from '../../config.ts';
+import type {Config} from '../../config/config.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import type {Io} from '../io.ts';
+import type {Io} from '../terminal/io.ts';
 
 const HINT = 'oplink config lists the variables; give the program the environment of the server';
 
@@ -24,7 +24,7 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 		import('../../doctor/database.ts'),
 		import('../../db/db.ts'),
 		import('../../db/open-database.ts'),
-		import('../../log.ts'),
+		import('../../start/log.ts'),
 	]);
 	const now = createClock(0).now;
 	if (config.databaseUrl !== null) {
@@ -54,7 +54,7 @@ const redis = async ({redisUrl}: Config): Promise<Finding[]> => {
  */
 export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 	const [{loadConfig}, {checkConfiguration}, {checkDisk}, {checkIdentityProvider}] = await Promise.all([
-		import('../../config.ts'),
+		import('../../config/config.ts'),
 		import('../../doctor/configuration.ts'),
 		import('../../doctor/disk.ts'),
 		import('../../doctor/identity-provider.ts'),

@@ -1,5 +1,5 @@
-import {configTable} from '../../config-table.ts';
-import {keyValues} from '../output.ts';
+import {configTable} from '../../config/variables.ts';
+import {keyValues} from '../terminal/output.ts';
 
 const WIDTH = 80;
 const INDENT = 2;

@@ -1,6 +1,6 @@
 import type {Command} from 'commander';
 import {usageError} from '../cli-errors.ts';
-import {type Io, write} from '../io.ts';
+import {type Io, write} from '../terminal/io.ts';
 import {topics} from './topics.ts';
 
 /** What the help of the whole program says last. */

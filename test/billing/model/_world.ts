@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {pino} from 'pino';
 import Stripe from 'stripe';
 import {createStripeGateway} from '../../../src/billing/stripe/stripe-gateway.ts';
-import {loadConfig} from '../../../src/config.ts';
+import {loadConfig} from '../../../src/config/config.ts';
 import {createDb} from '../../../src/db/db.ts';
 import {createOrganizationStore, type Organization} from '../../../src/organizations/organization-store.ts';
 import {createServices, type Services} from '../../../src/services.ts';

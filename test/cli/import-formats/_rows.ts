@@ -1,8 +1,8 @@
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
-import type {ImportRow} from '../../../src/cli/import-formats/import-row.ts';
-import {type ImportFormatName, importFormats} from '../../../src/cli/import-formats/read-rows.ts';
+import type {ImportRow} from '../../../src/cli/import/formats/import-row.ts';
+import {type ImportFormatName, importFormats} from '../../../src/cli/import/formats/read-rows.ts';
 import {packageRoot} from '../../../src/package-root.ts';
 
 /** The text of an excerpt of the files that other services give. */

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {bitlyLink} from '../../../src/cli/import-formats/bitly.ts';
+import {bitlyLink} from '../../../src/cli/import/formats/bitly.ts';
 import {excerpt, rowsOf} from './_rows.ts';
 
 const row = {link: 'https://bit.ly/9x7IjqC', id: 'bit.ly/9x7IjqC', long_url: 'https://www.acme.test/landing/1'};

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {branchLink} from '../../../src/cli/import-formats/branch.ts';
+import {branchLink} from '../../../src/cli/import/formats/branch.ts';
 import {excerpt, rowsOf} from './_rows.ts';
 
 const url = 'https://acme.app.link/37juivIGsy4';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {dubLink} from '../../../src/cli/import-formats/dub.ts';
+import {dubLink} from '../../../src/cli/import/formats/dub.ts';
 import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
 
 const row = {domain: 'dub.acme.test', key: 'L7thRRT', url: 'https://www.acme.test/p/1'};

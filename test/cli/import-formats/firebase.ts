@@ -1,5 +1,5 @@
 import test from 'ava';
-import {firebaseLink} from '../../../src/cli/import-formats/firebase.ts';
+import {firebaseLink} from '../../../src/cli/import/formats/firebase.ts';
 import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
 
 const shortLink = 'https://acme.page.link/Xt2Z';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import {type Fitting, fitRow} from '../../../src/cli/import-formats/fit-row.ts';
-import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import-formats/import-row.ts';
-import {createSeenCodes} from '../../../src/cli/import-formats/seen-codes.ts';
+import {type Fitting, fitRow} from '../../../src/cli/import/formats/fit-row.ts';
+import {type AppClaims, type ImportRow, plainLines} from '../../../src/cli/import/formats/import-row.ts';
+import {createSeenCodes} from '../../../src/cli/import/formats/seen-codes.ts';
 
 const fitting: Fitting = {
 	apps: {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {guessFormat} from '../../../src/cli/import-formats/guess-format.ts';
+import {guessFormat} from '../../../src/cli/import/formats/guess-format.ts';
 import {excerpt} from './_rows.ts';
 
 for (const [file, format] of [

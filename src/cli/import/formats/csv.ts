@@ -1,0 +1,189 @@
+import {Readable} from 'node:stream';
+import {CsvError, type Info, parse} from 'csv-parse';
+import {parse as parseText} from 'csv-parse/sync';
+import {readOnlyFields} from '../../../links/import/content-code.ts';
+import {inputError, usageError} from '../../cli-errors.ts';
+import {linkColumns} from '../../link-fields.ts';
+import {unguarded} from './formula-guard.ts';
+import {type ImportRow, lengthFault, MOST_READ_BYTES, type Wrapping} from './import-row.ts';
+import type {Source} from './lines.ts';
+
+/** One record as csv-parse gives it: its cells, its own text, and where it stands in the file. */
+type CsvRecord = {cells: string[]; raw: string; line: number};
+
+/** Not by a pattern, which would try each line break of a long text as the first of its last ones. */
+const withoutLineEnds = (text: string): string => {
+	let end = text.length;
+	while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) {
+		end -= 1;
+	}
+
+	return text.slice(0, end);
+};
+
+/**
+ * The records of a CSV file, the heading included. The line is counted from the text of the records, because
+ * csv-parse's own counter takes a CRLF inside of quotes for two.
+ */
+export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
+	const parser = parse({
+		bom: true,
+		info: true,
+		raw: true,
+		relax_column_count: true,
+		relax_quotes: true,
+		skip_empty_lines: true,
+		max_record_size: MOST_READ_BYTES,
+	});
+	const input = source instanceof Readable ? source : Readable.from(source);
+	input.once('error', (error) => parser.destroy(error));
+	input.pipe(parser);
+	let lastLine = 0;
+	try {
+		for await (const {record, raw} of parser as AsyncIterable<{record: string[]; raw: string; info: Info}>) {
+			const text = raw.replace(/^[\r\n]+/, '');
+			const line = lastLine + 1 + (raw.length - text.length);
+			const own = withoutLineEnds(text);
+			lastLine = line + (own.match(/\r\n|\n|\r/g)?.length ?? 0);
+			yield {cells: record, raw: own, line};
+		}
+	} catch (error) {
+		throw error instanceof CsvError ? inputError(`The CSV file cannot be read: ${error.message}`) : error;
+	} finally {
+		input.unpipe(parser);
+		input.destroy();
+	}
+}
+
+/** The cells of the first record of a text that may be cut off anywhere behind it; none where it is no CSV. */
+export const firstCsvRecord = (text: string): string[] => {
+	try {
+		const [record = []] = parseText(text, {bom: true, relax_quotes: true, skip_empty_lines: true, to: 1});
+		return record as string[];
+	} catch (error) {
+		if (error instanceof CsvError) {
+			return [];
+		}
+
+		throw error;
+	}
+};
+
+/** Failed rows below their heading again, with the byte order mark and the line ends that `head` of the file shows. */
+export const csvWrapping = (head: string, heading: string | null): Wrapping => {
+	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
+	const mark = head.startsWith('\uFEFF') ? '\uFEFF' : '';
+	return {open: mark + (heading === null ? '' : heading + end), between: end, close: end};
+};
+
+/** Why a record is none of the table's; null for one that is. */
+export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: number): string | null =>
+	lengthFault(raw) ?? (has === columns ? null : `has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`);
+
+/** The texts in a cell: those of a JSON array, else what stands between `;`. */
+export const textsIn = (cell: string): string[] => {
+	try {
+		const texts: unknown = JSON.parse(cell);
+		if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) {
+			return texts;
+		}
+	} catch {
+		// Most cells are no JSON.
+	}
+
+	return cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
+};
+
+const coerced = (field: string, cell: string): unknown => {
+	if (field === 'tags') {
+		return textsIn(cell);
+	}
+
+	if (field === 'isActive' || field === 'deferredDeepLinking') {
+		const word = cell.trim().toLowerCase();
+		return word === 'true' ? true : word === 'false' ? false : cell;
+	}
+
+	return field === 'matchWindowHours' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
+};
+
+/** The object in a `params` cell. @throws SyntaxError where there is none. */
+const objectIn = (text: string): object => {
+	const value: unknown = JSON.parse(text);
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+		throw new SyntaxError('no object');
+	}
+
+	return value;
+};
+
+/** The body that a record means: `og.title` and `params.NAME` become objects, an empty cell is an absent field. */
+const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => {
+	const body: Record<string, unknown> = {};
+	for (const [index, column] of columns.entries()) {
+		const cell = cells[index] ?? '';
+		if (cell === '' || readOnlyFields.has(column)) {
+			continue;
+		}
+
+		const value = unguarded(cell);
+		const [object, ...rest] = column.split('.');
+		if (column === 'params') {
+			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
+		} else if (object !== undefined && rest.length > 0) {
+			body[object] = {...(body[object] as object | undefined), [rest.join('.')]: value};
+		} else {
+			body[column] = coerced(column, value);
+		}
+	}
+
+	return body;
+};
+
+const checkColumns = (columns: string[]): void => {
+	const isKnown = (column: string) =>
+		linkColumns.has(column) || readOnlyFields.has(column) || column === 'params' || /^params\../s.test(column);
+	const unknown = columns.filter((column) => !isKnown(column));
+	if (unknown.length > 0) {
+		throw usageError(
+			`Unknown column${unknown.length > 1 ? 's' : ''} ${unknown.map((column) => `'${column}'`).join(', ')} in line 1`,
+			`Columns are ${[...linkColumns].join(', ')} and params.NAME`,
+		);
+	}
+
+	const twice = columns.find((column, index) => columns.indexOf(column) !== index);
+	if (twice !== undefined) {
+		throw usageError(`Column '${twice}' stands twice in line 1`);
+	}
+};
+
+/**
+ * The rows of a CSV file with our own columns, the first record being their names. `head` is how the file begins, as far
+ * as that is known.
+ * @throws OperatorError for a column that is no field, or where the file is no CSV.
+ */
+export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
+	let columns: string[] | null = null;
+	let wrapping = csvWrapping(head, null);
+	for await (const record of csvRecords(source)) {
+		const {cells, raw, line} = record;
+		if (columns === null) {
+			columns = cells.map((cell) => cell.trim());
+			wrapping = csvWrapping(head, raw);
+			checkColumns(columns);
+			continue;
+		}
+
+		const error = recordFault(record, columns.length);
+		if (error !== null) {
+			yield {line, raw, wrapping, error};
+			continue;
+		}
+
+		try {
+			yield {line, raw, wrapping, row: bodyOf(columns, cells)};
+		} catch {
+			yield {line, raw, wrapping, error: 'params is no JSON object'};
+		}
+	}
+}

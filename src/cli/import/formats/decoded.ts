@@ -1,0 +1,63 @@
+import {isUtf8} from 'node:buffer';
+import {OperatorError} from '../../cli-errors.ts';
+import {exitCodes} from '../../exit-codes.ts';
+import type {Source} from './lines.ts';
+
+const NEWLINE = 0x0a;
+/** Most bytes of a character that the piece before may have begun. */
+const CHARACTER_BYTES = 3;
+
+const newlinesIn = (text: string): number => text.split('\n').length - 1;
+
+const undecodable = (encoding: string, line: number) =>
+	new OperatorError(
+		`Line ${line} is not ${encoding === 'utf-8' ? 'UTF-8' : encoding}`,
+		exitCodes.failed,
+		'Name the encoding of the file, such as --encoding latin1, windows-1252 or utf-16le',
+	);
+
+/** How many lines of UTF-8 stand before the first one that is none. */
+const wholeLines = (bytes: Buffer): number => {
+	let lines = 0;
+	for (let from = 0; ; lines += 1) {
+		const end = bytes.indexOf(NEWLINE, from);
+		if (end === -1 || !isUtf8(bytes.subarray(from, end))) {
+			return lines;
+		}
+
+		from = end + 1;
+	}
+};
+
+/**
+ * The text of a source in an encoding, in pieces, without a byte order mark.
+ * @throws OperatorError with the line of the first byte that is no text, so that nothing is imported garbled.
+ */
+export async function* decoded(source: Source, encoding: string): AsyncGenerator<string> {
+	const decoder = new TextDecoder(encoding, {fatal: true});
+	let line = 1;
+	let last: Buffer = Buffer.alloc(0);
+	for await (const chunk of source) {
+		const bytes = Buffer.from(chunk as Uint8Array);
+		let text: string;
+		try {
+			text = decoder.decode(bytes, {stream: true});
+		} catch {
+			// The end of the last piece may be the beginning of a character.
+			const begun = last.subarray(last.lastIndexOf(NEWLINE) + 1).subarray(-CHARACTER_BYTES);
+			const start = begun.findIndex((byte) => byte >= 0xc0);
+			const unfinished = start === -1 || isUtf8(begun.subarray(start)) ? Buffer.alloc(0) : begun.subarray(start);
+			throw undecodable(encoding, line + (encoding === 'utf-8' ? wholeLines(Buffer.concat([unfinished, bytes])) : 0));
+		}
+
+		line += newlinesIn(text);
+		last = bytes;
+		yield text;
+	}
+
+	try {
+		yield decoder.decode();
+	} catch {
+		throw undecodable(encoding, line);
+	}
+}

@@ -1,0 +1,162 @@
+import {usageError} from '../../cli-errors.ts';
+import {csvRecords, csvWrapping, recordFault} from './csv.ts';
+import {
+	appClaims,
+	destinationOf,
+	type ForeignLink,
+	presentFields,
+	presentNames,
+	shortAddress,
+	textIn,
+	utmIn,
+	webUrl,
+} from './foreign-fields.ts';
+import {mapped} from './foreign-rows.ts';
+import type {ImportRow} from './import-row.ts';
+import type {Source} from './lines.ts';
+
+/** The 29 columns of the export in their documented order: a name of ours, and the heading. */
+const columns = [
+	['short_link', 'Short link'],
+	['link', 'Deep link (link)'],
+	['apn', 'Android package name (apn)'],
+	['afl', 'Android fallback link (afl)'],
+	['amv', 'Android minimum package version code (amv)'],
+	['ibi', 'iOS bundle ID (ibi)'],
+	['ifl', 'iOS fallback link (ifl)'],
+	['ius', 'iOS custom scheme (ius)'],
+	['ipfl', 'iOS iPad fallback link (ipfl)'],
+	['ipbi', 'iOS iPad bundle ID (ipbi)'],
+	['isi', 'iOS app store ID (isi)'],
+	['imv', 'iOS minimum version (imv)'],
+	['efr', 'Enable forced redirect? (efr)'],
+	['ofl', 'Desktop fallback link (ofl)'],
+	['st', 'Social title (st)'],
+	['sd', 'Social description (sd)'],
+	['si', 'Social image link (si)'],
+	['utm_source', 'UTM source (utm_source)'],
+	['utm_medium', 'UTM medium (utm_medium)'],
+	['utm_campaign', 'UTM campaign (utm_campaign)'],
+	['utm_term', 'UTM term (utm_term)'],
+	['utm_content', 'UTM content (utm_content)'],
+	['at', 'iTunes Connect at'],
+	['ct', 'iTunes Connect ct'],
+	['mt', 'iTunes Connect mt'],
+	['pt', 'iTunes Connect pt'],
+	['archived', 'Archived?'],
+	['name', 'Link name'],
+	['created', 'Creation timestamp'],
+] as const;
+
+type ColumnName = (typeof columns)[number][0];
+/** A row of the export by the names of its columns. */
+export type FirebaseRow = Partial<Record<ColumnName, string>>;
+
+const headingOf = new Map<string, string>(columns);
+
+/** Columns of the export that the fields of a link come from. */
+export const firebaseNames: Record<string, string> = {
+	path: 'link',
+	params: 'link',
+	fallbackUrl: 'ofl, else link',
+	title: 'Link name, else st',
+	'og.title': 'st',
+	'og.description': 'sd',
+	'og.imageUrl': 'si',
+	utmSource: 'utm_source',
+	utmMedium: 'utm_medium',
+	utmCampaign: 'utm_campaign',
+	utmTerm: 'utm_term',
+	utmContent: 'utm_content',
+};
+
+const listOf = (...texts: Array<string | undefined>): string[] => texts.flatMap((text) => textIn(text) ?? []);
+
+/** The link that a row means. @throws UnusableRow. */
+export const firebaseLink = (row: FirebaseRow): ForeignLink => {
+	const {host, shortCode} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
+	const deepLink = webUrl(textIn(row.link), 'deep link');
+	const fallbackUrl = textIn(row.ofl) ?? deepLink.href;
+	const isElsewhere = (url: string | undefined) => textIn(url) !== undefined && url !== fallbackUrl;
+	const left: Partial<Record<ColumnName, unknown>> = {
+		afl: isElsewhere(row.afl),
+		ifl: isElsewhere(row.ifl),
+		ipfl: isElsewhere(row.ipfl),
+		amv: row.amv,
+		imv: row.imv,
+		efr: row.efr?.toLowerCase() === 'true',
+		at: row.at,
+		ct: row.ct,
+		mt: row.mt,
+		pt: row.pt,
+	};
+	return {
+		link: presentFields({
+			...destinationOf(deepLink),
+			shortCode,
+			title: textIn(row.name) ?? textIn(row.st),
+			fallbackUrl,
+			og: presentFields({title: textIn(row.st), description: textIn(row.sd), imageUrl: textIn(row.si)}),
+			...utmIn(row),
+			isActive: row.archived?.trim().toLowerCase() === 'true' ? false : undefined,
+		}),
+		facts: {
+			host,
+			apps: appClaims({
+				bundleIds: listOf(row.ibi, row.ipbi),
+				appStoreIds: listOf(row.isi),
+				packageNames: listOf(row.apn),
+				schemes: listOf(row.ius),
+			}),
+			left: presentNames(left).map((name) => headingOf.get(name) ?? name),
+		},
+	};
+};
+
+/** The column that a heading means: it may be the parameter alone, with or without its brackets. */
+const columnNamed = (heading: string): ColumnName | undefined => {
+	const text = heading.trim().toLowerCase();
+	const inBrackets = /\((\w+)\)$/.exec(text)?.[1] ?? text;
+	return columns.find(([name, title]) => name === inBrackets || title.toLowerCase() === text)?.[0];
+};
+
+/** The columns of a heading; one that says nothing is taken by its place, where all places are there. */
+const columnsOf = (headings: string[]): ColumnName[] =>
+	headings.map((heading, index) => {
+		const column = columnNamed(heading) ?? (headings.length === columns.length ? columns[index]?.[0] : undefined);
+		if (column === undefined) {
+			throw usageError(`Unknown column '${heading}' in line 1`, `Columns are ${[...headingOf.values()].join(', ')}`);
+		}
+
+		return column;
+	});
+
+/** Whether the first record of a file is a row already: the export may come without its heading. */
+const isRow = ([shortLink = '']: string[]): boolean => /^https?:\/\//i.test(shortLink.trim());
+
+/** Whether a first record belongs to this export. */
+export const isFirebaseHeading = (cells: string[]): boolean =>
+	isRow(cells)
+		? cells.length === columns.length
+		: ['short_link', 'link'].every((name) => cells.some((cell) => columnNamed(cell) === name));
+
+/** The rows of the export as CSV, with or without a heading. @throws OperatorError for a file that is no CSV. */
+export async function* firebaseRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
+	let names: ColumnName[] | null = null;
+	let wrapping = csvWrapping(head, null);
+	for await (const record of csvRecords(source)) {
+		const {cells, raw, line} = record;
+		if (names === null && !isRow(cells)) {
+			names = columnsOf(cells);
+			wrapping = csvWrapping(head, raw);
+			continue;
+		}
+
+		names ??= columns.map(([name]) => name);
+		const place = {line, raw, wrapping};
+		const error = recordFault(record, names.length);
+		yield error === null
+			? mapped(place, Object.fromEntries(names.map((name, index) => [name, cells[index]])), firebaseLink)
+			: {...place, error};
+	}
+}

@@ -1,0 +1,144 @@
+import {safeLine} from '../../terminal/printable.ts';
+import type {AppClaims, ForeignFacts} from './import-row.ts';
+
+/** A row that can be no link here; the message goes on from «line 7: ». */
+export class UnusableRow extends Error {
+	override name = 'UnusableRow';
+}
+
+/** What a row of another service means: a create body, and what is no part of one. */
+export type ForeignLink = {link: Record<string, unknown>; facts: ForeignFacts};
+
+/** A text that is there, or a number as text. */
+export const textIn = (value: unknown): string | undefined => {
+	const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+	return text === '' ? undefined : text;
+};
+
+const isPresent = (value: unknown): boolean =>
+	value !== undefined &&
+	value !== null &&
+	value !== '' &&
+	value !== false &&
+	!(typeof value === 'object' && Object.keys(value).length === 0);
+
+/** The fields that have a value; `isActive: false` is one. */
+export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
+	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
+
+/** The names of what is there. */
+export const presentNames = (named: Record<string, unknown>): string[] =>
+	Object.entries(named).flatMap(([name, value]) => (isPresent(value) ? [name] : []));
+
+export const appClaims = (claims: Partial<AppClaims> = {}): AppClaims => ({
+	bundleIds: [],
+	appStoreIds: [],
+	packageNames: [],
+	schemes: [],
+	...claims,
+});
+
+/** A text of the file as a message shows it: neither long nor with control characters. */
+const shortened = (text: string): string => {
+	const line = safeLine(text);
+	return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+};
+
+/** The http or https URL in a field. @throws UnusableRow for any other text; `what` names the field. */
+export const webUrl = (text: string | undefined, what: string): URL => {
+	if (text === undefined) {
+		throw new UnusableRow(`has no ${what}`);
+	}
+
+	// The parser takes `https:host` for a URL too (facts 1.8).
+	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+		throw new UnusableRow(`${what} '${shortened(text)}' is no http or https URL`);
+	}
+
+	return new URL(text);
+};
+
+/** Percent codes as the characters that they stand for, as far as that is text. */
+const decoded = (text: string): string => {
+	try {
+		return decodeURI(text);
+	} catch {
+		return text;
+	}
+};
+
+/** The code that a short URL ends with, and its host. @throws UnusableRow where no link here can have that code. */
+export const shortAddress = (url: URL): {shortCode: string; host: string} => {
+	const shortCode = decoded(url.pathname.replace(/^\/|\/$/g, ''));
+	if (!/^[A-Za-z0-9_-]{1,64}$/.test(shortCode)) {
+		throw new UnusableRow(
+			shortCode === ''
+				? `has no short code in '${shortened(url.href)}'`
+				: `short code '${shortened(shortCode)}' must be 1 to 64 letters, digits, _ or -`,
+		);
+	}
+
+	return {shortCode, host: url.host};
+};
+
+const utmFields: Record<string, string> = {
+	utm_source: 'utmSource',
+	utm_medium: 'utmMedium',
+	utm_campaign: 'utmCampaign',
+	utm_term: 'utmTerm',
+	utm_content: 'utmContent',
+};
+
+/** The campaign values in a row that has them under their names in URLs. */
+export const utmIn = (row: Record<string, unknown>): Record<string, unknown> =>
+	presentFields(Object.fromEntries(Object.entries(utmFields).map(([name, field]) => [field, textIn(row[name])])));
+
+/**
+ * Where a URL leads to in the app: its path as text without percent codes, its query as `params`, its `utm_*` as
+ * campaign values. A query with a name twice stays in the path, because `params` hold one value for each name.
+ */
+export const destinationOf = ({pathname, searchParams, search, hash}: URL): Record<string, unknown> => {
+	const query = [...searchParams];
+	if (new Set(query.map(([name]) => name)).size < query.length) {
+		return {path: decoded(pathname) + search + decoded(hash)};
+	}
+
+	return {
+		path: decoded(pathname) + decoded(hash),
+		params: Object.fromEntries(query.filter(([name]) => !Object.hasOwn(utmFields, name))),
+		...utmIn(Object.fromEntries(query)),
+	};
+};
+
+/** The same of what services call a deep link: a path, a URL of an app's own scheme, or a web address. */
+export const deepLinkOf = (text: string): {fields: Record<string, unknown>; schemes: string[]} => {
+	const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text) ?? [];
+	if (scheme === undefined) {
+		// Two slashes of either kind, with what the parser drops between them, would begin a host.
+		const url = `https://app.invalid/${text.replace(/^[/\\\s]+/, '')}`;
+		return {fields: destinationOf(webUrl(url, 'deep link')), schemes: []};
+	}
+
+	if (/^https?$/i.test(scheme)) {
+		return {fields: destinationOf(webUrl(text, 'deep link')), schemes: []};
+	}
+
+	return {fields: deepLinkOf(rest).fields, schemes: [scheme]};
+};
+
+/** The app whose page in a store a URL is; null for any other address. */
+export const storeClaims = (text: string | undefined): Partial<AppClaims> | null => {
+	const [, appStoreId] = /^(?:https?|itms-apps):\/\/(?:apps|itunes)\.apple\.com\/.*\bid(\d+)/i.exec(text ?? '') ?? [];
+	if (appStoreId !== undefined) {
+		return {appStoreIds: [appStoreId]};
+	}
+
+	const [, packageName] =
+		/^(?:https?:\/\/play\.google\.com\/store\/apps\/details|market:\/\/details)\?(?:.*&)?id=([\w.]+)/i.exec(
+			text ?? '',
+		) ?? [];
+	return packageName === undefined ? null : {packageNames: [packageName]};
+};
+
+/** A time with an offset such as `+0000`, which ISO 8601 writes with a colon where it has one in the time. */
+export const isoTime = (text: string | undefined): string | undefined => text?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2');

@@ -1,0 +1,73 @@
+import {linkColumns} from '../../link-fields.ts';
+import {firstCsvRecord} from './csv.ts';
+import {isFirebaseHeading} from './firebase.ts';
+import {isObject} from './import-row.ts';
+import {createElementReader} from './json-elements.ts';
+import type {ImportFormatName} from './read-rows.ts';
+
+/** How much of a file tells its format. */
+export const HEAD_BYTES = 64 * 1024;
+
+/** A format, and what told it. */
+export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
+
+/** Whether JSON is one object a line, as far as its first line shows. */
+export const isLineJson = (head: string): boolean => {
+	const [first = ''] = head.trimStart().split('\n', 1);
+	try {
+		const value: unknown = JSON.parse(first);
+		return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
+	} catch {
+		return false;
+	}
+};
+
+/** The first element of JSON, or an empty one where the head does not reach to its end. */
+const firstElement = (head: string): Record<string, unknown> => {
+	const [element] = createElementReader().push(Buffer.from(head)).elements;
+	try {
+		const value: unknown = JSON.parse(element?.text ?? '');
+		return isObject(value) ? value : {};
+	} catch {
+		return {};
+	}
+};
+
+const guessJson = (head: string): ImportFormatName => {
+	const element = firstElement(head);
+	const has = (...names: string[]) => names.every((name) => Object.hasOwn(element, name));
+	if (has('long_url')) {
+		return 'bitly';
+	}
+
+	if (has('url', 'key') || has('shortLink', 'key')) {
+		return 'dub';
+	}
+
+	const isBranch = has('data') && !has('path') && (has('url') || has('feature') || has('campaign') || has('channel'));
+	return isBranch ? 'branch' : isLineJson(head) ? 'ndjson' : 'json';
+};
+
+const guessCsv = (head: string): ImportFormatName | null => {
+	const cells = firstCsvRecord(head);
+	return isFirebaseHeading(cells) ? 'firebase' : cells.some((cell) => linkColumns.has(cell.trim())) ? 'csv' : null;
+};
+
+const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
+
+/**
+ * The format of a file, by how its text begins and by its ending, that of failed rows (`links.csv.failed`) aside. Of
+ * our own formats the ending decides. Null where nothing tells it.
+ */
+export const guessFormat = (file: string, head: string): Guess | null => {
+	const ending = /\.([^.]+)$/.exec(file.replace(/(?<!\.failed)(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
+	const named = byEnding[ending];
+	const text = head.replace(/^\uFEFF/, '');
+	const found = /^\s*[[{]/.test(text) ? guessJson(text) : guessCsv(text);
+	const isOwn = found === null || found === 'csv' || found === 'json' || found === 'ndjson';
+	if (isOwn && named !== undefined) {
+		return {name: named, by: 'ending'};
+	}
+
+	return found === null ? null : {name: found, by: 'content'};
+};

@@ -1,0 +1,184 @@
+import {Tokenizer, TokenType} from '@streamparser/json';
+import {inputError, OperatorError} from '../../cli-errors.ts';
+import {MOST_READ_BYTES, type Place, plainLines, type Wrapping} from './import-row.ts';
+
+/** An element as it stands in the file. */
+export type JsonElement = {place: Place; text: string; wrapping: Wrapping};
+
+/** What rows stand in: an array, the array under a key of an object, or nothing. `rows`: brackets open around a row. */
+type Container = {rows: number; wrapping: Wrapping};
+
+const inArray: Container = {rows: 1, wrapping: {open: '[\n', between: ',\n', close: '\n]\n'}};
+const loose: Container = {rows: 0, wrapping: plainLines};
+const underKey = (key: string): Container => ({
+	rows: 2,
+	wrapping: {open: `{${JSON.stringify(key)}: [\n`, between: ',\n', close: '\n]}\n'},
+});
+/** The rest of an object whose rows are read. */
+const rest: Container = {rows: Number.POSITIVE_INFINITY, wrapping: plainLines};
+
+/** Under these keys APIs give lists: `links` of Bitly, `data` of our own. */
+const listKeys = new Set<unknown>(['links', 'data']);
+
+const NEWLINE = 0x0a;
+
+const newlinesIn = (bytes: Buffer): number => {
+	let count = 0;
+	for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+		count += 1;
+	}
+
+	return count;
+};
+
+/**
+ * Cuts JSON into its elements, byte for byte as they stand, holding no more than one of them. Elements are those of
+ * arrays, of the array under a list's key, and objects one after the other; several such values may follow each other.
+ * What stands within an element is checked by whoever parses it.
+ */
+export const createElementReader = () => {
+	let elements: JsonElement[] = [];
+	let container: Container | null = null;
+	let depth = 0;
+	let start: number | null = null;
+	let item = 0;
+	let key: unknown = null;
+	let previous: TokenType | null = null;
+	let kept: Buffer = Buffer.alloc(0);
+	/** What `kept` is a part of. */
+	let store = kept;
+	/** The offset in the file at which `kept` begins. */
+	let base = 0;
+	/** The line of the offset `counted`, which only grows. */
+	let line = 1;
+	let counted = 0;
+
+	/** Lengthens `kept`, without copying it each time. */
+	const keep = (bytes: Buffer): void => {
+		const from = kept.byteOffset - store.byteOffset;
+		const length = kept.length + bytes.length;
+		if (from + length <= store.length) {
+			bytes.copy(store, from + kept.length);
+			kept = store.subarray(from, from + length);
+			return;
+		}
+
+		store = Buffer.allocUnsafeSlow(2 * length);
+		kept.copy(store);
+		bytes.copy(store, kept.length);
+		kept = store.subarray(0, length);
+	};
+
+	const lineOf = (offset: number): number => {
+		line += newlinesIn(kept.subarray(counted - base, offset - base));
+		counted = offset;
+		return line;
+	};
+
+	const finish = (end: number, {rows, wrapping}: Container) => {
+		if (start !== null) {
+			item += 1;
+			const place = {line: lineOf(start), ...(rows > 0 ? {item} : {})};
+			elements.push({place, text: kept.toString('utf8', start - base, end - base).trimEnd(), wrapping});
+			start = null;
+		}
+	};
+
+	const begin = (token: TokenType, offset: number): Container => {
+		if (token === TokenType.LEFT_BRACKET) {
+			return inArray;
+		}
+
+		if (token !== TokenType.LEFT_BRACE) {
+			throw inputError(`Line ${lineOf(offset)} of the JSON file has neither an object nor an array`);
+		}
+
+		start = offset;
+		return loose;
+	};
+
+	const tokenizer = new Tokenizer({separator: ''});
+	tokenizer.onToken = ({token, value, offset}) => {
+		const opens = token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET;
+		const closes = token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET;
+		if (container === null) {
+			container = begin(token, offset);
+		} else if (depth === container.rows) {
+			if (closes || token === TokenType.COMMA) {
+				finish(offset, container);
+				container = closes && depth === 2 ? rest : container;
+			} else {
+				start ??= offset;
+			}
+		} else if (container === loose && depth === 1) {
+			if (token === TokenType.LEFT_BRACKET && previous === TokenType.COLON && listKeys.has(key)) {
+				container = underKey(String(key));
+				start = null;
+			} else if (token === TokenType.STRING) {
+				key = previous === TokenType.COLON ? key : value;
+			}
+		}
+
+		depth += opens ? 1 : closes ? -1 : 0;
+		previous = token;
+		if (depth === 0) {
+			finish(offset + 1, container);
+			container = null;
+		}
+	};
+
+	const drop = (to: number) => {
+		lineOf(to);
+		kept = kept.subarray(to - base);
+		base = to;
+	};
+
+	const failure = (error: unknown): Error => {
+		if (error instanceof OperatorError) {
+			return error;
+		}
+
+		// Of the tokenizer's words only the character is of use: its positions are those of pieces.
+		const [what] = /^Unexpected ".{1,2}"/su.exec(error instanceof Error ? error.message : '') ?? [
+			'It ends within a value',
+		];
+		return inputError(
+			`The JSON file cannot be read beyond line ${line + newlinesIn(kept.subarray(counted - base))}: ${what}`,
+		);
+	};
+
+	return {
+		/** What the next bytes complete; a fault comes after what stands before it. */
+		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
+			elements = [];
+			keep(bytes);
+			let fault: Error | null = null;
+			try {
+				tokenizer.write(bytes);
+			} catch (error) {
+				fault = failure(error);
+			}
+
+			if (fault !== null) {
+				return {elements, fault};
+			}
+
+			drop(start ?? base + kept.length);
+			if (kept.length > MOST_READ_BYTES) {
+				fault = inputError(`What begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`);
+			}
+
+			return {elements, fault};
+		},
+		/** @throws OperatorError where the file ends too early, or holds nothing. */
+		end: (): void => {
+			if (container !== null) {
+				throw inputError(`The JSON ${container === loose ? 'object' : 'array'} has no end`);
+			}
+
+			if (previous === null) {
+				throw inputError('The file holds no JSON');
+			}
+		},
+	};
+};

@@ -1,0 +1,192 @@
+import {createReadStream} from 'node:fs';
+import {type FileHandle, open} from 'node:fs/promises';
+import path from 'node:path';
+import type {Readable} from 'node:stream';
+import {InvalidArgumentError, Option} from 'commander';
+import {inputError, OperatorError, usageError} from '../cli-errors.ts';
+import type {Context} from '../command.ts';
+import type {Io} from '../terminal/io.ts';
+import {decoded} from './formats/decoded.ts';
+import {type Guess, guessFormat, HEAD_BYTES} from './formats/guess-format.ts';
+import type {ImportRow} from './formats/import-row.ts';
+import type {Source} from './formats/lines.ts';
+import {type ImportFormat, type ImportFormatName, importFormatNames, importFormats} from './formats/read-rows.ts';
+
+/** What such a file is, where it does not show it. */
+export type InputOptions = {format?: ImportFormatName; encoding?: string};
+
+const encodingNamed = (label: string): string => {
+	try {
+		return new TextDecoder(label, {fatal: true}).encoding;
+	} catch {
+		throw new InvalidArgumentError('It is an encoding by its WHATWG name, such as utf-8, latin1 or utf-16le.');
+	}
+};
+
+/** Options of every command that reads such a file. */
+export const inputOptions = (): Option[] => [
+	new Option('--format <format>', 'format of the file; told by its ending and content where absent').choices(
+		importFormatNames,
+	),
+	new Option('--encoding <encoding>', 'encoding of the file, such as latin1; utf-8 where absent').argParser(
+		encodingNamed,
+	),
+];
+
+/**
+ * What is imported. `size` in bytes, and `file`, are null for standard input. The rows end where the file cannot be read
+ * on, so that what is under way is answered, and `fault` says then why.
+ */
+export type ImportInput = {
+	name: string;
+	file: string | null;
+	size: number | null;
+	format: ImportFormat;
+	rows: AsyncIterable<ImportRow>;
+	fault: () => OperatorError | null;
+};
+
+/** How much of standard input is waited for where its format has to be told. */
+const STDIN_HEAD_BYTES = 4096;
+
+type Head = {bytes: Buffer; size: number};
+
+const headOf = async (name: string, file: string): Promise<Head> => {
+	let handle: FileHandle | null = null;
+	try {
+		handle = await open(file);
+		const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+		const {size} = await handle.stat();
+		return {bytes: buffer.subarray(0, bytesRead), size};
+	} catch (error) {
+		throw inputError(`Cannot read ${name}: ${(error as Error).message}`);
+	} finally {
+		await handle?.close();
+	}
+};
+
+/** The beginning of a stream, and the whole of it. @throws the signal's reason where the input keeps us waiting. */
+const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
+	const interrupted = new Promise<never>((_, reject) => {
+		interruption.addEventListener('abort', () => reject(interruption.reason), {once: true});
+	});
+	interrupted.catch(() => {});
+	const input = stdin[Symbol.asyncIterator]();
+	const chunks: Buffer[] = [];
+	let length = 0;
+	let isDone = false;
+	while (!isDone && length < STDIN_HEAD_BYTES) {
+		const next = await Promise.race([input.next(), interrupted]);
+		isDone = next.done === true;
+		if (!isDone) {
+			const chunk = Buffer.from(next.value as Uint8Array);
+			chunks.push(chunk);
+			length += chunk.length;
+		}
+	}
+
+	const source = async function* () {
+		yield* chunks;
+		while (!isDone) {
+			const next = await input.next();
+			if (next.done) {
+				return;
+			}
+
+			yield Buffer.from(next.value as Uint8Array);
+		}
+	};
+	return {bytes: Buffer.concat(chunks), source: source()};
+};
+
+const untold = (name: string) =>
+	usageError(
+		name === '-' ? 'Standard input does not tell its format' : `'${name}' does not tell its format`,
+		`Add --format ${importFormatNames.join('|')}`,
+	);
+
+const readers: Record<ImportFormatName, string> = {
+	csv: 'CSV',
+	json: 'JSON',
+	ndjson: 'NDJSON',
+	firebase: 'the CSV export of Firebase Dynamic Links',
+	branch: 'links of Branch',
+	bitly: 'links of Bitly',
+	dub: 'links of Dub',
+};
+
+/** How a file begins, as text. @throws OperatorError for UTF-16 that is not named, which would be nothing but errors. */
+const textOfHead = (bytes: Buffer, encoding: string | undefined): string => {
+	const mark = bytes.subarray(0, 2).toString('hex');
+	const found = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null;
+	if (encoding === undefined && found !== null) {
+		throw usageError(`The file begins as ${found.toUpperCase()}`, `Add --encoding ${found}`);
+	}
+
+	return new TextDecoder(encoding, {ignoreBOM: true}).decode(bytes, {stream: true});
+};
+
+/** Rows that end where the input cannot be read on. */
+const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 'fault'> => {
+	let fault: OperatorError | null = null;
+	const readable = async function* () {
+		try {
+			yield* rows;
+		} catch (error) {
+			if (!(error instanceof OperatorError)) {
+				throw error;
+			}
+
+			fault = error;
+		}
+	};
+	return {rows: readable(), fault: () => fault};
+};
+
+/**
+ * Opens a file, or `-` for standard input, in the format that is named, else in the one that its beginning tells. A guess
+ * that its name does not show is said on stderr.
+ * @throws OperatorError.
+ */
+export const openInput = async (
+	{io, show}: Context,
+	name: string,
+	{format: named, encoding}: InputOptions,
+): Promise<ImportInput> => {
+	const rowsOf = (format: ImportFormat, source: Source, head?: string) =>
+		untilFault(format.rows(decoded(source, encoding ?? 'utf-8'), head));
+	const formatOf = async (head: string): Promise<ImportFormat> => {
+		const guess: Guess | null = named ? {name: named, by: 'ending'} : guessFormat(name, head);
+		if (guess === null) {
+			throw untold(name);
+		}
+
+		if (guess.by === 'content') {
+			await show.note(
+				`Reading ${name === '-' ? 'standard input' : name} as ${readers[guess.name]} (--format ${guess.name})`,
+			);
+		}
+
+		return importFormats[guess.name];
+	};
+
+	if (name !== '-') {
+		const file = path.resolve(io.cwd, name);
+		const {bytes, size} = await headOf(name, file);
+		const head = textOfHead(bytes, encoding);
+		const format = await formatOf(head);
+		return {name, file, size, format, ...rowsOf(format, createReadStream(file), head)};
+	}
+
+	const facts = {name: 'standard input', file: null, size: null};
+	// Rows that come one by one are sent one by one, unless their beginning has to be known first.
+	if (named === 'csv' || named === 'json' || named === 'ndjson') {
+		const format = importFormats[named];
+		return {...facts, format, ...rowsOf(format, io.stdin as Readable)};
+	}
+
+	const {bytes, source} = await peeked(io);
+	const head = textOfHead(bytes, encoding);
+	const format = await formatOf(head);
+	return {...facts, format, ...rowsOf(format, source, head)};
+};

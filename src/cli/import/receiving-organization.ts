@@ -1,0 +1,49 @@
+import {OplinkApiError} from '../../client/errors.ts';
+import type {LinkSurface} from '../server/link-surface.ts';
+import {eachPage, type List, listAt} from '../server/list-pages.ts';
+import type {OwnApps} from './formats/app-claims.ts';
+import type {Fitting} from './formats/fit-row.ts';
+
+/** What is known of the organization that rows go to. */
+export type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'>;
+
+/** A target of which nothing is known, against which no row is held. */
+export const unknownTarget: ImportTarget = {apps: null, domains: new Map(), channels: null};
+
+const collect = async <T>(list: List<T>): Promise<T[]> => {
+	const all: T[] = [];
+	for await (const {data} of eachPage(list)) {
+		all.push(...data);
+	}
+
+	return all;
+};
+
+const absentAs404 = (error: unknown): null => {
+	if (error instanceof OplinkApiError && error.status === 404) {
+		return null;
+	}
+
+	throw error;
+};
+
+type Domain = {id: string; hostname: string; status: string};
+
+/**
+ * Reads the apps, domains and channels of the organization behind a surface of the admin API. Without an app
+ * configuration there is nothing to check against, and the server refuses the rows itself.
+ */
+export const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarget> => {
+	const organization = base.replace(/\/links$/, '');
+	const [apps, domains, channels] = await Promise.all([
+		client.get<OwnApps>(`${organization}/app-config`).catch(absentAs404),
+		collect(listAt<Domain>(client, `${organization}/domains`)),
+		collect(listAt<{name: string}>(client, `${organization}/channels`)),
+	]);
+	const usable = domains.filter(({status}) => status === 'VERIFIED');
+	return {
+		apps,
+		domains: new Map(usable.map(({id, hostname}) => [hostname.toLowerCase(), id])),
+		channels: new Set(channels.map(({name}) => name)),
+	};
+};

@@ -1,0 +1,139 @@
+import {randomUUID} from 'node:crypto';
+import {OplinkApiError} from '../../client/errors.ts';
+import type {LinkChanges, Links, LinkWithDomain, NewLink} from '../../client/oplink.ts';
+import {contentCode, readOnlyFields} from '../../links/import/content-code.ts';
+import type {LinkSurface} from '../server/link-surface.ts';
+import {eachPage} from '../server/list-pages.ts';
+import type {ImportRow} from './formats/import-row.ts';
+import {inParallel} from './in-parallel.ts';
+import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
+
+type Body = Record<string, unknown>;
+type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};
+
+const PARALLEL_REQUESTS = 8;
+/** How often an import waits for its own first request. */
+const MEETINGS = 3;
+
+/** A repeat that came while the first request was under way. */
+const isUnderWay = (error: OplinkApiError): boolean =>
+	error.status === 409 && error.message.includes('Idempotency-Key');
+
+/**
+ * The client gives up after its few retries (interface 7.6). An import has more time: it waits for the rate limit for as
+ * long as it takes, and a little for its own request that is still under way.
+ */
+const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
+	for (let meetings = 0; ; ) {
+		try {
+			return await request();
+		} catch (error) {
+			if (!(error instanceof OplinkApiError)) {
+				throw error;
+			}
+
+			if (error.status === 429) {
+				await sleep(error.retryAfterSeconds ?? 1);
+			} else if (isUnderWay(error) && meetings < MEETINGS) {
+				meetings += 1;
+				await sleep(meetings / 2);
+			} else {
+				throw error;
+			}
+		}
+	}
+};
+
+/** An exported row as a create body: without what only answers have, and without its empty fields. */
+const createBody = (row: Body): Body =>
+	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
+
+/** A row without a name of its own gets the short code that the import of the admin API gives it. */
+const named = (body: Body): Body =>
+	body['shortCode'] === undefined && body['externalId'] === undefined ? {...body, shortCode: contentCode(body)} : body;
+
+/** The id of the link that a row's external id or short code belongs to. */
+const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<string | null> => {
+	const isSame = (link: LinkWithDomain) =>
+		(externalId !== undefined && link.externalId === externalId) || link.shortCode === shortCode;
+	const queries = [
+		...(typeof externalId === 'string' ? [{externalId}] : []),
+		...(typeof shortCode === 'string' ? [{q: shortCode}] : []),
+	];
+	for (const query of queries) {
+		for await (const {data} of eachPage(links.list, query)) {
+			const found = data.find(isSame);
+			if (found) {
+				return found.id;
+			}
+		}
+	}
+
+	return null;
+};
+
+/** Whether going on is of no use: the credential is refused, or nobody answers. */
+const endsTheImport = (error: unknown): boolean =>
+	!(error instanceof OplinkApiError) || error.status === 401 || (error.status === 403 && error.code === undefined);
+
+/**
+ * Creates rows one by one with a SERVER key, several at once, waiting where the rate limit says so. Each request has an
+ * Idempotency-Key, so that one repeated after a lost answer makes no second link.
+ * @throws what endsTheImport names.
+ */
+export async function* sendThroughKey(
+	{links}: LinkSurface,
+	rows: AsyncIterable<ImportRow>,
+	{onConflict, sleep}: Options,
+): AsyncGenerator<RowOutcome> {
+	const run = randomUUID();
+	let number = 0;
+
+	const onTaken = async (row: ImportRow, body: Body, error: OplinkApiError): Promise<RowOutcome> => {
+		if (onConflict === 'skip') {
+			return {row, status: 'skipped'};
+		}
+
+		const id = onConflict === 'update' ? await patiently(() => existingId(links, body), sleep) : null;
+		if (id === null) {
+			return refused(row, error);
+		}
+
+		await patiently(() => links.update(id, body as LinkChanges), sleep);
+		return {row, status: 'updated'};
+	};
+
+	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> => {
+		if (row.error !== undefined) {
+			return unreadable(row);
+		}
+
+		const body = named(createBody(row.row));
+		number += 1;
+		const idempotencyKey = `import-${run}-${number}`;
+		try {
+			await patiently(() => links.create(body as NewLink, {idempotencyKey}), sleep);
+			return {row, status: 'created'};
+		} catch (error) {
+			if (endsTheImport(error)) {
+				throw error;
+			}
+
+			const refusal = error as OplinkApiError;
+			if (refusal.status !== 409) {
+				return refused(row, refusal);
+			}
+
+			return onTaken(row, body, refusal).catch((fault: unknown) => {
+				if (endsTheImport(fault)) {
+					throw fault;
+				}
+
+				return refused(row, fault);
+			});
+		}
+	};
+
+	// Two rows for the same link are applied in the order of the file, which only one at a time can promise.
+	yield* inParallel(rows, onConflict === 'update' ? 1 : PARALLEL_REQUESTS, outcomeOf);
+}

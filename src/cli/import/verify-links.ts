@@ -1,0 +1,167 @@
+import http from 'node:http';
+import https from 'node:https';
+import {inputError} from '../cli-errors.ts';
+import type {LinkSurface} from '../server/link-surface.ts';
+import type {Io} from '../terminal/io.ts';
+import type {ImportRow} from './formats/import-row.ts';
+import {inParallel} from './in-parallel.ts';
+import {type RowOutcome, unreadable} from './row-outcome.ts';
+import {sendThroughAdmin} from './send-through-admin.ts';
+
+/** What became of the link of a row: it resolves, it is gone as the row says, or it is not what the row says. */
+export type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'resolved' | 'gone' | 'failed'};
+
+const PARALLEL_REQUESTS = 16;
+const TIMEOUT_SECONDS = 15;
+
+/** What says where a row's link leads. A row without a name of its own needs all of it, which is its name. */
+const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
+	const {shortCode, externalId, path, params, templateId} = row;
+	return shortCode === undefined && externalId === undefined ? row : {shortCode, externalId, path, params, templateId};
+};
+
+/**
+ * Each row with the URL of its link, from a dry run of an update: what it would create is missing, what it would change
+ * leads elsewhere.
+ */
+async function* foundThroughAdmin(surface: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
+	const given = new WeakMap<ImportRow, ImportRow>();
+	const places = async function* () {
+		for await (const row of rows) {
+			const place = row.row === undefined ? row : {...row, row: placeOf(row.row)};
+			given.set(place, row);
+			yield place;
+		}
+	};
+	for await (const outcome of sendThroughAdmin(surface, places(), {dryRun: true, onConflict: 'update'})) {
+		yield {...outcome, row: given.get(outcome.row) ?? outcome.row};
+	}
+}
+
+/** The same with a SERVER key, which rehearses nothing: the URL is the one that the code would have. */
+async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
+	const [link] = (await links.list({limit: 1})).data;
+	if (link === undefined) {
+		throw inputError('The organization has no link yet');
+	}
+
+	const base = link.url.slice(0, -link.shortCode.length);
+	for await (const row of rows) {
+		const shortCode = row.row?.['shortCode'];
+		if (row.row === undefined) {
+			yield unreadable(row);
+		} else if (typeof shortCode === 'string') {
+			yield {row, status: 'skipped', url: base + encodeURIComponent(shortCode)};
+		} else {
+			yield {row, status: 'failed', message: 'has no short code, by which alone an API key finds its link'};
+		}
+	}
+}
+
+type Answer = {status: number; date: string | null; retryAfterSeconds: number};
+
+/** Asks for the headers alone, over connections that stay open: fetch opens a new one for every HEAD. */
+const createHead = (interruption: AbortSignal) => {
+	const options = {
+		method: 'HEAD',
+		headers: {'user-agent': 'oplink'},
+		signal: interruption,
+		timeout: TIMEOUT_SECONDS * 1000,
+	};
+	const agents = {'http:': new http.Agent({keepAlive: true}), 'https:': new https.Agent({keepAlive: true})};
+	return {
+		ask: (url: URL): Promise<Answer> =>
+			new Promise((resolve, reject) => {
+				const isPlain = url.protocol === 'http:';
+				const agent = agents[isPlain ? 'http:' : 'https:'];
+				const request = (isPlain ? http : https).request(url, {...options, agent}, ({statusCode = 0, headers}) => {
+					resolve({
+						status: statusCode,
+						date: headers.date ?? null,
+						retryAfterSeconds: Number(headers['retry-after']) || 1,
+					});
+				});
+				request.on('response', (response) => response.resume());
+				request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_SECONDS} s`)));
+				request.on('error', reject);
+				request.end();
+			}),
+		close: () => {
+			agents['http:'].destroy();
+			agents['https:'].destroy();
+		},
+	};
+};
+
+type Head = ReturnType<typeof createHead>;
+
+/**
+ * What a link's data answers to a HEAD, which counts no click (decisions 2); the reason where nothing does. The data
+ * resolves as the page does, and is a fraction of the work.
+ */
+const answerOf = async (url: string, {ask}: Head, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
+	for (;;) {
+		try {
+			const answer = await ask(new URL(`${url}/data`));
+			if (answer.status !== 429) {
+				return answer;
+			}
+
+			await sleep(answer.retryAfterSeconds);
+		} catch (error) {
+			interruption.throwIfAborted();
+			return {reason: error instanceof Error ? error.message : String(error)};
+		}
+	}
+};
+
+/** Whether a row says that its link is gone at the time of the answer. */
+const isGone = (row: Record<string, unknown> | undefined, date: string | null): boolean => {
+	const expiry = row?.['expiry'];
+	const at = date === null ? Number.NaN : Date.parse(date);
+	return row?.['isActive'] === false || (typeof expiry === 'string' && Date.parse(expiry) <= at);
+};
+
+const judged = async ({row, status, url, message, details}: RowOutcome, head: Head, io: Io): Promise<VerifiedRow> => {
+	const failed = (reason: string): VerifiedRow => ({row, status: 'failed', message: reason});
+	if (status === 'failed') {
+		return {row, status, ...(message === undefined ? {} : {message}), ...(details === undefined ? {} : {details})};
+	}
+
+	if (status === 'created' || url === undefined) {
+		return failed('is not imported');
+	}
+
+	if (status === 'updated') {
+		return failed(`${url} leads to another path, or with other parameters`);
+	}
+
+	const answer = await answerOf(url, head, io);
+	if ('reason' in answer) {
+		return failed(`${url} does not answer: ${answer.reason}`);
+	}
+
+	const gone = isGone(row.row, answer.date);
+	if (gone ? answer.status === 410 : answer.status < 400) {
+		return {row, status: gone ? 'gone' : 'resolved'};
+	}
+
+	return failed(
+		gone ? `${url} answers ${answer.status} where the row is no longer active` : `${url} answers ${answer.status}`,
+	);
+};
+
+/** Asks the public URL of each row's link, several at once; rows come back in any order. Nothing is changed. */
+export async function* verifyLinks(
+	surface: LinkSurface,
+	rows: AsyncIterable<ImportRow>,
+	io: Io,
+): AsyncGenerator<VerifiedRow> {
+	const found = surface.credential === 'admin' ? foundThroughAdmin(surface, rows) : foundThroughKey(surface, rows);
+	const head = createHead(io.interruption);
+	try {
+		yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, head, io));
+	} finally {
+		head.close();
+	}
+}

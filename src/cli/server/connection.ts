@@ -1,0 +1,55 @@
+import {type Links, Oplink} from '../../client/oplink.ts';
+import type {Io} from '../terminal/io.ts';
+import {type ApiClient, createClient, endedBy} from './admin-client.ts';
+import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-server.ts';
+
+/** The options of every command (decisions 12). */
+export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
+
+/** Link management with a SERVER key; `client` is for what answers no JSON. */
+export type KeyClients = {links: Links; client: ApiClient};
+
+/** Tries after the first one, of which the import needs some more than a caller who waits. */
+const MAX_RETRIES = 3;
+const TIMEOUT_SECONDS = 60;
+
+/** Clients of the two surfaces, made when a command asks for one. */
+export type Connection = {
+	/** Where commands go, and why. */
+	server: () => ChosenServer;
+	/** The admin API. @throws OperatorError where no admin token is to be found. */
+	admin: () => ApiClient;
+	/** The link management API with the SERVER key, or null where none is given. */
+	key: () => KeyClients | null;
+};
+
+/** @see Connection */
+export const createConnection = (options: ConnectionOptions, io: Io): Connection => {
+	const signal = io.interruption;
+	const clientOf = (baseUrl: string, token: string) =>
+		createClient({baseUrl, token, signal, timeoutSeconds: TIMEOUT_SECONDS});
+	return {
+		server: () => chooseServer(options, io),
+		admin: () => {
+			const {baseUrl, token} = chooseServer(options, io);
+			return clientOf(baseUrl, token());
+		},
+		key: () => {
+			const serverKey = options.apiKey || io.env['OPLINK_API_KEY'];
+			if (!serverKey) {
+				return null;
+			}
+
+			const {baseUrl} = chooseServer(options, io);
+			const {links} = new Oplink({
+				baseUrl,
+				serverKey,
+				fetch: endedBy(signal),
+				sleep: io.sleep,
+				timeoutSeconds: TIMEOUT_SECONDS,
+				maxRetries: MAX_RETRIES,
+			});
+			return {links, client: clientOf(baseUrl, serverKey)};
+		},
+	};
+};

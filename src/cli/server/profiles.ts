@@ -1,0 +1,115 @@
+import {chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {inputError, notFoundError, usageError} from '../cli-errors.ts';
+import type {Io} from '../terminal/io.ts';
+
+/** A server that the operator logged in to. */
+export type Profile = {name: string; url: string; token: string};
+
+/** What is saved: profiles by their names, and the one in use. */
+export type Profiles = {current: string | null; byName: Map<string, Profile>};
+
+type Env = Io['env'];
+type File = {current?: unknown; profiles?: unknown};
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** A name as it was given. @throws OperatorError for one that is none. */
+export const profileName = (name: string): string => {
+	if (!NAME.test(name)) {
+		throw usageError(`'${name}' is no name of a profile`, 'Use letters, digits, dots, hyphens and underscores');
+	}
+
+	return name;
+};
+
+/**
+ * Where profiles are kept: `oplink/profiles.json` in the XDG config folder (a relative one is to be ignored, by its
+ * specification). Null where the environment names neither that nor a home.
+ */
+export const profilesFile = (env: Env): string | null => {
+	const named = env['XDG_CONFIG_HOME'];
+	const home = env['HOME'];
+	const folder = named && path.isAbsolute(named) ? named : home ? path.join(home, '.config') : null;
+	return folder === null ? null : path.join(folder, 'oplink', 'profiles.json');
+};
+
+const isProfile = (entry: [string, unknown]): entry is [string, Omit<Profile, 'name'>] => {
+	const {url, token} = (entry[1] ?? {}) as {url?: unknown; token?: unknown};
+	return NAME.test(entry[0]) && typeof url === 'string' && URL.canParse(url) && typeof token === 'string';
+};
+
+/** The saved profiles; none where there is no file yet. @throws OperatorError for a file that cannot be used. */
+export const readProfiles = (env: Env): Profiles => {
+	const file = profilesFile(env);
+	const nothing: Profiles = {current: null, byName: new Map()};
+	if (file === null) {
+		return nothing;
+	}
+
+	let text: string;
+	try {
+		text = readFileSync(file, 'utf8');
+	} catch (error) {
+		if ((error as {code?: string}).code === 'ENOENT') {
+			return nothing;
+		}
+
+		throw inputError(`The profiles cannot be read: ${(error as Error).message}`);
+	}
+
+	try {
+		const {current, profiles} = JSON.parse(text) as File;
+		const entries = Object.entries(profiles as Record<string, unknown>);
+		if (!entries.every(isProfile)) {
+			throw new Error('a profile without URL and token');
+		}
+
+		const byName = new Map(entries.filter(isProfile).map(([name, {url, token}]) => [name, {name, url, token}]));
+		return {current: typeof current === 'string' && byName.has(current) ? current : null, byName};
+	} catch {
+		// Without the parser's words, which repeat a part of the text, and that may be a token.
+		throw inputError(`${file} holds no profiles: mend it, or remove it and log in again`);
+	}
+};
+
+/** Saves all profiles in place of what was there: folder 0700, file 0600, never half written. */
+export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
+	const file = profilesFile(env);
+	if (file === null) {
+		throw inputError('There is no folder to save a profile in: HOME and XDG_CONFIG_HOME are not set');
+	}
+
+	const folder = path.dirname(file);
+	const draft = `${file}.${process.pid}`;
+	const profiles = Object.fromEntries([...byName].map(([name, {url, token}]) => [name, {url, token}]));
+	try {
+		mkdirSync(folder, {recursive: true, mode: 0o700});
+		// One that was there before keeps its mode otherwise.
+		chmodSync(folder, 0o700);
+		rmSync(draft, {force: true});
+		writeFileSync(draft, `${JSON.stringify({current, profiles}, null, '\t')}\n`, {mode: 0o600, flag: 'wx'});
+		renameSync(draft, file);
+	} catch (error) {
+		rmSync(draft, {force: true});
+		throw inputError(`The profile cannot be saved: ${(error as Error).message}`);
+	}
+};
+
+/** The profile of a name. @throws OperatorError where there is none. */
+export const findProfile = ({byName}: Profiles, name: string): Profile => {
+	const profile = byName.get(name);
+	if (profile === undefined) {
+		throw notFoundError(`There is no profile '${name}'`, 'oplink profiles list shows them; oplink login makes one');
+	}
+
+	return profile;
+};
+
+/** Forgets a profile. @returns what is left. @throws OperatorError where there is none of this name. */
+export const withoutProfile = (profiles: Profiles, name: string): Profiles => {
+	findProfile(profiles, name);
+	const byName = new Map(profiles.byName);
+	byName.delete(name);
+	return {current: profiles.current === name ? null : profiles.current, byName};
+};

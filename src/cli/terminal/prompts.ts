@@ -1,0 +1,94 @@
+import {createInterface} from 'node:readline';
+import {Writable} from 'node:stream';
+import {InterruptedError, inputError} from '../cli-errors.ts';
+import type {Io} from './io.ts';
+import {printable} from './printable.ts';
+
+/** Questions on the terminal, one after the other. What is typed ahead waits for its question, unseen. */
+export type Prompts = {
+	/**
+	 * Asks for one line. @param hidden nothing of it is shown. @returns it without spaces at its ends.
+	 * @throws InterruptedError for Ctrl-C; OperatorError for the end of the input.
+	 */
+	ask: (question: string, options?: {hidden?: boolean}) => Promise<string>;
+	/** Gives the terminal back as it was. */
+	close: () => void;
+};
+
+/** Whether there is somebody to ask: questions go to stderr, so that stdout can be kept in a file. */
+export const canAsk = ({stdin, stderr}: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
+
+/** Takes the terminal over until `close`; only where `canAsk`. */
+export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
+	let isShown = false;
+	const screen = new Writable({
+		write: (chunk: Buffer, _encoding, done) => {
+			if (isShown) {
+				stderr.write(chunk);
+			}
+
+			done();
+		},
+	});
+	const reader = createInterface({
+		input: stdin,
+		output: Object.assign(screen, {columns: stderr.columns}),
+		terminal: true,
+		historySize: 0,
+	});
+	const lines: string[] = [];
+	let failure: Error | null = null;
+	let wake = (): void => {};
+	const fail = (error: Error) => {
+		failure ??= error;
+		wake();
+	};
+	const interrupt = () => fail(new InterruptedError());
+	reader.on('line', (line) => {
+		isShown = false;
+		lines.push(line);
+		wake();
+	});
+	// Ctrl-C is a key while lines are read; a signal from elsewhere comes by `interruption`.
+	reader.on('SIGINT', interrupt);
+	interruption.addEventListener('abort', interrupt);
+	reader.on('close', () => fail(inputError('Nothing was entered')));
+
+	return {
+		ask: async (asked, {hidden = false} = {}) => {
+			// It may quote what a tenant wrote.
+			const question = printable(asked);
+			const isTypedAhead = lines.length > 0;
+			if (hidden || isTypedAhead) {
+				stderr.write(question);
+			} else {
+				isShown = true;
+				reader.setPrompt(question);
+				reader.prompt();
+			}
+
+			while (lines.length === 0 && failure === null && !interruption.aborted) {
+				await new Promise<void>((resolve) => {
+					wake = resolve;
+				});
+			}
+
+			isShown = false;
+			const line = lines.shift();
+			if (line === undefined) {
+				stderr.write('\n');
+				throw failure ?? new InterruptedError();
+			}
+
+			if (hidden || isTypedAhead) {
+				stderr.write('\n');
+			}
+
+			return line.trim();
+		},
+		close: () => {
+			interruption.removeEventListener('abort', interrupt);
+			reader.close();
+		},
+	};
+};

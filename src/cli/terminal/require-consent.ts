@@ -1,0 +1,35 @@
+import {inputError, usageError} from '../cli-errors.ts';
+import type {Io} from './io.ts';
+import {canAsk, openPrompts} from './prompts.ts';
+
+/**
+ * Lets a destructive command go on where `--yes` was given or the operator says yes: `y` or `yes`, and Enter.
+ * @param question what goes, or what reads it from the server, which is needed only where somebody is asked.
+ * @throws OperatorError off a terminal, or where the answer is no; InterruptedError for Ctrl-C.
+ */
+export const requireConsent = async (
+	io: Io,
+	yes: boolean | undefined,
+	question: string | (() => Promise<string>),
+): Promise<void> => {
+	if (yes) {
+		return;
+	}
+
+	if (!canAsk(io)) {
+		throw usageError(
+			'This has to be confirmed, and there is no terminal to ask on',
+			'Add --yes to do it without a question',
+		);
+	}
+
+	const text = typeof question === 'string' ? question : await question();
+	const prompts = openPrompts(io);
+	try {
+		if (!/^y(?:es)?$/i.test(await prompts.ask(`${text} [y/N] `))) {
+			throw inputError('Nothing was changed');
+		}
+	} finally {
+		prompts.close();
+	}
+};

@@ -1,0 +1,107 @@
+import type {Show} from '../command.ts';
+import {bar, type Ink} from './bar-chart.ts';
+import {AXIS_WIDTH, columnChart, fitted} from './column-chart.ts';
+import {ID_WIDTH, keyValues} from './output.ts';
+
+/** A report as the API answers it (decisions 8). */
+export type Stats = {
+	from: string;
+	to: string;
+	interval: 'hour' | 'day' | 'month';
+	totals: Record<string, number>;
+	series: Array<{start: string; clicks: number; matches: number; events: number}>;
+	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
+};
+
+type Look = {show: Show; ink: Ink; timezone: string};
+
+/** Most rows of a series that are listed; a longer one is drawn. */
+const MOST_ROWS = 62;
+const ROWS_OF_A_BREAKDOWN = 5;
+const CHART_HEIGHT = 8;
+const LEAST_BAR = 10;
+
+/** `2026-03-10`, `2026-03-10 14:00` or `2026-03`: the start of a part, in the timezone that the parts are of. */
+export const startText = (
+	start: string,
+	{interval, timezone}: {interval: Stats['interval']; timezone: string},
+): string => {
+	const parts = new Intl.DateTimeFormat('en', {
+		timeZone: timezone,
+		hourCycle: 'h23',
+		year: 'numeric',
+		month: '2-digit',
+		day: '2-digit',
+		hour: '2-digit',
+		minute: '2-digit',
+	}).formatToParts(new Date(start));
+	const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+	const month = `${part('year')}-${part('month')}`;
+	const day = `${month}-${part('day')}`;
+	return interval === 'month' ? month : interval === 'day' ? day : `${day} ${part('hour')}:${part('minute')}`;
+};
+
+const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string => {
+	const most = Math.max(...series.map(({clicks}) => clicks));
+	// What was before the first of anything has nothing to show.
+	const first = series.findIndex(({clicks, matches, events}) => clicks + matches + events > 0);
+	const rows = series.slice(first).map((part) => ({...part, label: startText(part.start, {interval, timezone})}));
+	const label = Math.max(interval.length, rows[0]?.label.length ?? 0);
+	const numbers = (['clicks', 'matches', 'events'] as const).map((name) =>
+		Math.max(name.length, ...rows.map((row) => String(row[name]).length)),
+	);
+	const room = show.width - label - numbers.reduce((sum, width) => sum + width + 2, 2);
+	return show.table(
+		[
+			{title: interval.toUpperCase(), value: (row) => row.label},
+			{title: 'CLICKS', value: ({clicks}) => clicks, align: 'right'},
+			{title: 'MATCHES', value: ({matches}) => matches, align: 'right'},
+			{title: 'EVENTS', value: ({events}) => events, align: 'right'},
+			// A space is no absent value.
+			...(room >= LEAST_BAR
+				? [{title: ' ', value: ({clicks}: {clicks: number}) => bar(clicks, most, room, ink) || ' '}]
+				: []),
+		],
+		rows,
+	);
+};
+
+const drawn = ({series, interval}: Stats, {show, ink, timezone}: Look): string => {
+	const {values, each} = fitted(
+		series.map(({clicks}) => clicks),
+		show.width - AXIS_WIDTH,
+	);
+	const ends = [series.at(0), series.at(-1)].map((part) => (part ? startText(part.start, {interval, timezone}) : ''));
+	const [from = '', to = ''] = ends;
+	const title = `CLICKS BY ${interval.toUpperCase()}${each > 1 ? `, ${each} in a column` : ''}`;
+	return [title, ...columnChart(values, {width: show.width, height: CHART_HEIGHT, ink, from, to})].join('\n');
+};
+
+const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
+	const rows = Object.entries(breakdowns).flatMap(([name, counts]) => {
+		const most = counts[0]?.count ?? 0;
+		return counts.slice(0, ROWS_OF_A_BREAKDOWN).map((count) => ({name, most, ...count}));
+	});
+	const room = Math.min(30, Math.floor(show.width / 4));
+	return rows.length === 0
+		? []
+		: [
+				show.table(
+					[
+						{title: 'BY', value: ({name}) => name},
+						{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
+						{title: 'COUNT', value: ({count}) => count, align: 'right'},
+						{title: ' ', value: ({count, most}) => bar(count, most, room, ink)},
+					],
+					rows,
+				),
+			];
+};
+
+/** A report for a terminal: totals, clicks as bars or columns as wide as it, and what they came from. */
+export const renderStats = (stats: Stats, look: Look): string => {
+	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
+	const isQuiet = stats.series.every(({clicks, matches, events}) => clicks + matches + events === 0);
+	const series = isQuiet ? [] : [stats.series.length > MOST_ROWS ? drawn(stats, look) : listed(stats, look)];
+	return [totals, ...series, ...shares(stats, look)].join('\n\n');
+};

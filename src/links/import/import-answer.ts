@@ -1,0 +1,48 @@
+import type {Addresses} from '../../config/config.ts';
+import type {HttpError} from '../../errors.ts';
+import type {LinkOwner} from '../link.ts';
+import type {LinkReferences} from '../link-references.ts';
+import {shortUrl} from '../short-url.ts';
+import type {RowResult} from './import-chunk.ts';
+import type {ImportTarget} from './import-target.ts';
+
+/** A row's line of the answer (decisions 10). */
+export type ImportAnswer = {
+	line: number;
+	status: RowResult['status'];
+	id?: string;
+	url?: string;
+	error?: Record<string, unknown>;
+};
+
+/** What the envelope would say of the row alone. */
+const errorJson = ({status, message, details, extras}: HttpError) => ({
+	statusCode: status,
+	message,
+	...(details === null ? {} : {details}),
+	...extras,
+});
+
+/** A rehearsal knows no id of a link that is not there yet, and its URL only where the row gives the short code. */
+export const importAnswer = (
+	addresses: Addresses,
+	{orgKey}: LinkOwner,
+	references: LinkReferences,
+	{isRehearsal}: ImportTarget,
+	result: RowResult,
+): ImportAnswer => {
+	if (result.status === 'failed') {
+		return {line: result.line, status: result.status, error: errorJson(result.error)};
+	}
+
+	const {line, status, link} = result;
+	const {hostname} = references.view(link).domain;
+	return {
+		line,
+		status,
+		...(isRehearsal && link.isNew ? {} : {id: link.id}),
+		...(isRehearsal && !link.hasOwnCode
+			? {}
+			: {url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code})}),
+	};
+};

@@ -1,0 +1,180 @@
+import {type AuditEntry, type Caller, recordAudit} from '../../audit/audit-log.ts';
+import {externalIdTaken, HttpError, quotaExceeded, shortCodeTaken} from '../../errors.ts';
+import type {Services} from '../../services.ts';
+import {emptyLink} from '../empty-link.ts';
+import {changeDetails, changedColumns} from '../link.ts';
+import {readReferences} from '../link-references.ts';
+import type {OnConflict} from '../link-schemas.ts';
+import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} from '../link-terms.ts';
+import {type ImportAnswer, importAnswer} from './import-answer.ts';
+import type {ImportRow, ReadableRow} from './import-row.ts';
+import {createIndex, createWrites} from './import-state.ts';
+import type {HeldLink, ImportTarget} from './import-target.ts';
+import {importedInput} from './imported-input.ts';
+
+export type RowResult = {line: number} & (
+	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
+	| {status: 'failed'; error: HttpError}
+);
+
+const refusal = (error: unknown): HttpError => {
+	if (error instanceof HttpError) {
+		return error;
+	}
+
+	throw error;
+};
+
+/** What holds for every row of a chunk: how many links there may be, or why there may be none. */
+const termsOf = async (services: Services, target: ImportTarget, owner: LockedOwner, now: Date) => {
+	try {
+		const plan = requireCreationTerms(services, owner);
+		const overClicks = await requireClickQuota(target.db, owner, plan, now).then(() => null, refusal);
+		return {limit: plan.quotas.links ?? Number.POSITIVE_INFINITY, overClicks};
+	} catch (error) {
+		return refusal(error);
+	}
+};
+
+const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
+
+/** Everything that rows may meet: the links that have their names, and what they point at. */
+const readNeighbours = async (
+	target: ImportTarget,
+	owner: LockedOwner,
+	rows: ReadableRow[],
+	onConflict: OnConflict,
+) => {
+	const inputs = rows.map(({input}) => input);
+	const found = await target.find({
+		shortCodes: inputs.flatMap(({shortCode}) => shortCode ?? []),
+		externalIds: inputs.flatMap(({externalId}) => externalId ?? []),
+	});
+	const lock = target.isRehearsal ? 'none' : 'share';
+	const references = await readReferences(target.db, owner, {links: found, inputs, lock});
+	return {references, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
+};
+
+type Chunk = {organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
+
+/**
+ * Applies some rows, in their order, each as a create or an update of its own would be: a row's failure is its answer
+ * and concerns no other row. Statements are shared by the rows of a chunk.
+ */
+export const importChunk = async (
+	services: Services,
+	target: ImportTarget,
+	{organizationId, by, onConflict, rows}: Chunk,
+): Promise<ImportAnswer[]> => {
+	const now = services.clock.now();
+	const owner = await lockOwner(target.db, organizationId);
+	const terms = await termsOf(services, target, owner, now);
+	const existing = await target.countLinks();
+	const {references, index} = await readNeighbours(target, owner, rows.filter(isReadable), onConflict);
+	const writes = createWrites(target);
+	const audit: AuditEntry[] = [];
+	let created = 0;
+
+	const record = (action: string, link: HeldLink, details: Record<string, unknown>) => {
+		audit.push({action, entityType: 'Link', entityId: link.id, organizationId, details});
+	};
+
+	const create = (row: ReadableRow, {limit, overClicks}: Exclude<typeof terms, HttpError>): RowResult => {
+		if (existing + created >= limit) {
+			throw quotaExceeded('links');
+		}
+
+		if (overClicks !== null) {
+			throw overClicks;
+		}
+
+		const input = importedInput(row, references, null);
+		const blank = emptyLink(organizationId, references.defaultDomain.id, now);
+		const link: HeldLink = {
+			...references.apply({...blank, short_code: target.newShortCode()}, input),
+			isNew: true,
+			hasOwnCode: input.shortCode !== undefined,
+		};
+		created += 1;
+		index.add(link);
+		writes.insert(link);
+		record('CREATE', link, {shortCode: link.short_code, path: link.path});
+		return {line: row.line, status: 'created', link};
+	};
+
+	const update = async (row: ReadableRow, link: HeldLink, overClicks: HttpError | null): Promise<RowResult> => {
+		const before = {...link};
+		const after = references.apply(before, importedInput(row, references, link));
+		const columns = changedColumns(before, after);
+		if (columns.length === 0) {
+			return {line: row.line, status: 'skipped', link};
+		}
+
+		if (overClicks !== null) {
+			throw overClicks;
+		}
+
+		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
+		if (isRenamed) {
+			await writes.flush();
+		}
+
+		index.remove(link);
+		Object.assign(link, after, {updated_at: now});
+		index.add(link);
+		writes.update(link);
+		record('UPDATE', link, {shortCode: link.short_code, changes: changeDetails(before, after, columns)});
+		if (isRenamed) {
+			await writes.flush();
+		}
+
+		return {line: row.line, status: 'updated', link};
+	};
+
+	const apply = async (row: ImportRow): Promise<RowResult> => {
+		if (!isReadable(row)) {
+			throw row.error;
+		}
+
+		if (terms instanceof HttpError) {
+			throw terms;
+		}
+
+		const withCode = index.withCode(row.input);
+		const withExternalId = index.withExternalId(row.input);
+		const link = withCode ?? withExternalId;
+		if (link === undefined) {
+			return create(row, terms);
+		}
+
+		if (onConflict === 'skip') {
+			return {line: row.line, status: 'skipped', link};
+		}
+
+		if (onConflict === 'fail' && withCode !== undefined) {
+			throw shortCodeTaken(withCode.short_code);
+		}
+
+		// Also where the two names are of two links: one link cannot become both.
+		if (onConflict === 'fail' || (withExternalId !== undefined && withExternalId !== link)) {
+			throw externalIdTaken(row.input.externalId ?? '');
+		}
+
+		return update(row, link, terms.overClicks);
+	};
+
+	const results: RowResult[] = [];
+	for (const row of rows) {
+		results.push(
+			await apply(row).catch((error: unknown) => ({line: row.line, status: 'failed', error: refusal(error)})),
+		);
+	}
+
+	await writes.flush();
+	await target.addToCount(created);
+	if (!target.isRehearsal) {
+		await recordAudit(target.db, now, by, ...audit);
+	}
+
+	return results.map((result) => importAnswer(services.addresses, owner, references, target, result));
+};

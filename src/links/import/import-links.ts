@@ -1,0 +1,93 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import {Readable} from 'node:stream';
+import type {Caller} from '../../audit/audit-log.ts';
+import {inTransaction} from '../../db/db.ts';
+import {unsupportedEncoding, unsupportedMediaType} from '../../errors.ts';
+import {type Reply, type RequestFacts, reply} from '../../http/route.ts';
+import type {Services} from '../../services.ts';
+import type {ImportQuery} from '../link-schemas.ts';
+import type {ImportAnswer} from './import-answer.ts';
+import {importChunk} from './import-chunk.ts';
+import {type ImportRow, MAX_ROW_BYTES, readRow} from './import-row.ts';
+import {realTarget, rehearsalTarget} from './import-target.ts';
+import {lineBatches} from './line-batches.ts';
+import {ndjsonHeaders} from './ndjson-headers.ts';
+
+const BATCH = {lines: 200, bytes: 1024 * 1024};
+
+/** What NDJSON is sent as; none is taken for it, and so is what tools say of a file that they know nothing of. */
+const ACCEPTED = /^(?:application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|json|octet-stream)|text\/plain)$/i;
+
+const requireNdjson = (headers: IncomingHttpHeaders): void => {
+	const [type = ''] = (headers['content-type'] ?? '').split(';');
+	if (headers['content-type'] !== undefined && !ACCEPTED.test(type.trim())) {
+		throw unsupportedMediaType('application/x-ndjson');
+	}
+
+	if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+		throw unsupportedEncoding();
+	}
+};
+
+type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
+type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
+
+/** One transaction for each chunk. A stop of the service waits for the one that is under way. */
+const inEarnest = (services: Services, {organization, by, query}: Import): ApplyRows => {
+	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
+	return async (rows) => {
+		await services.clickJournal.settled(organization.id);
+		const work = inTransaction(services.db, (trx) =>
+			importChunk(services, realTarget(trx, organization.id), {...chunk, rows}),
+		);
+		services.background.run('finish a chunk of an import', work);
+		const answers = await work;
+		await services.changes.settled();
+		return answers;
+	};
+};
+
+async function* answerLines(services: Services, {request}: Import, apply: ApplyRows) {
+	// An empty piece sends the headers, so that a caller may wait for them before it sends its rows.
+	yield '';
+	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
+		const rows = lines.flatMap((line) => readRow(line, services.addresses) ?? []);
+		const answers = rows.length === 0 ? [] : await apply(rows);
+		yield answers.map((answer) => `${JSON.stringify(answer)}\n`).join('');
+	}
+}
+
+async function* rehearse(services: Services, given: Import) {
+	const {organization, by, query} = given;
+	const trx = await services.db.transaction();
+	try {
+		const target = await rehearsalTarget(services.db, trx, organization.id);
+		const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
+		yield* answerLines(services, given, (rows) => importChunk(services, target, {...chunk, rows}));
+	} finally {
+		await trx.rollback();
+	}
+}
+
+async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
+	try {
+		yield* answers;
+	} catch (error) {
+		request.log().error({err: error}, 'an import broke off');
+		throw error;
+	}
+}
+
+/**
+ * Imports NDJSON of any length and answers a line per row while it still reads (decisions 10). Rows are applied in
+ * chunks, each in a transaction. A fault of ours ends the connection and not the answer, so that nobody takes the part
+ * for the whole; a caller that hangs up ends the import after the chunk that is under way.
+ * @throws 415 before anything is read.
+ */
+export const importLinks = (services: Services, given: Import): Reply => {
+	requireNdjson(given.request.headers);
+	const answers = given.query.dryRun
+		? rehearse(services, given)
+		: answerLines(services, given, inEarnest(services, given));
+	return reply({headers: ndjsonHeaders, body: Readable.from(logged(given.request, answers))});
+};

@@ -1,0 +1,64 @@
+import type {Addresses} from '../../config/config.ts';
+import {HttpError, malformedRow, rowTooLarge} from '../../errors.ts';
+import {validateBody} from '../../http/validate.ts';
+import type {LinkInput} from '../link.ts';
+import {newLink} from '../link-schemas.ts';
+import {contentCode, readOnlyFields} from './content-code.ts';
+import type {Line} from './line-batches.ts';
+
+/** Longest line of an import: what a body may have (decisions 3). */
+export const MAX_ROW_BYTES = 256 * 1024;
+
+/** A row that can be imported. `isExported`: it is a link as the export wrote it, and no create body. */
+export type ReadableRow = {line: number; input: LinkInput; isExported: boolean};
+export type ImportRow = ReadableRow | {line: number; error: HttpError};
+
+const parse = (bytes: Buffer): unknown => {
+	try {
+		return JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(bytes));
+	} catch {
+		throw malformedRow();
+	}
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+	value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** The create body in a row: without what only answers have, and without the null of a path that a template gives. */
+const bodyOf = (row: Record<string, unknown>): Record<string, unknown> => {
+	const isNamed = ([field, value]: [string, unknown]) =>
+		!readOnlyFields.has(field) && !((field === 'path' || field === 'shortCode') && value === null);
+	return Object.fromEntries(Object.entries(row).filter(isNamed));
+};
+
+const read = (bytes: Buffer | null, addresses: Addresses): Omit<ReadableRow, 'line'> => {
+	if (bytes === null) {
+		throw rowTooLarge(MAX_ROW_BYTES);
+	}
+
+	const row = parse(bytes);
+	if (!isObject(row)) {
+		return {input: validateBody(newLink, row, addresses), isExported: false};
+	}
+
+	const input = validateBody(newLink, bodyOf(row), addresses);
+	const isNamed = input.shortCode !== undefined || input.externalId != null;
+	return {input: isNamed ? input : {...input, shortCode: contentCode(row)}, isExported: 'organizationId' in row};
+};
+
+/** A line as a row, or as the reason why it is none; null for a blank line. */
+export const readRow = ({line, bytes}: Line, addresses: Addresses): ImportRow | null => {
+	if (bytes !== null && bytes.toString('latin1').trim() === '') {
+		return null;
+	}
+
+	try {
+		return {line, ...read(bytes, addresses)};
+	} catch (error) {
+		if (error instanceof HttpError) {
+			return {line, error};
+		}
+
+		throw error;
+	}
+};

@@ -1,0 +1,115 @@
+import {randomUUID} from 'node:crypto';
+import type {Db} from '../../db/db.ts';
+import {generateShortCode} from '../empty-link.ts';
+import type {LinkRow} from '../link.ts';
+import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from '../link-store.ts';
+
+/** A link as an import finds or makes it. */
+export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
+
+/** What a chunk of an import is applied to: the links themselves, or a rehearsal's copy of those that it touches. */
+export type ImportTarget = {
+	isRehearsal: boolean;
+	/** For what the rows point at. */
+	db: Db;
+	/** How many links there are. In earnest nobody else creates, removes or renames one until the transaction ends. */
+	countLinks(): Promise<number>;
+	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<HeldLink[]>;
+	/** The same links again, unchanged by others until the transaction ends. */
+	lock(links: HeldLink[]): Promise<HeldLink[]>;
+	/** A short code for a link that has none of its own. */
+	newShortCode(): string;
+	/** Inserts links; one without a code of its own is given another one where its own is taken. */
+	insert(links: HeldLink[]): Promise<void>;
+	update(links: HeldLink[]): Promise<void>;
+	/** Ends a chunk that has created as many links. */
+	addToCount(created: number): Promise<void>;
+};
+
+const held = (rows: LinkRow[]): HeldLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
+
+/** The links themselves, in the transaction of one chunk. */
+export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
+	const store = createLinkStore(trx, organizationId);
+	return {
+		isRehearsal: false,
+		db: trx,
+		countLinks: () => lockLinkCount(trx, organizationId),
+		find: async (names) => held(await store.findNamed(names)),
+		lock: async (links) => held(await store.lockAll(links.map(({id}) => id))),
+		newShortCode: generateShortCode,
+		insert: async (links) => {
+			let rest = links;
+			while (rest.length > 0) {
+				const inserted = await store.insert(rest);
+				rest = rest.filter(({id}) => !inserted.has(id));
+				for (const link of rest) {
+					if (link.hasOwnCode) {
+						throw new Error('a short code was taken while the count of links was held');
+					}
+
+					link.short_code = generateShortCode();
+				}
+			}
+		},
+		update: (links) => store.update(links),
+		addToCount: (created) => moveLinkCount(trx, organizationId, created),
+	};
+};
+
+type RehearsedRow = LinkRow & {is_new: boolean; has_own_code: boolean};
+
+const fromRehearsed = ({is_new, has_own_code, ...row}: RehearsedRow): HeldLink => ({
+	...row,
+	isNew: is_new,
+	hasOwnCode: has_own_code,
+});
+
+/**
+ * A dry run: what rows would make is kept in a temporary table, so that later rows meet it as they would meet links,
+ * however long the input is. No link and no count is locked or written.
+ * @param trx a transaction that is rolled back when the input has ended.
+ */
+export const rehearsalTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
+	await trx.raw(
+		`CREATE TEMPORARY TABLE rehearsed_links
+			(LIKE links INCLUDING INDEXES, is_new boolean NOT NULL, has_own_code boolean NOT NULL)
+		ON COMMIT DROP`,
+	);
+	let allCreated = 0;
+
+	const write = async (links: HeldLink[]): Promise<void> => {
+		const rows = links.map(({isNew, hasOwnCode, ...row}) => ({...row, is_new: isNew, has_own_code: hasOwnCode}));
+		await trx.raw('DELETE FROM rehearsed_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
+		await trx.raw(
+			'INSERT INTO rehearsed_links SELECT * FROM jsonb_populate_recordset(null::rehearsed_links, ?::jsonb)',
+			[JSON.stringify(rows)],
+		);
+	};
+
+	return {
+		isRehearsal: true,
+		db,
+		countLinks: async () => (await countLinks(db, organizationId)) + allCreated,
+		find: async ({shortCodes, externalIds}) => {
+			const {rows} = await trx.raw<{rows: RehearsedRow[]}>(
+				`SELECT * FROM rehearsed_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
+				UNION ALL
+				SELECT links.*, false, true FROM links
+				WHERE organization_id = :organizationId
+					AND (short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds))
+					AND NOT EXISTS (SELECT FROM rehearsed_links WHERE rehearsed_links.id = links.id)`,
+				{organizationId, shortCodes, externalIds},
+			);
+			return rows.map(fromRehearsed);
+		},
+		lock: async (links) => links,
+		// Never shown, so all it has to be is free.
+		newShortCode: randomUUID,
+		insert: write,
+		update: write,
+		addToCount: async (created) => {
+			allCreated += created;
+		},
+	};
+};

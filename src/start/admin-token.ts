@@ -1,0 +1,37 @@
+import {randomBytes} from 'node:crypto';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {type Config, ConfigError} from '../config/config.ts';
+
+/** Where a generated admin token is kept. */
+export const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
+
+/**
+ * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start makes
+ * (mode 0600). The flag `wx` lets one of two first starts write it; the other reads.
+ * @throws ConfigError where the file holds no usable token.
+ */
+export const readAdminToken = async ({
+	adminToken,
+	dataDir,
+}: Pick<Config, 'adminToken' | 'dataDir'>): Promise<string> => {
+	if (adminToken !== null) {
+		return adminToken;
+	}
+
+	const file = adminTokenFile(dataDir);
+	await mkdir(dataDir, {recursive: true});
+	await writeFile(file, `${randomBytes(32).toString('base64url')}\n`, {mode: 0o600, flag: 'wx'}).catch(
+		(error: unknown) => {
+			if ((error as {code?: string}).code !== 'EEXIST') {
+				throw error;
+			}
+		},
+	);
+	const token = (await readFile(file, 'utf8')).trim();
+	if (!/^[\x21-\x7e]{32,}$/.test(token)) {
+		throw new ConfigError([`${file} holds no admin token of at least 32 characters; remove it to have a new one made`]);
+	}
+
+	return token;
+};
