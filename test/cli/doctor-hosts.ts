@@ -208,3 +208,12 @@ test('a host that is away is told once', async (t) => {
 		],
 	);
 });
+
+test('of a file that has no end a megabyte is read', async (t) => {
+	const port = await startLinkHost(t, {...complete, android: {body: `["${'x'.repeat(2 * 1024 * 1024)}"]`}});
+	const {env} = await serverWith(t, [host(`http://127.0.0.1:${port}`)]);
+	const {stdout} = await runCli(['doctor', '--json'], {env});
+	const found = hostFindings(stdout).find(({check}) => check === 'host.android');
+	t.is(found?.status, 'fail');
+	t.is(found?.message, '/.well-known/assetlinks.json has more than 1048576 bytes');
+});

@@ -6,6 +6,8 @@ import {reasonOf} from '../../doctor/probe.ts';
 const TIMEOUT_MS = 10_000;
 /** Apple reads no more of its file (`facts/providers.md` 6.1); Google names no limit. */
 const APPLE_LIMIT_BYTES = 131_072;
+/** No file is read beyond: who a tenant's domain leads to may answer without end. */
+const MOST_BYTES = 1024 * 1024;
 
 type File = {
 	check: 'host.apple' | 'host.android';
@@ -101,6 +103,22 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 		: ok(check, `${name} has what is configured, in ${served.bytes} bytes`);
 };
 
+/** The body of an answer, or null where it is longer than any association file. */
+const readBody = async (response: Response): Promise<Buffer | null> => {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	for await (const chunk of response.body ?? []) {
+		bytes += chunk.length;
+		if (bytes > MOST_BYTES) {
+			return null;
+		}
+
+		chunks.push(chunk);
+	}
+
+	return Buffer.concat(chunks);
+};
+
 /** Asks a host for one of the files as a phone does, and judges it. */
 export const checkFile = async (area: string, host: LinkHost, file: File, signal: AbortSignal): Promise<Finding> => {
 	try {
@@ -108,7 +126,15 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 			redirect: 'manual',
 			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
 		});
-		const bytes = Buffer.from(await response.arrayBuffer());
+		const bytes = await readBody(response);
+		if (bytes === null) {
+			return findingsOf(area).fail(
+				file.check,
+				`${file.path} has more than ${MOST_BYTES} bytes`,
+				'Let requests for the host through to the server',
+			);
+		}
+
 		return judgeFile(area, host, file, {
 			status: response.status,
 			location: response.headers.get('location'),
