@@ -12,9 +12,6 @@ import {createBodyKeeper} from './rest-of-body.ts';
 const QUIET_PART = 1 / 50;
 const PAUSE_MS = 5;
 
-/** That there are too many is logged again when they have become fewer than this part of them in between. */
-const STILL_FULL = 0.9;
-
 /**
  * Looks after the connections of a server: closes those above `max` at once, and lets it finish what is under way.
  * Without that a keep-alive connection whose answer comes during the stop would stay open, idle, until the deadline.
@@ -25,7 +22,6 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	const sockets = new Set<Socket>();
 	const underWay = new Set<ServerResponse>();
 	const bodies = createBodyKeeper();
-	let isFull = false;
 	let stopping = false;
 	let endsIdle = false;
 	let lastCame = 0;
@@ -44,11 +40,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	server.on('connection', (socket: Socket) => {
 		if (sockets.size >= max) {
 			socket.destroy();
-			if (!isFull) {
-				isFull = true;
-				log.error({connections: max}, 'connections are closed at once: there are as many as MAX_CONNECTIONS allows');
-			}
-
+			log.error({connections: max}, 'a connection is closed at once: there are as many as MAX_CONNECTIONS allows');
 			return;
 		}
 
@@ -57,7 +49,6 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 		bodies.connected(socket);
 		socket.once('close', () => {
 			sockets.delete(socket);
-			isFull &&= sockets.size > max * STILL_FULL;
 			onGone();
 		});
 	});

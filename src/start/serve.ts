@@ -16,6 +16,7 @@ import {createQuestions} from '../metrics/ask-supervisor.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
 import type {Services} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
+import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
 import {requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
@@ -230,8 +231,11 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
 	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
-	const log = createLog(config);
+	const sampler = createFaultSampler(createClock(config.clockOffsetSeconds));
+	const log = createLog(config, sampler);
 	logProcessWarnings(log);
+	// However the process ends by itself: what is logged is written at once.
+	process.once('exit', sampler.flush);
 	if (cluster.isWorker) {
 		return serveAsWorker(config, log);
 	}

@@ -8,6 +8,8 @@ import {clicksInFull} from '../../src/clicks/click-context.ts';
 import type {Clock} from '../../src/clock.ts';
 import {loadConfig} from '../../src/config/config.ts';
 import {createDb} from '../../src/db/db.ts';
+import {createFaultSampler} from '../../src/start/fault-sampler.ts';
+import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
 
@@ -72,7 +74,8 @@ export const startService = async (
 		DATA_DIR: dataDir,
 		...env,
 	});
-	const log = pino({level: config.logLevel}, logged);
+	const sampler = createFaultSampler(clock);
+	const log = createLog(config, sampler, logged);
 	const db = createDb(database.url, {poolSize: 8, ...(given === undefined ? {timeouts: PATIENT} : {})});
 	const running = await start({
 		config,
@@ -88,6 +91,7 @@ export const startService = async (
 		databaseUrl: database.url,
 		stop: async () => {
 			await running.stop();
+			sampler.flush();
 			await rm(dataDir, {recursive: true, force: true});
 			await db.destroy();
 			await database.drop();
