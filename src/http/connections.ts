@@ -53,13 +53,15 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 		});
 	});
 
+	server.on('clientError', bodies.failed);
+
 	return {
 		/** Call for each request, before it is answered. */
 		watch: (request: IncomingMessage, response: ServerResponse): void => {
 			lastCame = performance.now();
 			response.shouldKeepAlive &&= !stopping;
 			underWay.add(response);
-			bodies.came(request);
+			bodies.came(request, response);
 			response.once('close', () => {
 				underWay.delete(response);
 				void bodies.answered(request);

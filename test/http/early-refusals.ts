@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {connect, type Socket} from 'node:net';
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
+import {anonymous} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 
 let service: TestService;
@@ -11,9 +12,12 @@ test.before(async () => {
 test.after.always(() => service?.stop());
 
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
+const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const CHUNKED =
+	'POST /match HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 /** A connection as a proxy has it, which sends all of a request before it gives up. */
-const open = async (head: readonly string[]) => {
+const openWith = async (bytes: string) => {
 	const socket = connect({port: Number(new URL(service.url).port), host: '127.0.0.1', allowHalfOpen: true});
 	await once(socket, 'connect');
 	let [text, isEnded, isClosed] = ['', false, false];
@@ -28,9 +32,11 @@ const open = async (head: readonly string[]) => {
 		isClosed = true;
 	});
 	socket.on('error', ({message}) => errors.push(message));
-	socket.write(`${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
+	socket.write(bytes);
 	return {socket, errors, text: () => text, isEnded: () => isEnded, isClosed: () => isClosed};
 };
+
+const open = (head: readonly string[]) => openWith(`${head.join('\r\n')}\r\nHost: localhost\r\n\r\n`);
 
 const write = (socket: Socket, bytes: Buffer | string): Promise<void> =>
 	new Promise((resolve) => {
@@ -40,6 +46,11 @@ const write = (socket: Socket, bytes: Buffer | string): Promise<void> =>
 
 test('whoever is refused while its body still comes gets the answer, and may send the rest', async (t) => {
 	const acme = await organization(service);
+	const hasty = anonymous(service);
+	while ((await hasty.post('/match', {})).status !== 429) {
+		// The clock stands still, so that the limit is used up.
+	}
+
 	const json = 'Content-Type: application/json';
 	const key = `Authorization: Bearer ${acme.serverKey}`;
 	for (const [status, ...head] of [
@@ -48,6 +59,7 @@ test('whoever is refused while its body still comes gets the answer, and may sen
 		[404, 'POST /links/nowhere/at/all', json],
 		[404, 'PUT /metrics', json],
 		[413, 'POST /links', json, key],
+		[429, 'POST /match', json, `X-Forwarded-For: ${hasty.address}`],
 		[415, 'POST /links', 'Content-Type: text/csv', key],
 		[415, 'POST /links', json, 'Content-Encoding: gzip', key],
 	] as const) {
@@ -105,4 +117,64 @@ test('a body that comes after its answer is no request, and the next one on the 
 	await once(socket, 'end');
 	t.is(text().match(/HTTP\/1\.1 200 OK/g)?.length, 2);
 	socket.end();
+});
+
+/** What Node does not take for a request, and the answers to it. */
+const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
+	['a head that is too long', [431], `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(20_000)}`],
+	['a line that is no request', [400], 'What is this?\r\n\r\n'],
+	['a method that does not exist', [400], 'TAKE / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+	['a request without a Host', [400], `POST /match HTTP/1.1\r\nContent-Length: ${12 * CHUNK.length}\r\n\r\n`],
+	['a second request without a Host', [200, 400], `${LIVE}POST /match HTTP/1.1\r\nContent-Length: 999999\r\n\r\n`],
+	['a body whose parts have no length', [400], `${CHUNKED}what?\r\n`],
+	['a body whose parts say too much', [413], `${CHUNKED}1;a=${'b'.repeat(20_000)}\r\n`],
+	['what follows a request', [200, 400], `${LIVE}What is this?\r\n\r\n`],
+];
+
+for (const [what, statuses, bytes] of MALFORMED) {
+	test(`${what} is answered with ${statuses.at(-1)}, which whoever sends more can read`, async (t) => {
+		const {socket, errors, text, isEnded} = await openWith(bytes);
+		const ended = once(socket, 'end');
+		for (let sent = 0; sent < 12; sent += 1) {
+			await write(socket, CHUNK);
+		}
+
+		await (isEnded() ? null : ended);
+		socket.end();
+		await once(socket, 'close');
+		t.deepEqual(errors, []);
+		t.deepEqual(
+			[...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status)),
+			[...statuses],
+		);
+		t.regex(text().slice(text().lastIndexOf('HTTP/1.1')), /^connection: close\r$/im);
+	});
+}
+
+test('a body that goes wrong after its refusal makes no second answer, and the first one can be read', async (t) => {
+	const {socket, errors, text} = await open(['POST /links HTTP/1.1', 'Transfer-Encoding: chunked']);
+	while (!text().includes('"requestId"')) {
+		await once(socket, 'data');
+	}
+
+	const ended = once(socket, 'end');
+	await write(socket, 'what?\r\n');
+	for (let sent = 0; sent < 12; sent += 1) {
+		await write(socket, CHUNK);
+	}
+
+	await ended;
+	socket.end();
+	await once(socket, 'close');
+	t.deepEqual(errors, []);
+	t.deepEqual(text().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401']);
+});
+
+test('a sender of what is no HTTP that does not end keeps no connection', async (t) => {
+	const {socket, text, isClosed} = await openWith('What is this?\r\n\r\n');
+	while (!isClosed()) {
+		await write(socket, CHUNK);
+	}
+
+	t.regex(text(), /^HTTP\/1\.1 400 /);
 });
