@@ -201,20 +201,45 @@ test('without the admin token, and with a wrong one, every admin route is 401', 
 	}
 });
 
-test('the orgKey of a deleted organization is never given again', async (t) => {
-	const {id, orgKey} = await create();
-	t.is((await admin(service).delete(`/admin/organizations/${id}`)).status, 200);
-	// What a creation does that draws this orgKey, which cannot be had drawn: no row, and the next one is tried.
-	const drawn = await service.services.db('organizations').insert(
-		{
+/** What a creation does that draws this orgKey, which cannot be had drawn. @returns no row where the next one is tried. */
+const drawOrgKey = async (orgKey: string): Promise<unknown[]> =>
+	service.services
+		.db('organizations')
+		.insert({
 			id: randomUUID(),
 			org_key: orgKey,
 			name: `Acme ${randomUUID()}`,
 			created_at: service.clock.now(),
 			updated_at: service.clock.now(),
-		},
-		['id'],
-	);
-	t.deepEqual(drawn, []);
+		})
+		.onConflict('org_key')
+		.ignore()
+		.returning('id');
+
+test('an orgKey that is drawn while its organization is being deleted is not given', async (t) => {
+	const {db} = service.services;
+	for (const end of ['commit', 'rollback'] as const) {
+		const {id, orgKey} = await create();
+		const deletion = await db.transaction();
+		await deletion('organizations').where({id}).delete();
+		const drawing = drawOrgKey(orgKey);
+		const isWaiting = async () =>
+			(
+				await db.raw(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+					AND query LIKE 'insert into "organizations"%'`)
+			).rowCount > 0;
+		while (!(await isWaiting())) {
+			// Until it meets the deletion.
+		}
+
+		await deletion[end]();
+		t.deepEqual(await drawing, []);
+	}
+});
+
+test('the orgKey of a deleted organization is never given again', async (t) => {
+	const {id, orgKey} = await create();
+	t.is((await admin(service).delete(`/admin/organizations/${id}`)).status, 200);
+	t.deepEqual(await drawOrgKey(orgKey), []);
 	t.is((await admin(service).get(`/admin/organizations/${orgKey}`)).status, 404);
 });
