@@ -33,7 +33,7 @@ import {watchEventLoop} from './metrics/process-metrics.ts';
 import {type AssociationCache, createAssociationCache} from './resolution/association-cache.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
-import type {LinkRow} from './resolution/resolve-link.ts';
+import {isCurrent, type LinkRow} from './resolution/resolve-link.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 
@@ -125,7 +125,11 @@ export const createServices = ({
 		db,
 		limiter,
 		changes,
-		linkCache: createLinkCache<LinkRow>(changes, {megabytes: config.linkCacheMegabytes, bytesOf: rowBytes}),
+		linkCache: createLinkCache<LinkRow>(changes, {
+			megabytes: config.linkCacheMegabytes,
+			bytesOf: rowBytes,
+			isCurrent: (row) => isCurrent(row, clock.now()),
+		}),
 		keyBook: createKeyBook(db),
 		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses}),

@@ -1,6 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {planOf, requireFeature, requirePlan} from '../plans/entitlements.ts';
+import {hasFeature, requireFeature, requirePlan} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import type {Tier} from './api-key.ts';
 import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
@@ -10,7 +10,7 @@ import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
  * (interface 4.4).
  */
 export const portalKeyCards = async (services: Services, organization: Organization) =>
-	planOf(services, organization)?.features.api_access === true
+	hasFeature(services, organization, 'api_access')
 		? provisionedKeyCards(services, organization)
 		: {sdkKey: null, serverKey: null, locked: true};
 

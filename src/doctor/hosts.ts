@@ -1,8 +1,10 @@
 import {androidAppsOf, iosAppsOf, listSharedAndroidApps, sharedIosAppsOf} from '../app-config/configured-apps.ts';
 import type {Db} from '../db/db.ts';
+import {type Entitled, hasFeature} from '../plans/entitlements.ts';
 import {appleAppSiteAssociation, assetLinks} from '../resolution/association-files.ts';
 import type {Services} from '../services.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
+import {type Finding, findingsOf} from './finding.ts';
 
 /** A host of links, and what its association files say where they are as they should be. */
 export type LinkHost = {
@@ -17,10 +19,13 @@ export type LinkHost = {
 };
 
 type Owner = {organizationId: string; orgKey: string};
-type Row = Owner & {hostname: string};
+type Row = Owner & Entitled & {hostname: string};
+
+/** The hosts of links, and what is wrong with domains that are none of them at present. */
+export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
 
 /** Most custom domains of one report: each is looked at from outside, which takes seconds where nobody answers. */
-export const MOST_CUSTOM_HOSTS = 1000;
+const MOST_CUSTOM_HOSTS = 1000;
 
 /** Verified domains of active organizations, of all of them or of those that are named, as many as a report has. */
 const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
@@ -38,6 +43,8 @@ const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null
 			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
 			hostname: 'domains.hostname',
+			plan: 'organizations.plan',
+			entitledUntil: 'organizations.entitled_until',
 		});
 
 const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Promise<LinkHost> => ({
@@ -74,16 +81,50 @@ const sharedHost = async (
 	};
 };
 
-/** The shared link domain and the verified custom domains. @param organizationIds null: of every organization. */
+/** Says where a report has as many custom domains as one can have. */
+const checkNumber = (rows: readonly Row[]): Finding[] =>
+	rows.length === MOST_CUSTOM_HOSTS
+		? [
+				findingsOf('Domains').warn(
+					'domains.number',
+					`${MOST_CUSTOM_HOSTS} custom domains are examined, in the order of their names`,
+					'Name organizations: oplink doctor Ab12',
+				),
+			]
+		: [];
+
+/** A plan that was given up is no fault of the server: only who asks about the organization is warned. */
+const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
+	const {ok, warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
+	const message = 'it is verified and does not serve: the plan of its organization lacks custom_domains';
+	return isNamed
+		? warn(
+				'host.plan',
+				message,
+				`Set a plan that has custom_domains (oplink plan set ${orgKey} PLAN), or remove the domain`,
+			)
+		: ok('host.plan', message);
+};
+
+/**
+ * The shared link domain, and the verified custom domains that their organization's plan lets serve; of the others what is
+ * wrong with them. @param organizationIds null: of every organization.
+ */
 export const listLinkHosts = async (
 	services: Services,
 	organizationIds: readonly string[] | null,
-): Promise<LinkHost[]> => {
+): Promise<LinkHosts> => {
 	const hosts = [await sharedHost(services, organizationIds)];
+	const rows = await verifiedDomains(services.db, organizationIds);
+	const findings = checkNumber(rows);
 	// One after the other: nobody waits for them, and the pool is everybody's.
-	for (const row of await verifiedDomains(services.db, organizationIds)) {
-		hosts.push(await customHost(services.db, row));
+	for (const row of rows) {
+		if (hasFeature(services, row, 'custom_domains')) {
+			hosts.push(await customHost(services.db, row));
+		} else {
+			findings.push(withoutPlan(row, organizationIds !== null));
+		}
 	}
 
-	return hosts;
+	return {hosts, findings};
 };

@@ -3,6 +3,8 @@ import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
+import type {OrganizationStatus} from '../organizations/organization-store.ts';
+import type {Entitled} from '../plans/entitlements.ts';
 import type {Domain, DomainStatus} from './domain.ts';
 
 type Row = {
@@ -25,8 +27,12 @@ const toDomain = (row: Row): Domain => ({
 
 const firstDomain = ([row]: Row[]): Domain | null => (row === undefined ? null : toDomain(row));
 
-/** A custom domain as resolution needs it: whose it is, and that organization's orgKey. */
-export type VerifiedDomain = {id: string; organizationId: string; orgKey: string; hostname: string};
+/** A VERIFIED custom domain with its organization, whose plan decides whether it serves. */
+export type VerifiedDomain = Entitled & {
+	organizationId: string;
+	orgKey: string;
+	organizationStatus: OrganizationStatus;
+};
 
 /** The custom domain that is VERIFIED under a host name (as `normalHostname` writes it), whoever's it is. */
 export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> => {
@@ -34,21 +40,13 @@ export const findVerifiedDomain = async (db: Db, hostname: string): Promise<Veri
 		.join('organizations', 'organizations.id', 'domains.organization_id')
 		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
 		.select({
-			id: 'domains.id',
-			organizationId: 'domains.organization_id',
+			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
-			hostname: 'domains.hostname',
+			organizationStatus: 'organizations.status',
+			plan: 'organizations.plan',
+			entitledUntil: 'organizations.entitled_until',
 		});
 	return rows[0] ?? null;
-};
-
-/** Whether certificates may be had for the host name: VERIFIED, and of an active organization. */
-export const isServed = async (db: Db, hostname: string): Promise<boolean> => {
-	const rows = await db('domains')
-		.join('organizations', 'organizations.id', 'domains.organization_id')
-		.where({hostname, 'domains.status': 'VERIFIED', 'organizations.status': 'ACTIVE'})
-		.select('domains.id');
-	return rows.length > 0;
 };
 
 /** The id of the shared link domain, which the migrations made. */

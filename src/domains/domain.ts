@@ -63,7 +63,14 @@ export const recordName = (hostname: string): string => `${RECORD_LABEL}.${hostn
 /** What the TXT record must hold: told to one organization only, so that it proves who may change the zone. */
 export const mintVerificationToken = (): string => `oplink-verification=${randomAlphanumeric(32)}`;
 
-/** Whether the organization's new links take this domain: the one that it chose, else the shared one. */
+/**
+ * Whether a domain serves: a VERIFIED one does, a custom one only while its organization's plan has custom domains.
+ * @param hasCustomDomains whether the plan has them now.
+ */
+export const isServing = (domain: Pick<Domain, 'status' | 'organizationId'>, hasCustomDomains: boolean): boolean =>
+	domain.status === 'VERIFIED' && (domain.organizationId === null || hasCustomDomains);
+
+/** Whether the organization chose this domain for its new links; without a choice it is the shared one. */
 const isDefault = (domain: Domain, defaultDomainId: string | null): boolean =>
 	defaultDomainId === null ? domain.organizationId === null : domain.id === defaultDomainId;
 

@@ -5,13 +5,14 @@ import {type RequestFacts, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';
-import {isServed} from './domain-store.ts';
+import {findServedDomain} from './served-domain.ts';
 
 /** What a proxy with on-demand certificates asks before it gets one. @throws 404 for a domain that is not served. */
 const allowCertificate = async (services: Services, request: RequestFacts, domain: unknown) => {
 	requireInternal(services, request);
 	const hostname = typeof domain === 'string' ? normalHostname(domain) : null;
-	if (hostname === null || !(await isServed(services.db, hostname))) {
+	const served = hostname === null ? null : await findServedDomain(services, hostname);
+	if (served?.organizationStatus !== 'ACTIVE') {
 		throw domainNotFound();
 	}
 

@@ -37,6 +37,6 @@ export const createAtOnce = async (
 	}
 
 	await made.isKnown;
-	const {domain} = made;
-	return linkJson(addresses, organization, {link: {...link, domain_id: domain.domain_id}, domain, template: null});
+	const {domain_id, hostname} = made.domain;
+	return linkJson(addresses, organization, {link: {...link, domain_id}, hostname, template: null});
 };

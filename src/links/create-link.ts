@@ -53,7 +53,7 @@ const create = async (services: Services, trx: Db, {organization, by, fields}: N
 	}
 
 	await requireClickQuota(trx, owner, plan, now);
-	const references = await readReferences(trx, owner, {inputs: [fields], lock: 'share'});
+	const references = await readReferences(services, trx, owner, {inputs: [fields], lock: 'share'});
 	const row = references.apply(emptyLink(owner.id, references.defaultDomain.id, now), fields);
 	const link = await insert(trx, row, fields);
 	await recordAudit(trx, now, by, creationOf(link));

@@ -8,12 +8,13 @@ import {createLinkStore} from './link-store.ts';
 
 const BATCH = 500;
 
-async function* lines({db, addresses}: Services, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
+async function* lines(services: Services, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
+	const {db, addresses} = services;
 	const store = createLinkStore(db, organization.id);
 	let batch = first;
 	try {
 		for (;;) {
-			const references = await readReferences(db, organization, {links: batch});
+			const references = await readReferences(services, db, organization, {links: batch});
 			yield batch
 				.map((link) => `${JSON.stringify(linkJsonWithDomain(addresses, organization, references.view(link)))}\n`)
 				.join('');

@@ -1,6 +1,7 @@
 import type {Db} from '../db/db.ts';
-import type {Domain} from '../domains/domain.ts';
-import {domainNotFound, templateNotFound, unknownChannel, validationFailed} from '../errors.ts';
+import {type Domain, isServing} from '../domains/domain.ts';
+import {domainNotFound, featureNotAvailable, templateNotFound, unknownChannel, validationFailed} from '../errors.ts';
+import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
 import {requireNoLoop} from './link-fields.ts';
 
@@ -9,15 +10,16 @@ type Lock = 'none' | 'share';
 
 /** What links point at: the organization's domains, and those of its templates and channels that were asked for. */
 export type LinkReferences = {
-	/** The domain of new links. */
+	/** The domain of new links: the one that the organization chose, where it serves. */
 	defaultDomain: Domain;
+	/** Whether links may be put on the domain now. */
 	hasDomain(id: string): boolean;
-	/** The link with its domain and template. */
+	/** The link with its domain, the host of its URL, and its template. */
 	view(link: LinkRow): LinkView;
 	/**
 	 * The row that `input` makes of `row`. A null domain is the default one.
-	 * @throws 404 for a domain that is not the organization's or not VERIFIED and for a foreign template, 400 for an
-	 * unknown channel, a link without any path, and a URL on the link's own domain.
+	 * @throws 404 for a domain that is not the organization's or not VERIFIED and for a foreign template, 403
+	 * FEATURE_NOT_AVAILABLE for a custom one that the plan does not give, 400 for an unknown channel, a link without any path, and a URL on the link's own domain.
 	 */
 	apply(row: LinkRow, input: LinkInput): LinkRow;
 };
@@ -73,8 +75,9 @@ const pathRequired = () => validationFailed([{message: 'path is required', field
 
 /** Reads what `links` point at and what `inputs` name. Locks are taken before those of links, by everyone. */
 export const readReferences = async (
+	services: PlanDeps,
 	db: Db,
-	owner: Pick<LinkOwner, 'id' | 'defaultDomainId'>,
+	owner: Omit<LinkOwner, 'orgKey'>,
 	{links = [], inputs = [], lock = 'none'}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock},
 ): Promise<LinkReferences> => {
 	const domains = new Map((await readDomains(db, owner.id, lock)).map((domain) => [domain.id, domain]));
@@ -86,14 +89,25 @@ export const readReferences = async (
 
 	const shared = [...domains.values()].find((domain) => domain.organizationId === null);
 	const chosen = owner.defaultDomainId === null ? undefined : domains.get(owner.defaultDomainId);
-	const defaultDomain = chosen?.status === 'VERIFIED' ? chosen : shared;
+	const hasCustomDomains = hasFeature(services, owner, 'custom_domains');
+	const serves = (domain: Domain | undefined): domain is Domain =>
+		domain !== undefined && isServing(domain, hasCustomDomains);
+	const defaultDomain = serves(chosen) ? chosen : shared;
 	if (defaultDomain === undefined) {
 		throw new Error('the shared link domain is missing');
 	}
 
-	const usableDomain = (id: string): Domain | undefined => {
+	const requireDomain = (id: string): Domain => {
 		const domain = domains.get(id.toLowerCase());
-		return domain?.status === 'VERIFIED' ? domain : undefined;
+		if (domain?.status !== 'VERIFIED') {
+			throw domainNotFound();
+		}
+
+		if (!serves(domain)) {
+			throw featureNotAvailable('custom_domains');
+		}
+
+		return domain;
 	};
 	const domainOf = (link: LinkRow): Domain => domains.get(link.domain_id) ?? defaultDomain;
 	const templateOf = (link: LinkRow): LinkTemplate | null =>
@@ -104,12 +118,7 @@ export const readReferences = async (
 			return domainId === null ? {domainId: defaultDomain.id} : {};
 		}
 
-		const domain = usableDomain(domainId);
-		if (domain === undefined) {
-			throw domainNotFound();
-		}
-
-		return {domainId: domain.id};
+		return {domainId: requireDomain(domainId).id};
 	};
 
 	const templateIdOf = ({templateId}: LinkInput): {templateId?: string | null} => {
@@ -127,8 +136,11 @@ export const readReferences = async (
 
 	return {
 		defaultDomain,
-		hasDomain: (id) => usableDomain(id) !== undefined,
-		view: (link) => ({link, domain: domainOf(link), template: templateOf(link)}),
+		hasDomain: (id) => serves(domains.get(id.toLowerCase())),
+		view: (link) => {
+			const domain = domainOf(link);
+			return {link, domain, hostname: serves(domain) ? domain.hostname : null, template: templateOf(link)};
+		},
 		apply: (row, input) => {
 			const references = {...domainIdOf(input), ...templateIdOf(input)};
 			if (input.channel != null && !channels.has(input.channel)) {

@@ -36,15 +36,15 @@ const ORGANIZATIONS = '(SELECT CAST($2 AS uuid[]))::uuid[]';
 
 /**
  * All of many creates: the plan that the limits are of is still the organization's, an app is registered, there is room
- * in both quotas, and nothing is on the link's own domain. All creates of an organization are made or none; what a
- * constraint refuses takes the counts along. Organizations are locked first, as everybody does who writes below them.
+ * in both quotas, a default domain of its own is one that the plan gives, and nothing is on the link's own domain. All
+ * creates of an organization are made or none; what a constraint refuses takes the counts along. Organizations are locked first, as everybody does who writes below them.
  * Where one, or its count, is locked by somebody else, its creates are left out, so that nobody's wait is the others'.
  */
 export const insertPlain: Prepared = {
 	name: 'create links',
 	text: `WITH sent AS MATERIALIZED (
 			SELECT * FROM json_to_recordset($1::json) AS (organization_id uuid, plan text, entitled_until timestamptz,
-				clicks bigint, month date, has_no_url boolean, links bigint, link jsonb, audit json)
+				clicks bigint, month date, has_no_url boolean, has_domains boolean, links bigint, link jsonb, audit json)
 		), owners AS MATERIALIZED (
 			SELECT organizations.id, plan, entitled_until, domains.id AS domain_id, domains.hostname
 			FROM organizations JOIN domains ON domains.id = coalesce(
@@ -60,7 +60,7 @@ export const insertPlain: Prepared = {
 				AND EXISTS (SELECT FROM app_configs WHERE app_configs.organization_id = owners.id)
 				AND (sent.clicks IS NULL OR sent.clicks > coalesce(
 					(SELECT clicks FROM click_counts WHERE organization_id = owners.id AND month = sent.month), 0))
-				AND (sent.has_no_url OR owners.hostname IS NULL)
+				AND (owners.hostname IS NULL OR (sent.has_no_url AND sent.has_domains))
 				AND (owners.id IN (SELECT organization_id FROM free)
 					OR NOT EXISTS (SELECT FROM link_counts WHERE link_counts.organization_id = owners.id))
 		), counted AS (
@@ -89,6 +89,7 @@ const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
 	clicks: plan.quotas.clicks,
 	month: `${now.toISOString().slice(0, 7)}-01`,
 	has_no_url: link.fallback_url === null && link.og_image_url === null,
+	has_domains: plan.features.custom_domains,
 	links: plan.quotas.links,
 	link,
 	audit: auditRow(now, by, creationOf(link)),

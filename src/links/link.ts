@@ -1,6 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Addresses} from '../config/config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
+import type {Entitled} from '../plans/entitlements.ts';
 import {type SharedFieldsInput, type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from './link-fields.ts';
 import {shortUrl} from './short-url.ts';
 
@@ -38,11 +39,14 @@ export type LinkTemplate = {
 	matchWindowHours: number | null;
 };
 
-/** A link with what its JSON takes from elsewhere. */
-export type LinkView = {link: LinkRow; domain: Domain; template: LinkTemplate | null};
+/**
+ * A link with what its JSON takes from elsewhere. `hostname` is that of its URL: null for the shared domain, as also where
+ * its own does not serve.
+ */
+export type LinkView = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
 
 /** The organization as links see it. */
-export type LinkOwner = {id: string; orgKey: string; defaultDomainId: string | null};
+export type LinkOwner = Entitled & {id: string; orgKey: string; defaultDomainId: string | null};
 
 /** The two fields that a response shows as they take effect: own, else the template's, else the default. */
 export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) => ({
@@ -54,7 +58,7 @@ export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) 
 export const linkJson = (
 	addresses: Addresses,
 	{orgKey}: Pick<LinkOwner, 'orgKey'>,
-	{link, domain, template}: Pick<LinkView, 'link' | 'template'> & {domain: Pick<Domain, 'hostname'>},
+	{link, hostname, template}: Omit<LinkView, 'domain'>,
 ) => {
 	const shared = sharedFieldsOf(link);
 	return {
@@ -62,7 +66,7 @@ export const linkJson = (
 		organizationId: link.organization_id,
 		domainId: link.domain_id,
 		shortCode: link.short_code,
-		url: shortUrl(addresses, {hostname: domain.hostname, orgKey, shortCode: link.short_code}),
+		url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code}),
 		path: shared.path,
 		params: shared.params,
 		title: link.title,

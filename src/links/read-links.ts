@@ -10,27 +10,27 @@ type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
 
 /** One link, with its domain. @throws 404. */
 export const getLink = async (
-	{db, addresses}: Services,
+	services: Services,
 	{organization, id}: {organization: LinkOwner; id: string},
 ): Promise<LinkJsonWithDomain> => {
-	const link = await createLinkStore(db, organization.id).find(id);
+	const link = await createLinkStore(services.db, organization.id).find(id);
 	if (link === null) {
 		throw linkNotFound();
 	}
 
-	const references = await readReferences(db, organization, {links: [link]});
-	return linkJsonWithDomain(addresses, organization, references.view(link));
+	const references = await readReferences(services, services.db, organization, {links: [link]});
+	return linkJsonWithDomain(services.addresses, organization, references.view(link));
 };
 
 /** A page of the organization's links, each with its domain, the newest first. */
 export const listLinks = async (
-	{db, addresses}: Services,
+	services: Services,
 	{organization, query}: {organization: LinkOwner; query: LinkListQuery},
 ): Promise<Page<LinkJsonWithDomain>> => {
-	const found = await createLinkStore(db, organization.id).list(query);
-	const references = await readReferences(db, organization, {links: found.data});
+	const found = await createLinkStore(services.db, organization.id).list(query);
+	const references = await readReferences(services, services.db, organization, {links: found.data});
 	return {
 		...found,
-		data: found.data.map((link) => linkJsonWithDomain(addresses, organization, references.view(link))),
+		data: found.data.map((link) => linkJsonWithDomain(services.addresses, organization, references.view(link))),
 	};
 };

@@ -34,7 +34,7 @@ export const updateLink = async (
 			await lockLinkCount(trx, owner.id);
 		}
 
-		const references = await readReferences(trx, owner, {links: [found], inputs: [changes], lock: 'share'});
+		const references = await readReferences(services, trx, owner, {links: [found], inputs: [changes], lock: 'share'});
 		const before = await store.lock(id);
 		if (before === null) {
 			throw linkNotFound();

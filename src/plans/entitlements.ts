@@ -3,13 +3,14 @@ import type {Clock} from '../clock.ts';
 import {featureNotAvailable, planNotSelected, quotaExceeded} from '../errors.ts';
 import {type FeatureName, FREE_PLAN, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
 
-type Deps = {config: {plans: Plans}; clock: Clock; log: Logger};
+/** What tells which plan an organization is on now. */
+export type PlanDeps = {config: {plans: Plans}; clock: Clock; log: Logger};
 
 /** What an organization has selected, and until when that entitles to something; null: without an end. */
-type Entitled = {plan: string | null; entitledUntil: Date | null};
+export type Entitled = {plan: string | null; entitledUntil: Date | null};
 
 /** The plan that an organization is on, the free one where its own is no longer paid for (decisions 9), or null without one. */
-export const planOf = ({config, clock, log}: Deps, {plan, entitledUntil}: Entitled): Plan | null => {
+export const planOf = ({config, clock, log}: PlanDeps, {plan, entitledUntil}: Entitled): Plan | null => {
 	const name = storedPlan(config.plans, plan, log);
 	if (name === null) {
 		return null;
@@ -20,7 +21,7 @@ export const planOf = ({config, clock, log}: Deps, {plan, entitledUntil}: Entitl
 };
 
 /** The organization's plan. @throws 402 PLAN_NOT_SELECTED. */
-export const requirePlan = (deps: Deps, organization: Entitled): Plan => {
+export const requirePlan = (deps: PlanDeps, organization: Entitled): Plan => {
 	const plan = planOf(deps, organization);
 	if (plan === null) {
 		throw planNotSelected();
@@ -28,6 +29,10 @@ export const requirePlan = (deps: Deps, organization: Entitled): Plan => {
 
 	return plan;
 };
+
+/** Whether the organization's plan has the feature now; without a plan it has none. */
+export const hasFeature = (deps: PlanDeps, organization: Entitled, feature: FeatureName): boolean =>
+	planOf(deps, organization)?.features[feature] === true;
 
 /** @throws 403 FEATURE_NOT_AVAILABLE where the plan lacks the feature. */
 export const requireFeature = (plan: Plan, feature: FeatureName): void => {

@@ -1,14 +1,14 @@
+import {findServedDomain} from '../domains/served-domain.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../errors.ts';
 import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import type {AssociationFiles} from './association-cache.ts';
 import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
-import {knownDomain} from './resolve-link.ts';
 
 const headers = {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
-/** The files of a host. @throws 404 for one that is neither the shared link domain nor a verified custom domain. */
+/** The files of a host. @throws 404 for one that is neither the shared link domain nor a custom domain that serves. */
 const filesOf = async (services: Services, hostname: string | null): Promise<AssociationFiles> => {
 	const {associationCache, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);
@@ -16,7 +16,7 @@ const filesOf = async (services: Services, hostname: string | null): Promise<Ass
 		return associationCache.shared();
 	}
 
-	const domain = role === 'api' || hostname === null ? null : await knownDomain(services, hostname);
+	const domain = role === 'api' || hostname === null ? null : await findServedDomain(services, hostname);
 	if (domain === null) {
 		throw unknownLinkDomain();
 	}

@@ -22,10 +22,13 @@ export type CacheFigures = {hits: number; misses: number; entries: number; bytes
 /** The same for host names. */
 export type HostCache<T> = WholeCache<T | null>;
 
-/** @param bytesOf what a value takes, and all that is made of it and kept with it. */
+/**
+ * @param bytesOf what a value takes, and all that is made of it and kept with it.
+ * @param isCurrent whether a kept value still stands, for what time alone ends: one that does not is read again.
+ */
 export const createLinkCache = <T>(
 	feed: ChangeFeed,
-	{megabytes, bytesOf}: {megabytes: number; bytesOf: (value: T) => number},
+	{megabytes, bytesOf, isCurrent}: {megabytes: number; bytesOf: (value: T) => number; isCurrent: (value: T) => boolean},
 ): LinkCache<T> => {
 	const max = megabytes * 1024 * 1024;
 	const entries = new Map<string, {value: T | null; bytes: number}>();
@@ -35,6 +38,20 @@ export const createLinkCache = <T>(
 	let version = 0;
 	let hits = 0;
 	let misses = 0;
+
+	/** What is kept under a key, where it may be relied on; it is now what was used last. */
+	const use = (key: string): {value: T | null} | undefined => {
+		const kept = entries.get(key);
+		if (kept === undefined || !feed.isTrusted() || (kept.value !== null && !isCurrent(kept.value))) {
+			return undefined;
+		}
+
+		// The map's order is the order of use.
+		entries.delete(key);
+		entries.set(key, kept);
+		hits += 1;
+		return kept;
+	};
 
 	const release = (key: string) => {
 		bytes -= entries.get(key)?.bytes ?? 0;
@@ -95,15 +112,12 @@ export const createLinkCache = <T>(
 	return {
 		get: async (orgKey, shortCode, read) => {
 			const key = `${orgKey}/${shortCode}`;
-			const kept = entries.get(key);
-			if (kept !== undefined && feed.isTrusted()) {
-				// The map's order is the order of use.
-				entries.delete(key);
-				entries.set(key, kept);
-				hits += 1;
-				return kept.value;
+			const used = use(key);
+			if (used !== undefined) {
+				return used.value;
 			}
 
+			const kept = entries.get(key);
 			misses += 1;
 			const underWay = reading.get(key);
 			if (underWay !== undefined) {
@@ -130,18 +144,7 @@ export const createLinkCache = <T>(
 				}
 			}
 		},
-		peek: (orgKey, shortCode) => {
-			const key = `${orgKey}/${shortCode}`;
-			const kept = entries.get(key);
-			if (kept === undefined || !feed.isTrusted()) {
-				return undefined;
-			}
-
-			entries.delete(key);
-			entries.set(key, kept);
-			hits += 1;
-			return kept.value;
-		},
+		peek: (orgKey, shortCode) => use(`${orgKey}/${shortCode}`)?.value,
 		figures: () => ({
 			hits,
 			misses,

@@ -1,9 +1,9 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {findVerifiedDomain, type VerifiedDomain} from '../domains/domain-store.ts';
-import {linkGone, linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
+import {linkGone, linkNotFound} from '../errors.ts';
 import {shortUrl} from '../links/short-url.ts';
-import {ORG_KEY} from '../organizations/org-key.ts';
+import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
+import {type Address, locate, type ResolutionPath} from './locate.ts';
 
 /** A link as it resolves: its own values over its template's, and those over the organization's (decisions 4). */
 export type ResolvedLink = {
@@ -37,7 +37,10 @@ export type LinkRow = {
 	org_key: string;
 	organization_name: string;
 	organization_status: string;
+	/** The custom domain of its URL; null: the shared one, as also where its own does not serve. */
 	hostname: string | null;
+	/** When `hostname` stops serving unless somebody writes; null: it does not. */
+	hostname_until: Date | null;
 	short_code: string;
 	is_active: boolean;
 	expiry: Date | null;
@@ -61,6 +64,9 @@ export type LinkRow = {
 	android: ResolvedLink['android'] | null;
 };
 
+/** As `query` reads it. */
+type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
+
 /** Hours of a link's match window where neither it nor its template says (decisions 4). */
 const MATCH_WINDOW_HOURS = 168;
 
@@ -69,7 +75,8 @@ const SHORT_CODE = /^[A-Za-z0-9_-]{1,64}$/;
 const query = (where: string) => `
 	SELECT links.id, links.organization_id, links.short_code, links.is_active, links.expiry, links.title,
 		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
-		domains.hostname,
+		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
+		organizations.plan, organizations.entitled_until,
 		coalesce(links.path, templates.path) AS path,
 		templates.params AS template_params, links.params,
 		coalesce(links.channel, templates.channel) AS channel,
@@ -97,73 +104,15 @@ const byOrgKey: Prepared = {
 };
 const byIds: Prepared = {name: 'links by id', text: query('links.id = ANY($1)')};
 
-/** What a path names: a code of an organization, which on a custom domain the domain says. */
-export type Address = {orgKey: string; shortCode: string};
-
-/** A resolution path as the router split it. A path of one segment has no `orgKey`. */
-export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
-
-const malformedOrgKey = () =>
-	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
-
-/**
- * The verified custom domain of a host name, as every request for another host than ours asks.
- * @param before runs before the database is asked, and may refuse: anybody may send any name.
- */
-export const knownDomain = (
-	{db, hostCache}: Services,
-	hostname: string,
-	before: () => Promise<void> = async () => {},
-): Promise<VerifiedDomain | null> =>
-	hostCache.get(hostname, async () => {
-		await before();
-		return findVerifiedDomain(db, hostname);
-	});
-
-/**
- * Which link a host and a path name, and whether its data is asked for (decisions 2). On a custom domain
- * `/:shortCode/data` has the look of an orgKey and a code; its own orgKey in front decides.
- * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on
- * a custom domain.
- */
-export const locate = async (
-	services: Services,
-	hostname: string | null,
-	{orgKey, shortCode, data}: ResolutionPath,
-): Promise<{address: Address; data: boolean}> => {
-	const role = services.hostRoles.roleOf(hostname);
-	const mayBeBareData = role === 'other' && shortCode === 'data' && !data;
-	if (orgKey !== undefined && !ORG_KEY.test(orgKey) && !mayBeBareData) {
-		throw malformedOrgKey();
-	}
-
-	if (role === 'link' || role === 'both') {
-		if (orgKey === undefined) {
-			throw unknownPath();
-		}
-
-		return {address: {orgKey, shortCode}, data};
-	}
-
-	const domain = role === 'api' || hostname === null ? null : await knownDomain(services, hostname);
-	if (domain === null) {
-		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
-	}
-
-	if (orgKey === undefined) {
-		return {address: {orgKey: domain.orgKey, shortCode}, data};
-	}
-
-	if (orgKey === domain.orgKey) {
-		return {address: {orgKey: domain.orgKey, shortCode}, data};
-	}
-
-	if (mayBeBareData) {
-		return {address: {orgKey: domain.orgKey, shortCode: orgKey}, data: true};
-	}
-
-	throw linkNotFound();
+/** The row as it stands now: whether its domain serves is decided by the organization's plan. */
+const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): LinkRow => {
+	const isOnOwn = row.hostname !== null && hasFeature(services, {plan, entitledUntil}, 'custom_domains');
+	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
+	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
 };
+
+/** Whether a row that was kept still stands. */
+export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean => until === null || until > now;
 
 /** The link of a row. */
 export const toResolvedLink = ({addresses}: Pick<Services, 'addresses'>, row: LinkRow): ResolvedLink => ({
@@ -213,7 +162,7 @@ export const findLiveLinks = async (services: Services, ids: readonly string[]):
 		return new Map();
 	}
 
-	const rows = await runPrepared<LinkRow>(services.db, byIds, [ids]);
+	const rows = (await runPrepared<StoredRow>(services.db, byIds, [ids])).map((row) => withServedHost(services, row));
 	const now = services.clock.now();
 	return new Map(
 		rows.filter((row) => goneReason(row, now) === null).map((row) => [row.id, toResolvedLink(services, row)]),
@@ -227,10 +176,10 @@ const slim = (row: LinkRow): LinkRow => ({
 });
 
 /** The row of an address, from memory or from the database; null where nothing is there. */
-export const readLink = ({db, linkCache}: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
-	linkCache.get(orgKey, shortCode, async () => {
-		const [found] = await runPrepared<LinkRow>(db, byOrgKey, [orgKey, shortCode]);
-		return found === undefined ? null : slim(found);
+export const readLink = (services: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
+	services.linkCache.get(orgKey, shortCode, async () => {
+		const [found] = await runPrepared<StoredRow>(services.db, byOrgKey, [orgKey, shortCode]);
+		return found === undefined ? null : slim(withServedHost(services, found));
 	});
 
 /**

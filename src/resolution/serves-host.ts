@@ -1,10 +1,10 @@
 import type {IncomingMessage} from 'node:http';
+import {findServedDomain} from '../domains/served-domain.ts';
 import {unknownPath} from '../errors.ts';
 import type {Route} from '../http/route.ts';
 import {limitSubjectOf} from '../limits/limit-subject.ts';
 import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
-import {knownDomain} from './resolve-link.ts';
 
 /**
  * A name that is not in memory costs a look into the database, which comes before any limit of a route: it counts as a
@@ -32,6 +32,6 @@ export const serves = (
 
 	const role = services.hostRoles.roleOf(hostname);
 	return role === 'other' && hostname !== null
-		? knownDomain(services, hostname, () => admitUnknownHost(services, request)).then((domain) => domain === null)
+		? findServedDomain(services, hostname, () => admitUnknownHost(services, request)).then((domain) => domain === null)
 		: role !== 'link';
 };

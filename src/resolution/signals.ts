@@ -2,7 +2,7 @@ import {clickIdOfToken, type MatchToken, readMatchToken} from '../clicks/open-ma
 import {readJsonBody} from '../http/body.ts';
 import {type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
-import {locate} from './resolve-link.ts';
+import {locate} from './locate.ts';
 import {androidVersion, type OsVersion} from './user-agent.ts';
 import {readLanguage, readTimezone} from './visitor.ts';
 import {visitorOf} from './visitor-of-request.ts';

@@ -1,4 +1,6 @@
 import test from 'ava';
+import {link} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import type {Member} from '../helpers/portal.ts';
 import {
 	DAY,
@@ -49,6 +51,38 @@ test.serial('a renewal that fails leaves what the plan gives for 7 days from the
 	pass(stage, 1);
 	await deliverAll(stage);
 	t.deepEqual(await entitled(owner), growth('ACTIVE'));
+});
+
+test.serial('a custom domain serves for the 7 days of a failed renewal, and again once it is paid', async (t) => {
+	const hostname = 'go.acme-paid.example';
+	const owner = await subscribed(stage);
+	const operator = admin(stage.portal);
+	const base = `/admin/organizations/${owner.organization.id}`;
+	const {body: domain} = await operator.post(`${base}/domains`, {hostname});
+	await operator.post(`${base}/domains/${domain.id}/approve`);
+	const {shortCode} = await link(owner.organization, {domainId: domain.id});
+	const path = `/${owner.organization.orgKey}/${shortCode}`;
+	/** What the domain answers, and the host of the URL on the link's page of the shared one, which stays in memory. */
+	const seen = async () => {
+		const {text} = await anonymous(stage.portal).get(path, {'User-Agent': 'Slackbot-LinkExpanding 1.0'});
+		const [, host] = /property="og:url" content="https?:\/\/([^/"]+)/.exec(text) ?? [];
+		return [(await anonymous(stage.portal).get(path, {Host: hostname})).status, host === hostname];
+	};
+	const {customer} = await idsOf(stage, owner);
+	stage.stripe.setCard(customer, 'declines');
+	pass(stage, 31);
+	await deliverAll(stage);
+	t.deepEqual(await seen(), [200, true]);
+	stage.portal.clock.advance(7 * DAY - 1);
+	t.deepEqual(await seen(), [200, true]);
+	stage.portal.clock.advance(1);
+	t.deepEqual(await seen(), [404, false]);
+	stage.stripe.setCard(customer, 'works');
+	pass(stage, 1);
+	await deliverAll(stage);
+	t.deepEqual(await seen(), [200, true]);
+	await operator.put(`${base}/plan`, {plan: 'STARTER'});
+	t.deepEqual(await seen(), [404, false]);
 });
 
 test.serial('with every webhook lost the plan ends 7 days after the period that was paid', async (t) => {

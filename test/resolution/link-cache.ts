@@ -2,27 +2,16 @@ import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
-import {createTestDatabase, type TestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {startTwoServices} from '../helpers/two-services.ts';
 
-let database: TestDatabase;
 let one: TestService;
 let other: TestService;
-
-const together = {drop: async () => {}};
+let stop: (() => Promise<void>) | undefined;
 test.before(async () => {
-	database = await createTestDatabase();
-	const env = {LINK_DOMAIN: 'localhost'};
-	one = await startService(env, createFakeClock(), {...together, url: database.url});
-	other = await startService(env, createFakeClock(), {...together, url: database.url});
-	// Until each has heard the other, neither keeps anything.
-	await Promise.all([one.services.changes.settled(), other.services.changes.settled()]);
+	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'localhost'}));
 });
-test.after.always(async () => {
-	await one?.stop();
-	await other?.stop();
-	await database?.drop();
-});
+test.after.always(() => stop?.());
 
 const dataOf = async (service: TestService, path: string) => {
 	const {status, body} = await anonymous(service).get(`${path}/data`);
@@ -93,8 +82,8 @@ test('a link that expires is gone without anybody writing', async (t) => {
 });
 
 test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
-	const {line, url} = await openDatabaseLine(database.url);
-	const far = await startService({LINK_DOMAIN: 'localhost'}, createFakeClock(), {...together, url});
+	const {line, url} = await openDatabaseLine(one.databaseUrl);
+	const far = await startService({LINK_DOMAIN: 'localhost'}, createFakeClock(), {url, drop: async () => {}});
 	t.teardown(async () => {
 		await line.mend().catch(() => {});
 		await far.stop();

@@ -36,7 +36,7 @@ export const importAnswer = (
 	}
 
 	const {line, status, link} = result;
-	const {hostname} = references.view(link).domain;
+	const {hostname} = references.view(link);
 	return {
 		line,
 		status,

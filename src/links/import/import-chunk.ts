@@ -40,6 +40,7 @@ const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
 /** Everything that rows may meet: the links that have their names, and what they point at. */
 const readNeighbours = async (
+	services: Services,
 	target: ImportTarget,
 	owner: LockedOwner,
 	rows: ReadableRow[],
@@ -51,7 +52,7 @@ const readNeighbours = async (
 		externalIds: inputs.flatMap(({externalId}) => externalId ?? []),
 	});
 	const lock = target.isRehearsal ? 'none' : 'share';
-	const references = await readReferences(target.db, owner, {links: found, inputs, lock});
+	const references = await readReferences(services, target.db, owner, {links: found, inputs, lock});
 	return {references, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
 };
 
@@ -70,7 +71,7 @@ export const importChunk = async (
 	const owner = await lockOwner(target.db, organizationId);
 	const terms = await termsOf(services, target, owner, now);
 	const existing = await target.countLinks();
-	const {references, index} = await readNeighbours(target, owner, rows.filter(isReadable), onConflict);
+	const {references, index} = await readNeighbours(services, target, owner, rows.filter(isReadable), onConflict);
 	const writes = createWrites(target);
 	const audit: AuditEntry[] = [];
 	let created = 0;

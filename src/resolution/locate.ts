@@ -1,0 +1,58 @@
+import {findServedDomain} from '../domains/served-domain.ts';
+import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
+import {ORG_KEY} from '../organizations/org-key.ts';
+import type {Services} from '../services.ts';
+
+/** What a path names: a code of an organization, which on a custom domain the domain says. */
+export type Address = {orgKey: string; shortCode: string};
+
+/** A resolution path as the router split it. A path of one segment has no `orgKey`. */
+export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
+
+const malformedOrgKey = () =>
+	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
+
+/**
+ * Which link a host and a path name, and whether its data is asked for (decisions 2). On a custom domain
+ * `/:shortCode/data` has the look of an orgKey and a code; its own orgKey in front decides.
+ * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on
+ * a custom domain.
+ */
+export const locate = async (
+	services: Services,
+	hostname: string | null,
+	{orgKey, shortCode, data}: ResolutionPath,
+): Promise<{address: Address; data: boolean}> => {
+	const role = services.hostRoles.roleOf(hostname);
+	const mayBeBareData = role === 'other' && shortCode === 'data' && !data;
+	if (orgKey !== undefined && !ORG_KEY.test(orgKey) && !mayBeBareData) {
+		throw malformedOrgKey();
+	}
+
+	if (role === 'link' || role === 'both') {
+		if (orgKey === undefined) {
+			throw unknownPath();
+		}
+
+		return {address: {orgKey, shortCode}, data};
+	}
+
+	const domain = role === 'api' || hostname === null ? null : await findServedDomain(services, hostname);
+	if (domain === null) {
+		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
+	}
+
+	if (orgKey === undefined) {
+		return {address: {orgKey: domain.orgKey, shortCode}, data};
+	}
+
+	if (orgKey === domain.orgKey) {
+		return {address: {orgKey: domain.orgKey, shortCode}, data};
+	}
+
+	if (mayBeBareData) {
+		return {address: {orgKey: domain.orgKey, shortCode: orgKey}, data: true};
+	}
+
+	throw linkNotFound();
+};
