@@ -55,7 +55,7 @@ import {templateRoutes} from './templates/admin-routes.ts';
 import {portalTemplateRoutes} from './templates/portal-routes.ts';
 import {portalUsageRoutes} from './usage/portal-routes.ts';
 
-/** Every surface but resolution, in the order of interface 1. */
+/** Every surface but resolution, in the order of contract/hosts 1. */
 const surfaces: Route[] = [
 	...healthRoutes,
 	...documentRoutes(() => routes),

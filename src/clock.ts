@@ -2,8 +2,8 @@
 export type Clock = {now(): Date};
 
 /**
- * The machine's clock, moved by `offsetSeconds` (CLOCK_OFFSET, decisions 1). The only place that reads the time, so
- * that a rehearsal of an expiry moves everything at once.
+ * The machine's clock, moved by `offsetSeconds` (CLOCK_OFFSET, contract/config 3). The only place that reads the time,
+ * so that a rehearsal of an expiry moves everything at once.
  */
 export const createClock = (offsetSeconds: number): Clock => ({
 	now: () => new Date(Date.now() + offsetSeconds * 1000),

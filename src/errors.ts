@@ -3,11 +3,11 @@ import {STATUS_CODES} from 'node:http';
 /** One wrong field of a request: `field` is its dotted path, absent where the body as a whole is meant. */
 export type FieldFault = {message: string; field?: string};
 
-/** The machine-readable part of a structured error (interface 7.3): mostly a `code`, and its extra fields. */
+/** The machine-readable part of a structured error (contract/requests 5): mostly a `code`, and its extra fields. */
 export type ErrorExtras = {code?: string; [field: string]: unknown};
 
 /**
- * A refusal that the caller is told about. The envelope (interface 7.1) is made of it in `http/envelope.ts`, and
+ * A refusal that the caller is told about. The envelope (contract/requests 1) is made of it in `http/envelope.ts`, and
  * nowhere else; whatever is thrown and is no HttpError is a fault of ours and answers 500.
  */
 export class HttpError extends Error {
@@ -77,7 +77,10 @@ export const notAMember = () => forbidden('User is not a member of this organiza
 export const organizationNotActive = () => forbidden('Organization is not active');
 export const providerUnavailable = (cause?: unknown) =>
 	new HttpError(502, 'Identity provider unavailable', null, null, cause);
-/** The provider's own words: a limit of the organization there, what is there already, a value that it does not take (decisions 8). */
+/**
+ * The provider's own words: a limit of the organization there, what is there already, a value that it does not take
+ * (contract/portal 11).
+ */
 export const providerRefused = (message: string) => forbidden(message);
 export const providerConflict = (message: string) => conflict(message);
 export const providerRejected = (message: string) => badRequest(message);
@@ -95,7 +98,7 @@ export const quotaExceeded = (quota: string) =>
 export const appConfigRequired = () =>
 	new HttpError(428, 'Register an app configuration before the first link.', null, {code: 'APP_CONFIG_REQUIRED'});
 
-/** Where a plan that costs something is had (decisions 8). */
+/** Where a plan that costs something is had (contract/portal 3). */
 const CHECKOUT = '/portal/billing/checkout-session';
 export const billingFlowRequired = (plan: string) =>
 	new HttpError(422, `The plan ${plan} has to be bought through checkout.`, null, {

@@ -5,7 +5,7 @@ import {type Answer, anonymous, type Headers} from './helpers/callers.ts';
 import {member, ops, type Portal, startPortal} from './helpers/portal.ts';
 
 /**
- * Written by hand from interface 4 and decisions 2, 8, 10 and 11: every route there is, and who may call it. A role
+ * Written by hand from contract/hosts 7 and contract/portal 2: every route there is, and who may call it. A role
  * stands for a session of at least that role, `session` for one of any, `user` for one without an organization too.
  */
 const specified = `
@@ -155,7 +155,10 @@ none       GET    /:orgKey/:shortCode
 none       GET    /:shortCode
 `;
 
-/** Written by hand from interface 5 and 7.5: what each credential (down) is told by each kind of route. */
+/**
+ * Written by hand from contract/requests 6, contract/requests 7: what each credential (down) is told by each kind of
+ * route.
+ */
 const expected = `
              user session viewer analyst developer admin-role owner ops serverKey clientKey admin
 nobody       401  401     401    401     401       401        401   401 401       401       401
@@ -286,7 +289,7 @@ test('every route tells every credential what the specification says', async (t)
 			const authorization: Headers = name === 'nobody' ? {} : {Authorization: `Bearer ${tokens[name]}`};
 			const query = name === 'passthrough' ? `?orgId=${acme.id}` : '';
 			const {status} = await call(method, concrete + query, authorization);
-			// A webhook has no credential but its signature, and a bad one is 400 (interface 7.4).
+			// A webhook has no credential but its signature, and a bad one is 400 (contract/requests 6).
 			const general = kind === 'signature' ? '400' : kind === 'none' ? 'ok' : (statuses[kinds.indexOf(kind)] ?? '');
 			const wanted = exceptions[`${method} ${path}`]?.[name] ?? general;
 			const told = wanted === 'ok' && status !== 401 && status !== 403 ? 'ok' : String(status);

@@ -40,7 +40,7 @@ export const createClickStore = () => {
 
 	const visitOf = ({visitor, linkId}: Click): string | null => (visitor === null ? null : `${visitor} ${linkId}`);
 
-	/** The open click of the same visit, which a second tap takes the place of (facts 4.6). */
+	/** The open click of the same visit, which a second tap takes the place of (contract/match 6). */
 	const sameVisit = (click: Click): StoredClick | undefined =>
 		byVisit
 			.get(visitOf(click) ?? '')

@@ -10,7 +10,7 @@ const partsOf = (version: string): [major: number, minor: number] => {
 	return [major, minor];
 };
 
-/** The version in the parenthesis, which Apple froze with iOS 26 (facts 3.4). */
+/** The version in the parenthesis, which Apple froze with iOS 26 (contract/match 13). */
 const frozen = (version: string): string => {
 	const [major, minor] = partsOf(version);
 	return major < 26 ? version.replaceAll('.', '_') : minor < 2 ? '18_6' : '18_7';

@@ -22,7 +22,10 @@ export type Visit = {
 export const chooseBrowser = (random: Random, {platform}: Phone): Browser =>
 	random.pick(platform === 'ios' ? sight.iosBrowsers.value : sight.androidBrowsers.value);
 
-/** What the page's signals add to what the headers told: the rules by which the server takes them (facts 3.2). */
+/**
+ * What the page's signals add to what the headers told: the rules by which the server takes them
+ * (contract/resolution 8).
+ */
 const withSignals = (
 	told: ToldSignals,
 	{metro, phone, language}: Person,

@@ -4,13 +4,16 @@ export type Tier = 'CLIENT' | 'SERVER';
 
 const tierPrefix: Record<Tier, string> = {CLIENT: 'opl_sdk_', SERVER: 'opl_api_'};
 
-/** Hours that a superseded CLIENT key still authenticates; a SERVER key has none (interface 3). */
+/** Hours that a superseded CLIENT key still authenticates; a SERVER key has none (contract/api-keys 3). */
 export const CLIENT_GRACE_HOURS = 24;
 
-/** How many characters of a raw key are its `prefix`: shown on the card, and what a lookup starts from (decisions 8). */
+/**
+ * How many characters of a raw key are its `prefix`: shown on the card, and what a lookup starts from
+ * (contract/api-keys 4).
+ */
 const PREFIX_LENGTH = 16;
 
-/** A new raw key: the tier's 8 characters and 32 random bytes as base64url (interface 2). */
+/** A new raw key: the tier's 8 characters and 32 random bytes as base64url (contract/api-keys 1). */
 export const mintRawKey = (tier: Tier): string => tierPrefix[tier] + randomBytes(32).toString('base64url');
 
 const RAW_KEY = /^opl_(?:sdk|api)_[A-Za-z0-9_-]{43}$/;
@@ -25,6 +28,6 @@ export const hashRawKey = (rawKey: string): Buffer => hash('sha256', rawKey, 'bu
 /** Compares in constant time, so that the answer's time tells nothing of the stored hash. */
 export const isRawKeyOf = (keyHash: Buffer, rawKey: string): boolean => timingSafeEqual(keyHash, hashRawKey(rawKey));
 
-/** The validity rule of interface 3: not revoked, and not expired at `now`. */
+/** The validity rule of contract/api-keys 2: not revoked, and not expired at `now`. */
 export const isValidAt = (key: {isRevoked: boolean; expiresAt: Date | null}, now: Date): boolean =>
 	!key.isRevoked && (key.expiresAt === null || key.expiresAt > now);

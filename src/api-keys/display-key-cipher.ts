@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import {createSecretCipher, isSealed} from '../secret-cipher.ts';
 
-/** How the raw key of a key card is kept: as is, or encrypted where OPLINK_KEY_SECRET is set (decisions 1). */
+/** How the raw key of a key card is kept: as is, or encrypted where OPLINK_KEY_SECRET is set (contract/config 5). */
 export type DisplayKeyCipher = {
 	seal(rawKey: string): string;
 	/** The raw key; null where it was encrypted with a secret that is not configured now. */

@@ -14,7 +14,7 @@ const card = {
 
 const keyCardAnswer = answerOf('KeyCard', card);
 
-/** Both key cards (interface 4.4). */
+/** Both key cards (contract/api-keys 6). */
 export const keyCardsAnswer = answerOf('KeyCards', {
 	sdkKey: keyCardAnswer.allow(null),
 	serverKey: keyCardAnswer.allow(null),

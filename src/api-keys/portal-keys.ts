@@ -7,7 +7,7 @@ import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
 
 /**
  * What a member sees of the keys. A plan without `api_access` locks them, and so does no plan: no key is made then
- * (interface 4.4).
+ * (contract/api-keys 6).
  */
 export const portalKeyCards = async (services: Services, organization: Organization) =>
 	hasFeature(services, organization, 'api_access')

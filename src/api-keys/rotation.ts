@@ -6,8 +6,8 @@ import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
 import type {DisplayKeyCipher} from './display-key-cipher.ts';
 
 /**
- * A key card (decisions 8). `displayKey` is the raw key, null for legacy rows, and with `displayKeyFault` for those that were
- * encrypted with another secret than the one of now.
+ * A key card (contract/api-keys 5). `displayKey` is the raw key, null for legacy rows, and with `displayKeyFault` for
+ * those that were encrypted with another secret than the one of now.
  */
 export const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
 	const displayKey = cipher.open(key.displayKey);
@@ -58,7 +58,7 @@ export const provisionedKeyCards = async (services: Services, organization: {id:
 };
 
 /**
- * Replaces the tier's key: a CLIENT key lives on for the grace, a SERVER key ends at once (interface 3).
+ * Replaces the tier's key: a CLIENT key lives on for the grace, a SERVER key ends at once (contract/api-keys 3).
  * @returns the new key card and `rawKey`.
  */
 export const regenerateApiKey = (

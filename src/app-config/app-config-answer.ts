@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {answerOf, flag, partOf, text, textOrNull} from '../http/answer.ts';
 import {ogAnswer} from '../links/link-answer.ts';
 
-/** An app configuration (decisions 8). */
+/** An app configuration (contract/portal 5). */
 export const appConfigAnswer = answerOf('AppConfig', {
 	ios: partOf({bundleId: textOrNull, teamId: textOrNull, appStoreId: textOrNull, scheme: textOrNull}).allow(null),
 	android: Joi.array().items(

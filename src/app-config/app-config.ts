@@ -13,7 +13,7 @@ export type IosConfig = {
 export type AndroidConfig = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
 export type Confidence = 'exact' | 'high' | 'medium' | 'low';
 
-/** An organization's app configuration, as stored and as the API shows it (decisions 8). */
+/** An organization's app configuration, as stored and as the API shows it (contract/portal 5). */
 export type AppConfig = {
 	ios: IosConfig | null;
 	android: AndroidConfig[];
@@ -49,7 +49,7 @@ const scheme = textThat(
 	{maxLength: 255, pattern: '^[A-Za-z][A-Za-z0-9+.-]*$', not: {enum: deniedSchemes}},
 );
 
-// The rules of these fields: facts on providers, 6.3.
+// The rules of these fields: contract/resolution 10.
 const ios = Joi.object<Partial<IosConfig>>({
 	bundleId: textThat(
 		(text) => text.length <= 155 && /^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text),

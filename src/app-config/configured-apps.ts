@@ -4,10 +4,13 @@ import type {AndroidApp, AppleApp} from '../resolution/association-files.ts';
 /** Columns of an iOS app of `app_configs`, and of its organization. */
 export const iosColumns = `org_key AS "orgKey", ios->>'teamId' AS "teamId", ios->>'bundleId' AS "bundleId"`;
 
-/** Whether an active organization's configuration is complete for iOS (decisions 8). */
+/** Whether an active organization's configuration is complete for iOS (contract/portal 5). */
 export const hasIosApp = `organizations.status = 'ACTIVE' AND ios->>'teamId' IS NOT NULL AND ios->>'bundleId' IS NOT NULL`;
 
-/** Whether the organization's plan is one of `:plans`. What is stored without being a plan counts as none (decisions 3). */
+/**
+ * Whether the organization's plan is one of `:plans`. What is stored without being a plan counts as none
+ * (contract/requests 12).
+ */
 export const hasPlan = 'upper(organizations.plan) = ANY(:plans)';
 
 const iosApps = async (db: Db, where: string, bindings: Record<string, unknown>): Promise<AppleApp[]> => {

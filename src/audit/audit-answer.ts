@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {answerOf, anyObject, instant, partOf, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
 
-/** A record of the audit log (decisions 8). */
+/** A record of the audit log (contract/portal 8). */
 export const auditAnswer = answerOf('AuditRecord', {
 	id: uuid,
 	at: instant,

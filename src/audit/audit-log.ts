@@ -3,7 +3,7 @@ import type {Db} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 
-/** Who did it, in the priority of interface 6.4. */
+/** Who did it, in the priority of contract/operations 4. */
 export type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
 export type Actor = {type: ActorType; id: string | null; name: string | null};
 

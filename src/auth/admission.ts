@@ -44,11 +44,11 @@ export type SessionRule = {
 /**
  * A caller whose credential holds, before its request counts against the limit.
  * @property subject what the limit is counted against; null: the address.
- * @property grant the rest of the checks, which come after the limit (interface 5.3), and what the handler gets.
+ * @property grant the rest of the checks, which come after the limit (contract/requests 9), and what the handler gets.
  */
 type Admission = {subject: string | null; grant: () => Promise<Granted[Credential]>};
 
-/** @throws 403 below the route's least role. Ops sessions pass (interface 5.4). */
+/** @throws 403 below the route's least role. Ops sessions pass (contract/identity 5). */
 const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 	if (minimum === null || isOps) {
 		return;
@@ -64,7 +64,7 @@ const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 };
 
 /**
- * Who calls, and may they: what interface 5.3 puts before the limit, and as `grant` what it puts after.
+ * Who calls, and may they: what contract/requests 9 puts before the limit, and as `grant` what it puts after.
  * @throws 401, 403.
  */
 export const admit = async (

@@ -30,7 +30,7 @@ const requireBearerToken = (authorization: string | undefined): string => {
 
 /**
  * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
- * of the SHA-256 (interface 5.5).
+ * of the SHA-256 (contract/api-keys 4).
  */
 export const findKeyHolder = async (
 	{clock, keyBook, keyCache}: Services,
@@ -58,7 +58,7 @@ export const noteKeyUse = ({clock, background, keyBook}: Services, key: ApiKey):
 };
 
 /**
- * Credential, suspension, tier and feature of a key-authenticated route, in the order of decisions 3.
+ * Credential, suspension, tier and feature of a key-authenticated route, in the order of contract/requests 8.
  * An organization without a plan passes, so that it meets 402 PLAN_NOT_SELECTED where it matters.
  * @throws 401, 403.
  */

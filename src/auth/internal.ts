@@ -37,7 +37,8 @@ const isInnerName = (hostname: string | null): boolean =>
 
 /**
  * Keeps a route to this machine and the proxies in front of it, and to the operator: a peer that is loopback or a
- * trusted proxy, forwards for nobody and asks by an inner name, or the admin token (decisions 11). @throws 404 for anybody else.
+ * trusted proxy, forwards for nobody and asks by an inner name, or the admin token (contract/operations 2). @throws 404
+ * for anybody else.
  */
 export const requireInternal = ({clientIp, adminToken}: Services, {stream, headers}: RequestFacts): void => {
 	const isNear = clientIp.isTrustedPeer(stream) || isLoopback(stream.socket.remoteAddress ?? '');

@@ -25,7 +25,7 @@ export const actorOf = (type: Actor['type'], session: Session, user: User | null
 
 /**
  * Lets a session of the ops organization pass. That organization need not be mirrored here, but a member who was
- * removed from it is cut off at once, as any other (interface 5.2). @throws 403 for everyone else.
+ * removed from it is cut off at once, as any other (contract/identity 4). @throws 403 for everyone else.
  */
 export const requireOps = async ({db}: Services, session: Session): Promise<{actor: Actor; user: User | null}> => {
 	const {organizationId, userId} = session;
@@ -46,7 +46,10 @@ export const requireOps = async ({db}: Services, session: Session): Promise<{act
 	return {actor: actorOf('ADMIN', session, user), user};
 };
 
-/** The customer that an ops session acts for (`?orgId=`, decisions 8), suspended ones too. @throws 400, 403, 404. */
+/**
+ * The customer that an ops session acts for (`?orgId=`, contract/identity 5), suspended ones too. @throws 400, 403,
+ * 404.
+ */
 const passThrough = async (services: Services, session: Session, orgId: string): Promise<Access> => {
 	const {user} = await requireOps(services, session);
 	if (!isUuid(orgId)) {
@@ -62,10 +65,10 @@ const passThrough = async (services: Services, session: Session, orgId: string):
 };
 
 /**
- * The organization that a session acts for, with its membership confirmed in the database on every call (interface
- * 5.2, 5.3).
+ * The organization that a session acts for, with its membership confirmed in the database on every call
+ * (contract/identity 4, contract/requests 9).
  * @param orgId the `orgId` of the query; only ops sessions are heard with it.
- * @param fetchBy who has the provider asked for what is not mirrored yet (interface 6.1); null: nobody does.
+ * @param fetchBy who has the provider asked for what is not mirrored yet (contract/identity 11); null: nobody does.
  * @throws 403; 400 and 404 for an ops session's `orgId`.
  */
 export const requireAccess = async (

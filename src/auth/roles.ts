@@ -1,8 +1,8 @@
-/** The ladder of interface 5.2, least to most privileged, as claims spell it. */
+/** The ladder of contract/identity 4, least to most privileged, as claims spell it. */
 const ladder = ['viewer', 'analyst', 'developer', 'admin', 'owner'] as const;
 export type Role = (typeof ladder)[number];
 
-/** As memberships are stored (interface 2). */
+/** As memberships are stored (contract/identity 1). */
 export type StoredRole = Uppercase<Role>;
 
 export const roles: readonly Role[] = ladder;
@@ -15,6 +15,6 @@ export const atLeast = (role: Role, minimum: Role): boolean => ladder.indexOf(ro
 
 export const storedRole = (role: Role): StoredRole => role.toUpperCase() as StoredRole;
 
-/** What a membership is stored as for a name from the provider: an unknown one is VIEWER (interface 5.2). */
+/** What a membership is stored as for a name from the provider: an unknown one is VIEWER (contract/identity 4). */
 export const storedRoleOf = (name: unknown): StoredRole =>
 	storedRole(roleOf(typeof name === 'string' ? name.toLowerCase() : name) ?? 'viewer');

@@ -15,7 +15,7 @@ export type Session = {
 	email: string | null;
 	/** Signed in but not finished, such as without an organization: good for onboarding alone. */
 	isPending: boolean;
-	/** Whether the active organization is the ops organization (interface 5.4). */
+	/** Whether the active organization is the ops organization (contract/identity 5). */
 	isOps: boolean;
 	claims: JWTPayload;
 };
@@ -23,7 +23,7 @@ export type Session = {
 /** What makes a session of an Authorization header. @throws 401, 502. */
 export type SessionVerifier = (authorization: string | undefined) => Promise<Session>;
 
-/** `cat` of machine tokens, which are no sessions (`facts/providers.md` 1.1). */
+/** `cat` of machine tokens, which are no sessions (contract/identity 2). */
 const MACHINE_TOKEN = 'cl_B7d4PD333AAA';
 
 /** Seconds that the provider's clock and ours may differ. */
@@ -45,7 +45,7 @@ const record = (value: unknown): Record<string, unknown> =>
 const textOrNull = (value: unknown): string | null =>
 	typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed() ? value : null;
 
-/** Both claim forms: `o.id` (compact), else `org_id` (interface 5.2). */
+/** Both claim forms: `o.id` (compact), else `org_id` (contract/identity 2). */
 const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null): Session => {
 	const organizationId = textOrNull(record(claims.o).id) ?? textOrNull(claims.org_id);
 	return {
@@ -113,7 +113,7 @@ const createKeySetFetch = (clock: Clock): FetchImplementation => {
 	};
 };
 
-/** `Authorization: Bearer <token>` of a session. @throws 401 in the words of interface 7.5. */
+/** `Authorization: Bearer <token>` of a session. @throws 401 in the words of contract/requests 7. */
 const sessionToken = (authorization: string | undefined): string => {
 	const token = bearerTokenOf(authorization);
 	if (token === null) {
@@ -124,7 +124,7 @@ const sessionToken = (authorization: string | undefined): string => {
 };
 
 /**
- * Verifies session tokens (interface 5.1, `facts/providers.md` 1.2): RS256 alone, signed by a key of the provider's set,
+ * Verifies session tokens (contract/identity 3): RS256 alone, signed by a key of the provider's set,
  * issuer, times, and audience and authorized party where configured.
  * @returns what reads the Authorization header. @throws 401, always the same words; 502 where the key set cannot be had.
  */

@@ -4,7 +4,7 @@ import {createOrganizationStore} from '../organizations/organization-store.ts';
 import {entitledUntil, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState} from './subscription-store.ts';
 
-/** The plan that is left when a subscription ends (`facts/providers.md` 5.2). */
+/** The plan that is left when a subscription ends (contract/billing 11). */
 export const FALLBACK_PLAN = 'STARTER';
 
 type Change = {

@@ -6,7 +6,7 @@ import type {GatewayName} from './gateway.ts';
 export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
 export type AttemptStatus = 'OPEN' | 'PAID' | 'FAILED' | 'EXPIRED' | 'SUPERSEDED' | 'REVIEW';
 
-/** One attempt to take money: what was asked for, and what became of it (`facts/providers.md` 5.1). */
+/** One attempt to take money: what was asked for, and what became of it (contract/billing 5). */
 export type BillingAttempt = {
 	id: string;
 	organizationId: string;

@@ -18,7 +18,7 @@ const currency = Joi.valid('USD', 'EGP');
 
 export const receivedAnswer = answerOf('Received', {received: Joi.valid(true)});
 
-// The shapes of decisions 9.
+// The shapes of contract/billing 3.
 const subscription = answerOf('Subscription', {
 	id: uuid,
 	plan: text,

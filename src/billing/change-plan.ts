@@ -17,7 +17,7 @@ import {requireLive} from './write-flags.ts';
 type Change = {organization: Organization; by: Caller; plan: string; currency: Currency};
 
 /**
- * Changes the plan of a live subscription (`facts/providers.md` 5.3): dearer at once, cheaper with the next period.
+ * Changes the plan of a live subscription (contract/billing 7): dearer at once, cheaper with the next period.
  * @throws 400 for ENTERPRISE and what is no plan, 409 without a live subscription or without a change, 502, 503.
  */
 export const changePlan = async (services: Services, change: Change): Promise<CheckoutSessionResult> => {

@@ -1,7 +1,7 @@
 import type {Checkout, GatewayName} from './gateway.ts';
 import {type Subscription, subscriptionJson} from './subscription.ts';
 
-/** What a checkout or a change of plan came to (interface 4.5, decisions 9). */
+/** What a checkout or a change of plan came to (contract/billing 2, contract/billing 3). */
 export type CheckoutAction =
 	| 'CHECKOUT'
 	| 'UPGRADED'

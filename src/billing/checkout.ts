@@ -22,7 +22,7 @@ type Order = {organization: Organization; by: Caller; plan: string; currency: Cu
 /**
  * Opens a hosted checkout for the whole price of a plan, for an organization without a live subscription or with one
  * that ops set. The row stays as it is where it is live; otherwise it becomes INACTIVE, for the gateway's word to
- * activate (interface 3). The billing lease is the caller's.
+ * activate (contract/billing 6). The billing lease is the caller's.
  * @throws 502; nothing has changed then.
  */
 export const openCheckout = async (

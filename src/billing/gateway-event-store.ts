@@ -9,7 +9,7 @@ export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';
 /** A verified event as it came in. `payload` is what is stored, sealed where it holds a card. */
 export type IncomingEvent = {
 	gateway: GatewayName;
-	/** What makes two deliveries the same event (`facts/providers.md` 5.5). */
+	/** What makes two deliveries the same event (contract/billing 9). */
 	eventKey: string;
 	type: string;
 	/** What it is looked up by later where nothing matches yet: the order (B), the subscription (A). */

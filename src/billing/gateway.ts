@@ -4,7 +4,7 @@ import type {Subscription} from './subscription.ts';
 
 export type GatewayName = 'GATEWAY_A' | 'GATEWAY_B';
 
-/** Which gateway takes a currency (decisions 9). */
+/** Which gateway takes a currency (contract/billing 1). */
 export const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
 
 /** Who pays. */
@@ -30,7 +30,7 @@ export type Upgrade =
 	| {paid: null; reason: string};
 
 /**
- * A payment gateway, as the operations of `checkout.ts` and `change-plan.ts` see it (`facts/providers.md` 5.3). Every
+ * A payment gateway, as the operations of `checkout.ts` and `change-plan.ts` see it (contract/billing 2). Every
  * function throws `gatewayFailed` (502) where the gateway refuses or does not answer, and has then changed nothing
  * that a repetition would double.
  */

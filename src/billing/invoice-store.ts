@@ -35,7 +35,7 @@ type Row = {
 	pdf_url: string | null;
 };
 
-/** As the API shows it (decisions 9). */
+/** As the API shows it (contract/billing 3). */
 const toJson = (row: Row) => ({
 	id: row.id,
 	number: row.number,

@@ -9,7 +9,7 @@ type Deps = Pick<Services, 'db' | 'clock'>;
 export type Apply = (trx: Db) => Promise<Verdict>;
 
 /**
- * Notes a verified event and applies it once (`facts/providers.md` 5.5). What fails rolls the note back with it, so
+ * Notes a verified event and applies it once (contract/billing 9). What fails rolls the note back with it, so
  * that the gateway's next delivery finds nothing done. A repetition changes nothing, unless nothing matched before.
  */
 export const receiveEvent = ({db, clock}: Deps, event: IncomingEvent, apply: Apply): Promise<GatewayEvent> =>

@@ -61,7 +61,7 @@ export const payByCheckout = async (
 
 /**
  * Opens a checkout for the next period of a subscription of gateway B whose period is over, for customers without a
- * saved card that can be charged (`facts/providers.md` 5.3: the renewal is offered as a normal checkout too).
+ * saved card that can be charged (contract/billing 10: the renewal is offered as a normal checkout too).
  * @throws 409 where nothing is to be renewed, 502, 503.
  */
 export const payRenewal = (

@@ -13,7 +13,7 @@ const ofOrganization = async (db: Db, organizationId: string): Promise<PaymentMe
 	return rows.map(({created_at: createdAt, id, brand, last4, token}) => ({id, brand, last4, token, createdAt}));
 };
 
-/** As the API shows them (decisions 9): a bare array, the newest first. */
+/** As the API shows them (contract/billing 3): a bare array, the newest first. */
 export const listPaymentMethods = async (db: Db, organizationId: string) =>
 	(await ofOrganization(db, organizationId)).map(({id, brand, last4, createdAt}) => ({id, brand, last4, createdAt}));
 

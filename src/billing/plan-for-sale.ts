@@ -6,7 +6,7 @@ import {FALLBACK_PLAN} from './apply-subscription.ts';
 export type PlanForSale = {name: string; plan: Plan};
 
 /**
- * A plan that is bought by checkout: neither the free one nor one without a price (interface 4.5), in the currency
+ * A plan that is bought by checkout: neither the free one nor one without a price (contract/billing 2), in the currency
  * where it is known. @throws 400.
  */
 export const requirePlanForSale = (plans: Plans, name: string, currency: Currency | null = null): PlanForSale => {

@@ -13,7 +13,7 @@ import {closeSuperseded} from './new-attempt.ts';
 import {isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 
-/** Plans that need no subscription: the free one, and none (decisions 10). */
+/** Plans that need no subscription: the free one, and none (contract/admin 3). */
 const needsSubscription = (plan: string | null): plan is string => plan !== null && plan !== 'STARTER';
 
 /** The plan's name as it is stored. @throws 400 for what is no plan. */
@@ -26,7 +26,7 @@ export const requirePlanName = (plans: Plans, name: string | null): string | nul
 	return plan;
 };
 
-/** A subscription that nobody pays for and nothing renews (interface 4.7). */
+/** A subscription that nobody pays for and nothing renews (contract/admin 3). */
 const setByOps = (plan: string, now: Date): Omit<SubscriptionState, 'gatewayCustomerId'> => ({
 	plan,
 	status: 'ACTIVE',
@@ -52,7 +52,7 @@ const ended = (row: Subscription): SubscriptionState => ({
 type PlanSet = {organizationId: string; plan: string | null; by: Caller; now: Date};
 
 /**
- * Sets a plan without checkout, in the caller's transaction (interface 4.7): the organization's plan, and a
+ * Sets a plan without checkout, in the caller's transaction (contract/admin 3): the organization's plan, and a
  * subscription of the gateway MANUAL, which nothing renews. A plan that needs none cancels the one that there was.
  * @throws 404.
  */
@@ -81,8 +81,8 @@ export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet)
 
 /**
  * As `setPlan`, for an organization that may pay for something: that ends at the gateway first, so that never two
- * sources tell what it is entitled to, and open checkouts are closed (decisions 9). What the gateway still tells of the
- * old subscription changes nothing then.
+ * sources tell what it is entitled to, and open checkouts are closed (contract/billing 9). What the gateway still tells
+ * of the old subscription changes nothing then.
  * @throws 404; 502 where the gateway does not end it, which changes nothing here; 503.
  */
 export const replacePlan = (services: Services, set: Omit<PlanSet, 'now'>): Promise<Organization> => {

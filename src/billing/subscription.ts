@@ -3,7 +3,7 @@ import type {GatewayName} from './gateway.ts';
 
 export type SubscriptionStatus = 'INACTIVE' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
 
-/** The one subscription of an organization (interface 2). MANUAL is the sentinel of a plan that ops set. */
+/** The one subscription of an organization (contract/billing 5). MANUAL is the sentinel of a plan that ops set. */
 export type Subscription = {
 	id: string;
 	organizationId: string;
@@ -25,7 +25,7 @@ export type Subscription = {
 	updatedAt: Date;
 };
 
-/** As the API shows it (decisions 9). */
+/** As the API shows it (contract/billing 3). */
 export const subscriptionJson = (subscription: Subscription) => ({
 	id: subscription.id,
 	plan: subscription.plan,
@@ -42,7 +42,7 @@ export const subscriptionJson = (subscription: Subscription) => ({
 /** Whether there is something that is paid for, or was: what a checkout is refused for and a change needs. */
 export const isLive = ({status}: Pick<Subscription, 'status'>): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
 
-/** Days that an organization keeps what its plan gives after a renewal failed (decisions 9). */
+/** Days that an organization keeps what its plan gives after a renewal failed (contract/billing 4). */
 export const GRACE_DAYS = 7;
 
 const DAY_MS = 86_400_000;
@@ -88,7 +88,7 @@ export const saysTheSame = (row: Subscription, values: Partial<Subscription>): b
 		return current instanceof Date && value instanceof Date ? current.getTime() === value.getTime() : current === value;
 	});
 
-/** Whether `/subscription/active` shows it at `now` (decisions 9). */
+/** Whether `/subscription/active` shows it at `now` (contract/billing 4). */
 export const isEntitling = (subscription: Subscription, now: Date): boolean => {
 	const until = entitledUntil(subscription);
 	return isLive(subscription) && (until === null || until > now);
@@ -144,7 +144,7 @@ export const manualPeriodEnd = (
 /** The least that gateway B is asked for, in minor units. */
 const LEAST_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
 
-/** What an upgrade costs for the rest of the period, in minor units (`facts/providers.md` 5.3). */
+/** What an upgrade costs for the rest of the period, in minor units (contract/billing 7). */
 export const proratedDifference = (
 	{from, to, currency}: {from: number; to: number; currency: Currency},
 	period: {start: Date; end: Date},

@@ -7,7 +7,7 @@ import {reapply} from './receivers.ts';
 const BATCH = 100;
 
 /**
- * Looks again at events that came before what they belong to was stored (`facts/providers.md` 5.5): of one reference
+ * Looks again at events that came before what they belong to was stored (contract/billing 9): of one reference
  * right after it was, of all by the job. One that fails is logged and stays for the next time.
  */
 export const reprocessUnmatched = async (

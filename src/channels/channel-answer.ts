@@ -1,4 +1,4 @@
 import {answerOf, instant, text, uuid} from '../http/answer.ts';
 
-/** A channel (decisions 4). */
+/** A channel (contract/links 5). */
 export const channelAnswer = answerOf('Channel', {id: uuid, name: text, createdAt: instant});

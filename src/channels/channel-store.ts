@@ -22,7 +22,7 @@ const nameTaken = (name: string) => (error: unknown) => {
 
 const seedSchema = Joi.array().items(Joi.string().max(50)).unique().required();
 
-/** Gives a new organization the channels of `config/channels.json` (decisions 4). */
+/** Gives a new organization the channels of `config/channels.json` (contract/links 5). */
 export const seedChannels = async (trx: Db, organizationId: string, now: Date): Promise<void> => {
 	const text = await readFile(path.join(packageRoot, 'config', 'channels.json'), 'utf8');
 	const names = Joi.attempt(JSON.parse(text), seedSchema) as string[];

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 
-/** A channel as the API shows it: one of the labels that an organization's links may carry (decisions 4). */
+/** A channel as the API shows it: one of the labels that an organization's links may carry (contract/links 5). */
 export type Channel = {id: string; name: string; createdAt: Date};
 
 /**

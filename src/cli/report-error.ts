@@ -79,7 +79,7 @@ const messageOf = ({status, message}: OplinkApiError): string =>
 
 const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Report => {
 	const details = (error.details ?? []).map(({field, message}) =>
-		// A message mostly begins with the name of its field (interface 7.2).
+		// A message mostly begins with the name of its field (contract/requests 3).
 		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
 	);
 	const request = error.requestId === undefined ? [] : [`Request id: ${error.requestId}`];

@@ -42,7 +42,10 @@ const timeDigits = (at: number): string => {
 	return written.time;
 };
 
-/** A new match token: `opl_` and 32 of `[A-Za-z0-9]` (decisions 6), 7 of them its time, 148 bits of the rest random. */
+/**
+ * A new match token: `opl_` and 32 of `[A-Za-z0-9]` (contract/match 12), 7 of them its time, 148 bits of the rest
+ * random.
+ */
 export const mintMatchToken = (at: Date): MatchToken =>
 	`${PREFIX}${timeDigits(at.getTime())}${randomAlphanumeric(32 - TIME_DIGITS)}` as MatchToken;
 
@@ -53,7 +56,10 @@ const TOKEN_WITHIN = /opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/;
 export const readMatchToken = (text: unknown): MatchToken | null =>
 	typeof text === 'string' && TOKEN.test(text) ? (text as MatchToken) : null;
 
-/** The match token wherever it stands: bare, at the end of a copied URL, or in a referrer's parameters (facts 1.3, 1.5). */
+/**
+ * The match token wherever it stands: bare, at the end of a copied URL, or in a referrer's parameters
+ * (contract/page 3).
+ */
 export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(TOKEN_WITHIN.exec(text)?.[0]);
 
 /**
@@ -72,5 +78,5 @@ export const clickIdOfToken = (token: MatchToken): string => {
 	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
 };
 
-/** A second visit of the same link within this time is the same visit (facts 4.6). */
+/** A second visit of the same link within this time is the same visit (contract/match 6). */
 export const SAME_VISIT_MS = 10 * 60 * 1000;

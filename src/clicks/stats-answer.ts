@@ -3,7 +3,7 @@ import {answerOf, count, instant, partOf, textOrNull} from '../http/answer.ts';
 
 const breakdown = Joi.array().items(partOf({key: textOrNull, count}));
 
-/** A report (decisions 8): of an organization, or of one link. */
+/** A report (contract/portal 7): of an organization, or of one link. */
 export const statsAnswer = answerOf('Stats', {
 	from: instant,
 	to: instant,

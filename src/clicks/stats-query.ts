@@ -31,7 +31,7 @@ const instant = Joi.string()
 	.default(null)
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
-/** The query of every report: the last 30 days by day in UTC unless said (decisions 8). */
+/** The query of every report: the last 30 days by day in UTC unless said (contract/portal 7). */
 export const statsQuery = Joi.object<StatsQuery>({
 	from: instant,
 	to: instant,

@@ -6,7 +6,10 @@ export type RawAnswer = {status: number; text: string; requestId?: string | unde
 
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === 'string' ? value : otherwise);
 
-/** The fields of the error envelope (interface 7.1), or null where the body is no JSON object: a proxy's page, say. */
+/**
+ * The fields of the error envelope (contract/requests 1), or null where the body is no JSON object: a proxy's page,
+ * say.
+ */
 const envelopeOf = (text: string): Record<string, unknown> | null => {
 	try {
 		const parsed: unknown = JSON.parse(text);
@@ -16,7 +19,7 @@ const envelopeOf = (text: string): Record<string, unknown> | null => {
 	}
 };
 
-/** The wait of a 429 stands in its message alone; no header and no field carries it (interface 7.6). */
+/** The wait of a 429 stands in its message alone; no header and no field carries it (contract/limits 2). */
 const waitOf = (message: string): number | undefined => {
 	const seconds = /Retry after (\d+) second/.exec(message)?.[1];
 	return seconds === undefined ? undefined : Number(seconds);
@@ -35,7 +38,7 @@ export class OplinkApiError extends Error {
 	readonly retryAfterSeconds: number | undefined;
 	/** The body as it came. */
 	readonly body: string;
-	/** Of a structured error (interface 7.3), such as `QUOTA_EXCEEDED`. */
+	/** Of a structured error (contract/requests 5), such as `QUOTA_EXCEEDED`. */
 	readonly code: string | undefined;
 	/** The parsed body, for the extra fields of structured errors (`quota`, `feature`); null where it is no JSON object. */
 	readonly envelope: Readonly<Record<string, unknown>> | null;

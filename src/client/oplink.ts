@@ -100,7 +100,7 @@ const signalsOf = (device: Device & MatchTokens): MatchSignals => {
  * A client of an Oplink server, for Node 20 and later, browsers and React Native.
  *
  * Failed calls reject with OplinkApiError where the server answered and with OplinkConnectionError where it did not,
- * after the retries of interface 7.6. The constructor, `session`, `start` and the link stream never throw.
+ * after the retries of contract/client 3. The constructor, `session`, `start` and the link stream never throw.
  */
 export class Oplink {
 	/** Link management; needs the SERVER key. */

@@ -3,9 +3,9 @@ import {OplinkApiError, OplinkConnectionError} from './errors.ts';
 /** Which failures are worth another try. Any other 4xx never is. */
 export type RetryRule = {connection: boolean; rateLimit: boolean; serverFailure: boolean};
 
-/** The columns of interface 7.6. */
+/** The columns of contract/client 3. */
 export const retryRules = {
-	/** /match, resolution, and /links (decisions 13). */
+	/** /match, resolution, and /links (contract/client 3). */
 	resolution: {connection: true, rateLimit: true, serverFailure: true},
 	/** Identity and events: after a 5xx what was sent may have landed, and would be counted twice. */
 	report: {connection: true, rateLimit: true, serverFailure: false},

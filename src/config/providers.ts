@@ -2,7 +2,7 @@ import type {EnvironmentReader} from './environment.ts';
 
 /** The identity provider: how sessions are verified, how its backend API is called, how its webhooks are signed. */
 export type IdentityProviderConfig = Readonly<{
-	/** Null, as the key set's URL: every session is 401 (decisions 1). */
+	/** Null, as the key set's URL: every session is 401 (contract/config 1). */
 	issuer: string | null;
 	jwksUrl: string | null;
 	/** Accepted `aud` and `azp` of session tokens; empty: not checked. */
@@ -31,7 +31,7 @@ export type PaymobConfig = Readonly<{
 
 const anything = () => true;
 
-/** The secret's bytes are what signs, so that a short or empty one would let anybody sign (`facts/providers.md` 2). */
+/** The secret's bytes are what signs, so that a short or empty one would let anybody sign (contract/identity 6). */
 const SECRET_BYTES = 16;
 
 /** Whether webhooks can be verified with it: `whsec_` and standard base64 of at least 16 bytes. */

@@ -1,9 +1,9 @@
 import type {Environment} from './environment.ts';
 
-/** A line of the variables' table: what `oplink config` and `.env.example` list (decisions 1). */
+/** A line of the variables' table: what `oplink config` and `.env.example` list (contract/config 1). */
 type Variable = {name: string; fallback: string; meaning: string; secret?: boolean};
 
-/** The variables, in the order of decisions 1, and NODE_ENV, which two of them ask. */
+/** The variables, in the order of contract/config 1, and NODE_ENV, which two of them ask. */
 export const configTable: readonly Variable[] = [
 	{name: 'HOST', fallback: '127.0.0.1', meaning: 'address to listen on'},
 	{name: 'PORT', fallback: '3000', meaning: 'port to listen on; 0 picks a free one'},

@@ -171,7 +171,7 @@ export const isReadOnly = async (db: Db): Promise<boolean> => {
 	}
 };
 
-/** What a search pattern needs so that `%` and `_` are literal (decisions 4). */
+/** What a search pattern needs so that `%` and `_` are literal (contract/links 6). */
 export const likeLiteral = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
 /** The single row of a statement that always gives one. */

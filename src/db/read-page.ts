@@ -2,7 +2,7 @@ import type {Knex} from 'knex';
 import type {Page, PageQuery} from '../http/validate.ts';
 
 /**
- * One page of what a query gives, and how much there is of it in all (decisions 3).
+ * One page of what a query gives, and how much there is of it in all (contract/requests 10).
  * @param order as `ORDER BY` has it; it must not leave two rows equal, or pages would overlap.
  */
 export const readPage = async <Row, T>(

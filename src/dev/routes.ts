@@ -5,7 +5,7 @@ import {rehearsedAnswer, sessionAnswer} from './dev-answers.ts';
 import {rehearseMatch} from './rehearse-match.ts';
 import {resolveSession} from './resolve-session.ts';
 
-/** The sandbox of the ops organization (decisions 8). */
+/** The sandbox of the ops organization (contract/portal 9). */
 export const devRoutes = [
 	route({
 		method: 'GET',

@@ -12,12 +12,12 @@ const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 			: error,
 	);
 
-/** The id that an app gave its device (interface 2). */
+/** The id that an app gave its device (contract/sdk 2). */
 export const deviceIdField = Joi.string().min(SHORTEST_ID).max(100).error(tooShort);
 
 const TOLD_LIMIT = 100;
 
-/** Something that a device tells of itself: cut where it is too long, never refused (facts 4.9). */
+/** Something that a device tells of itself: cut where it is too long, never refused (contract/match 9). */
 export const toldField = Joi.string()
 	.allow('', null)
 	.meta({schema: {description: `Cut to ${TOLD_LIMIT} characters.`}})

@@ -22,8 +22,8 @@ const register: Prepared = {
 };
 
 /**
- * Registers the device that a visit of `/data` names (interface 4.3). A visit needs no key, so that new devices of an
- * address and of an organization have an end each day: one that comes after it is registered by its session.
+ * Registers the device that a visit of `/data` names (contract/resolution 2). A visit needs no key, so that new devices
+ * of an address and of an organization have an end each day: one that comes after it is registered by its session.
  */
 export const registerVisitDevice = async (
 	{db, clock, limiter}: Services,

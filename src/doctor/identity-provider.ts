@@ -55,7 +55,10 @@ const judgeOpsOrganization = (id: string, answer: Probe): Finding[] => {
 	];
 };
 
-/** The identity provider: its key set, and whether its backend API accepts our key (`facts/providers.md` 1). */
+/**
+ * The identity provider: its key set, and whether its backend API accepts our key (contract/identity 3,
+ * contract/identity 10).
+ */
 export const checkIdentityProvider = async ({idp, opsOrgId}: Config): Promise<Finding[]> => {
 	const {jwksUrl, apiUrl, apiKey} = idp;
 	if (jwksUrl === null && apiKey === null) {

@@ -8,7 +8,7 @@ const summary = {
 	isDefault: flag,
 };
 
-/** The domain object of a link (decisions 4). */
+/** The domain object of a link (contract/links 3). */
 export const domainSummaryAnswer = answerOf('DomainSummary', summary);
 
 /** A domain as its own routes answer it; `verification` is null for the shared link domain. */

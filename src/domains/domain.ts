@@ -76,7 +76,7 @@ const isDefault = (domain: Domain, defaultDomainId: string | null): boolean =>
 
 type Context = {linkDomain: string; defaultDomainId: string | null};
 
-/** The domain object of a link (decisions 4). */
+/** The domain object of a link (contract/links 3). */
 export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Context) => ({
 	id: domain.id,
 	hostname: domain.hostname ?? linkDomain,
@@ -84,7 +84,7 @@ export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Con
 	isDefault: isDefault(domain, defaultDomainId),
 });
 
-/** A domain as its own routes show it (decisions 8). */
+/** A domain as its own routes show it (contract/portal 6). */
 export const domainJson = (domain: Domain, context: Context) => ({
 	...domainSummary(domain, context),
 	verification:

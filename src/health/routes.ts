@@ -31,7 +31,7 @@ const checkRedis = async ({config, limiter}: Services): Promise<{redis?: Check}>
 	};
 };
 
-/** What the service stands on, and whether it can work. Without Redis it can (decisions 3). */
+/** What the service stands on, and whether it can work. Without Redis it can (contract/requests 11). */
 export const checkReadiness = async (services: Services) => {
 	const checks = {...(await checkDatabase(services)), ...(await checkRedis(services))};
 	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};

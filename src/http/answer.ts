@@ -49,7 +49,7 @@ export const count = Joi.number().integer().min(0);
 /** Anything that JSON has. */
 export const anyObject = Joi.object().unknown(true);
 
-/** A list of `item`, as every list is answered (decisions 3). */
+/** A list of `item`, as every list is answered (contract/requests 10). */
 export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
 	partOf({data: Joi.array().items(item), total: count, page: count, limit: count});
 

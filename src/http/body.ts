@@ -9,7 +9,7 @@ import {
 	unsupportedMediaType,
 } from '../errors.ts';
 
-/** Largest body of a JSON route (decisions 3). */
+/** Largest body of a JSON route (contract/requests 4). */
 export const BODY_LIMIT = 256 * 1024;
 
 /** How long a caller may take to send a body that is read at once. */
@@ -63,7 +63,7 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 };
 
 /**
- * The JSON body; an absent one counts as `{}` (decisions 3).
+ * The JSON body; an absent one counts as `{}` (contract/requests 4).
  * @param alsoText accept text/plain too, which is what a browser's beacon sends.
  * @throws 413, 415, or 400 for what is no JSON.
  */

@@ -9,14 +9,14 @@ import type {Exchange} from './exchange.ts';
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (decisions 3). */
+/** The caller's X-Request-Id if it is 1 to 128 visible ASCII characters, otherwise a new UUID (contract/requests 2). */
 export const requestIdOf = (header: string | string[] | undefined): string =>
 	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 
 /** A request URL's path as it was sent, without the query. */
 export const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
 
-/** The body of every error response (interface 7.1). */
+/** The body of every error response (contract/requests 1). */
 export const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({
 	statusCode: error.status,
 	error: error.statusName,

@@ -2,7 +2,7 @@ import {isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
 
-/** What a host serves (decisions 2). `other` may be a custom domain, which its own look-up tells. */
+/** What a host serves (contract/hosts 2). `other` may be a custom domain, which its own look-up tells. */
 export type HostRole = 'api' | 'link' | 'both' | 'other';
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -33,7 +33,7 @@ const hostnames = memoize(parse);
  */
 export const hostnameOf = (hostHeader = ''): string | null => hostnames(hostHeader);
 
-/** Whether a hostname (of hostnameOf) is the machine itself under one of the names of decisions 2. */
+/** Whether a hostname (of hostnameOf) is the machine itself under one of the names of contract/hosts 2. */
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(hostname);
 
 /**

@@ -59,7 +59,10 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	credential: C;
 	/** Least role of a session; absent: any. */
 	role?: C extends 'user' | 'session' ? Role : never;
-	/** Sessions that are not finished pass, and an organization that is not mirrored yet is fetched (interface 6.1). */
+	/**
+	 * Sessions that are not finished pass, and an organization that is not mirrored yet is fetched
+	 * (contract/identity 11).
+	 */
 	onboarding?: C extends 'session' ? boolean : never;
 	limit?: Limit;
 	params?: Joi.Schema<P>;
@@ -70,9 +73,9 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	textBody?: boolean;
 	/** Take path and query as they came: what they hold is for the handler to judge, and nothing of it is 400 here. */
 	lenient?: boolean;
-	/** Answer any origin (decisions 2: /match, /sdk/* and /data). */
+	/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data). */
 	cors?: boolean;
-	/** Where the route lives (decisions 2): on the API host, on link domains, or on whatever host was asked. */
+	/** Where the route lives (contract/hosts 2): on the API host, on link domains, or on whatever host was asked. */
 	host?: 'api' | 'link' | 'any';
 	/** The operation waits itself until its write is known everywhere (`ChangeFeed`). */
 	settles?: boolean;
@@ -132,10 +135,10 @@ const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'ser
 const nothing = {value: {}, faults: []};
 
 /**
- * Declares an endpoint. This function is the order of checks (interface 5.3, decisions 3), for every route there is:
- * credential (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a
- * session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks
- * plan, quota, references and conflicts.
+ * Declares an endpoint. This function is the order of checks (contract/requests 9, contract/requests 8), for every
+ * route there is: credential (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and
+ * membership of a session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose
+ * operation checks plan, quota, references and conflicts.
  */
 export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
 	definition: Definition<C, P, Q, B>,
@@ -198,7 +201,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
 			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
-			// All of them at once, wherever they stand in the request (decisions 3).
+			// All of them at once, wherever they stand in the request (contract/requests 3).
 			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {
 				throw validationFailed([...ofPath.faults, ...ofQuery.faults, ...ofBody.faults]);
 			}

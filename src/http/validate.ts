@@ -2,7 +2,9 @@ import Joi from 'joi';
 import {type FieldFault, validationFailed} from '../errors.ts';
 import {isStorable, unstorable} from './storable.ts';
 
-/** Wording of interface 7.2: `<field> must be longer than or equal to N characters`, field names without quotes. */
+/**
+ * Wording of contract/requests 3: `<field> must be longer than or equal to N characters`, field names without quotes.
+ */
 const wording: Record<string, string> = {
 	'any.required': '{{#label}} is required',
 	'any.unknown': '{{#label}} is not allowed',
@@ -26,7 +28,7 @@ const options: Joi.ValidationOptions = {
 	errors: {wrap: {label: false}, label: 'path'},
 };
 
-/** Body values are not coerced, query and path values are read as what they mean (decisions 3). */
+/** Body values are not coerced, query and path values are read as what they mean (contract/requests 4). */
 const bodyOptions: Joi.ValidationOptions = {...options, convert: false};
 
 /** A `params` or `query` part keeps unknown keys out of the way: callers may add what they like to a URL. */
@@ -36,7 +38,7 @@ const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 	const seen = new Set<string>();
 	return error.details.flatMap((detail) => {
 		const field = detail.path.join('.');
-		// One entry per bad field (decisions 3), where joi may report several faults of one value.
+		// One entry per bad field (contract/requests 3), where joi may report several faults of one value.
 		if (seen.has(field)) {
 			return [];
 		}
@@ -151,7 +153,7 @@ export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema
 		})
 		.meta({schema: {type: 'integer', minimum: min, maximum: max}}) as Joi.Schema<number>;
 
-/** `page` and `limit` of every list (decisions 3). `page` stays where its offset fits a bigint. */
+/** `page` and `limit` of every list (contract/requests 10). `page` stays where its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
 export const pageQuery = {
 	page: integerQuery({min: 1, max: 1e12}).default(1),
@@ -162,7 +164,7 @@ export const pageQuerySchema = Joi.object<PageQuery>(pageQuery);
 /** A list as every route answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
-/** Path parameter that is a UUID; a malformed one is 400 (interface 7.2). */
+/** Path parameter that is a UUID; a malformed one is 400 (contract/requests 3). */
 export const uuidParam = Joi.string().guid({separator: '-'}).required();
 export const idParams = Joi.object<{id: string}>({id: uuidParam});
 

@@ -54,7 +54,7 @@ const mirrorFound = async (
 };
 
 /**
- * Mirrors what a session names and no event has told of yet (interface 6.1): the organization and the caller's
+ * Mirrors what a session names and no event has told of yet (contract/identity 11): the organization and the caller's
  * membership there, as the provider has them now. All ids are the provider's.
  * @returns whether the caller is a member; false also where the provider fails, or has told that it ended.
  */

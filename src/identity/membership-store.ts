@@ -2,7 +2,7 @@ import type {StoredRole} from '../auth/roles.ts';
 import type {Db} from '../db/db.ts';
 import {isTold} from './provider-payloads.ts';
 
-/** A mirrored membership. The pair of organization and user is its key (interface 2). */
+/** A mirrored membership. The pair of organization and user is its key (contract/identity 1). */
 export type MirroredMember = {
 	organizationId: string;
 	userId: string;

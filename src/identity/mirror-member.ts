@@ -33,7 +33,9 @@ const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, 
 	providerCreatedAt !== null &&
 	providerCreatedAt > createdAt;
 
-/** Notes who became an owner, and takes the first one's address as contact where there is none (interface 2). */
+/**
+ * Notes who became an owner, and takes the first one's address as contact where there is none (contract/identity 1).
+ */
 const addOwner = async (
 	mirror: Mirror,
 	organizationId: string,
@@ -130,8 +132,8 @@ export const mirrorMemberAndOrganization = async (
 };
 
 /**
- * The role that an update tells (interface 6.1). Without a row it changes nothing, but is kept for the 'created' that
- * comes after it. An update that names no role leaves the one there is; an unknown one is VIEWER.
+ * The role that an update tells (contract/identity 7). Without a row it changes nothing, but is kept for the 'created'
+ * that comes after it. An update that names no role leaves the one there is; an unknown one is VIEWER.
  */
 export const updateMember = async (mirror: Mirror, membership: ProviderMembership): Promise<void> => {
 	const {trx, now, record} = mirror;

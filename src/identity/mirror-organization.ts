@@ -105,7 +105,9 @@ export const mirrorOrganization = async (
 	return isNews(told, organization.updatedAt, known.providerUpdatedAt) ? update(mirror, known, organization) : known;
 };
 
-/** Suspends what the provider deleted, for good: its rows stay, and no later event brings it back (interface 3). */
+/**
+ * Suspends what the provider deleted, for good: its rows stay, and no later event brings it back (contract/identity 7).
+ */
 export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: string): Promise<void> => {
 	await createTombstoneStore(trx).addOrganization(clerkOrgId, now);
 	const known = await createOrganizationMirrorStore(trx).lock(clerkOrgId);
@@ -115,7 +117,7 @@ export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: st
 	}
 };
 
-/** Takes the first owner's address as contact where there is none (interface 6.1). */
+/** Takes the first owner's address as contact where there is none (contract/identity 1). */
 export const fillContact = async ({trx, now, record}: Mirror, organizationId: string): Promise<void> => {
 	const contactEmail = await createOrganizationMirrorStore(trx).fillContact(organizationId, now);
 	if (contactEmail !== null) {
@@ -124,8 +126,8 @@ export const fillContact = async ({trx, now, record}: Mirror, organizationId: st
 };
 
 /**
- * Forgets an organization that was given up while it was made (interface 4.6), with whatever its events have left here
- * meanwhile, and whatever they would leave yet. Call it when it is gone at the provider.
+ * Forgets an organization that was given up while it was made (contract/portal 3), with whatever its events have left
+ * here meanwhile, and whatever they would leave yet. Call it when it is gone at the provider.
  */
 export const discardOrganization = (services: Services, by: Caller, clerkOrgId: string): Promise<void> =>
 	inMirror(services, by, async ({trx, now, record}) => {

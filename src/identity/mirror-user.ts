@@ -16,9 +16,9 @@ const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unk
 type Claim = {row: MirroredUser | null; email: string | null; isSuperseded: boolean};
 
 /**
- * Whose row an e-mail address is. Only a verified one proves anything (decisions 8): it links a row without a provider
- * id, re-points a row that had the address verified under another id, the newer of two claims winning, and takes it
- * from a row that had never proved it. An unverified address that somebody else has is left to them.
+ * Whose row an e-mail address is. Only a verified one proves anything (contract/identity 12): it links a row without a
+ * provider id, re-points a row that had the address verified under another id, the newer of two claims winning, and
+ * takes it from a row that had never proved it. An unverified address that somebody else has is left to them.
  */
 const claimEmail = async (
 	{trx, now}: Mirror,

@@ -22,7 +22,7 @@ const LARGEST_PAGE = 500;
 /** Nobody has more pages of memberships; a provider that repeats itself must not keep us for ever. */
 const MAX_PAGES = 10;
 
-/** Every membership has it; the role that counts here travels in `public_metadata` (interface 5.2). */
+/** Every membership has it; the role that counts here travels in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
 
 const segment = encodeURIComponent;
@@ -37,7 +37,7 @@ const demand = <T>(value: T | null): T => {
 };
 
 /**
- * The calls to the identity provider's backend API (`facts/providers.md` 1.4). Ids are the provider's.
+ * The calls to the identity provider's backend API (contract/identity 10). Ids are the provider's.
  * Each throws 403 with the provider's message for a limit of the organization there, 409 for a duplicate, 400 for a value that it does
  * not take, 502 where it fails, limits us, does not answer within 5 s, or is not configured.
  */

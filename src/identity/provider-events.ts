@@ -29,7 +29,9 @@ const applyOnce = async <T>({services, by, id}: Context, apply: (mirror: Mirror)
 		(await createDeliveryStore(mirror.trx).add(id, mirror.now)) ? apply(mirror) : null,
 	);
 
-/** The provider is asked before the transaction and told after it; neither can fail the delivery (interface 6.1). */
+/**
+ * The provider is asked before the transaction and told after it; neither can fail the delivery (contract/identity 7).
+ */
 const membershipCreated = async (context: Context, membership: ProviderMembership): Promise<void> => {
 	const {services, id} = context;
 	if (await createDeliveryStore(services.db).isKnown(id)) {
@@ -65,7 +67,7 @@ const inOneStep =
 	(context: Context, record: T): Promise<unknown> =>
 		applyOnce(context, (mirror) => apply(mirror, record));
 
-/** The events that are handled, and no other (interface 6.1). */
+/** The events that are handled, and no other (contract/identity 7). */
 const handlers: ReadonlyMap<string, Handler> = new Map([
 	[
 		'organization.created',

@@ -11,7 +11,7 @@ export type ProviderCall = {
 	body?: object;
 };
 
-/** The version of the API that `facts/providers.md` 1.4 describes. */
+/** The version of the API that contract/identity 10 describes. */
 const API_VERSION = '2026-05-12';
 /** For one call with all its attempts, so that whoever waits for several still answers in time. */
 const BUDGET_MS = 5000;
@@ -87,7 +87,8 @@ const faultOf = ({status, body}: ProviderAnswer): HttpError => {
 
 /**
  * Calls of the provider's backend API. One call takes at most 5 s. GET and DELETE are tried again, at most twice, after
- * a network error, 429 and 5xx; nothing else is, because it could be done twice (`facts/providers.md` 0, 1.4).
+ * a network error, 429 and 5xx; nothing else is, because it could be done twice (contract/identity 13,
+ * contract/identity 10).
  * @returns the body of a 2xx, undefined where that is no JSON; null for a 404. @throws 400, 403, 409, 502.
  */
 export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKey: string | null; log: Logger}) => {

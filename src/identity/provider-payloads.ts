@@ -1,4 +1,7 @@
-/** A record of the identity provider, as its webhooks and its backend API both write it (`facts/providers.md` 1.3, 1.4). */
+/**
+ * A record of the identity provider, as its webhooks and its backend API both write it (contract/identity 8,
+ * contract/identity 10).
+ */
 export type ProviderOrganization = {
 	id: string;
 	name: string;
@@ -56,7 +59,7 @@ const LONGEST = 255;
 const LONG_AGO = new Date(0);
 /** The end of the year 9999: whatever is later is no time. */
 const LATEST_MS = 253_402_300_799_999;
-/** Smaller values are seconds: the provider mixes the units (`facts/providers.md` 1.3). */
+/** Smaller values are seconds: the provider mixes the units (contract/identity 8). */
 const SMALLEST_MS = 1e12;
 
 const fieldsOf = (value: unknown): Fields =>
@@ -141,7 +144,7 @@ export const readMembership = (value: unknown): ProviderMembership | null => {
 	};
 };
 
-/** What a 'deleted' tells: the full membership as a rule, its id, or whose it was (`facts/providers.md` 1.3). */
+/** What a 'deleted' tells: the full membership as a rule, its id, or whose it was (contract/identity 8). */
 export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const data = fieldsOf(value);
 	const organizationId = idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']);
@@ -170,7 +173,7 @@ export const readInvitation = (value: unknown): ProviderInvitation | null => {
 			};
 };
 
-/** The address of a user: the primary one, else the first verified one, else the first (`facts/providers.md` 1.3). */
+/** The address of a user: the primary one, else the first verified one, else the first (contract/identity 8). */
 const addressOf = (data: Fields): {email: string | null; isEmailVerified: boolean} => {
 	const entries = (Array.isArray(data['email_addresses']) ? data['email_addresses'] : []).flatMap((value) => {
 		const entry = fieldsOf(value);

@@ -26,7 +26,10 @@ export const bestEffort = async <T>({log}: Services, what: string, work: Promise
 	}
 };
 
-/** The role that the person was invited with; accepted invitations count, because by now this one is (facts 1.3). */
+/**
+ * The role that the person was invited with; accepted invitations count, because by now this one is
+ * (contract/identity 9).
+ */
 const invitedRole = async ({provider, db}: Services, membership: ProviderMembership): Promise<Role | null> => {
 	const email =
 		emailIn(membership.identifier) ?? (await createUserStore(db).findByProviderId(membership.userId))?.email ?? null;
@@ -48,7 +51,7 @@ const isCreator = async (services: Services, {organization, organizationId, user
 };
 
 /**
- * The role of a new membership (interface 6.1, `facts/providers.md` 1.3): that of the invitation, else that of the
+ * The role of a new membership (contract/identity 9): that of the invitation, else that of the
  * membership itself, where an unknown one is viewer, else owner for who created the organization, else viewer.
  * What the provider does not tell in time counts as not there.
  */

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
 
-/** A mirrored person (interface 2). */
+/** A mirrored person (contract/identity 1). */
 export type MirroredUser = {
 	id: string;
 	/** The provider's id; null for a row that is older than the provider's account. */

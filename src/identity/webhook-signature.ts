@@ -72,7 +72,7 @@ const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
 };
 
 /**
- * A delivery as the provider signed it (`facts/providers.md` 2). The secret is looked at here and not at the start: a
+ * A delivery as the provider signed it (contract/identity 6). The secret is looked at here and not at the start: a
  * bad one refuses every delivery and ends nothing, and one that is too short would let anybody sign.
  * @throws 400 for whatever is wrong, without saying what.
  */

@@ -16,7 +16,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** The limits of interface section 8; a route without one is unlimited. Routes that share an entry share its bucket. */
+/** The limits of contract/limits 1; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
 	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip', free: 5},
 	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},

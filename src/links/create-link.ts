@@ -61,8 +61,8 @@ const create = async (services: Services, trx: Db, {organization, by, fields}: N
 };
 
 /**
- * A new link. The checks come in the order of decisions 3; with an idempotency key a repetition gives the first answer
- * again, before any of them. Resolves when no process answers any more as if the link were not there.
+ * A new link. The checks come in the order of contract/requests 8; with an idempotency key a repetition gives the first
+ * answer again, before any of them. Resolves when no process answers any more as if the link were not there.
  * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */

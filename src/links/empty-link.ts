@@ -3,7 +3,7 @@ import type {AuditEntry} from '../audit/audit-log.ts';
 import {randomAlphanumeric} from '../organizations/org-key.ts';
 import type {LinkRow} from './link.ts';
 
-/** A new short code (decisions 2). */
+/** A new short code (contract/hosts 5). */
 export const generateShortCode = (): string => randomAlphanumeric(7);
 
 /** A link of which nothing is said yet. */

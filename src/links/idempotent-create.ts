@@ -5,7 +5,7 @@ import {idempotencyKeyInProgress, idempotencyKeyReused, organizationNotFound, va
 import {canonicalJson} from './import/canonical-json.ts';
 import type {LinkInput, LinkJson} from './link.ts';
 
-/** How long a key stands for its first answer (decisions 4). */
+/** How long a key stands for its first answer (contract/links 8). */
 const KEY_HOURS = 24;
 const MAX_KEY = 255;
 

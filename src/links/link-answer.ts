@@ -56,7 +56,7 @@ export const linkAnswer = answerOf('Link', fields);
 /** As list and get answer it. */
 export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
 
-/** A line of an import's answer (decisions 10). */
+/** A line of an import's answer (contract/admin 4). */
 export const importLineAnswer = answerOf('ImportedLine', {
 	line: count,
 	status: Joi.valid('created', 'updated', 'skipped', 'failed'),

@@ -6,7 +6,7 @@ import {safeHttpUrl} from '../resolution/link-targets.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
 
-/** What a link and a template have in common (decisions 4); null: unset, so the next in the chain decides. */
+/** What a link and a template have in common (contract/links 1); null: unset, so the next in the chain decides. */
 export type SharedFields = {
 	path: string | null;
 	params: Record<string, string> | null;
@@ -31,8 +31,8 @@ const MAX_PARAMS_BYTES = 8192;
 const NO_LOOP = 'must not be on the link domain';
 
 /**
- * An http or https URL of at most 2048 characters, as its normal form (facts 1.8: never the raw input), and not on the
- * link domain, which would be a loop.
+ * An http or https URL of at most 2048 characters, as its normal form (contract/links 10: never the raw input), and not
+ * on the link domain, which would be a loop.
  */
 export const httpUrl = () =>
 	sized
@@ -76,7 +76,10 @@ export const ogSchema = Joi.object<Partial<Og>>({
 
 const MAX_PARAMS = 50;
 
-/** Whether params keep to their limits: what a query adds on resolution must fit them too (decisions 4 and 5). */
+/**
+ * Whether params keep to their limits: what a query adds on resolution must fit them too (contract/links 1,
+ * contract/resolution 2).
+ */
 export const paramsFit = (params: Record<string, string>): boolean =>
 	Object.keys(params).length <= MAX_PARAMS && Buffer.byteLength(JSON.stringify(params)) <= MAX_PARAMS_BYTES;
 

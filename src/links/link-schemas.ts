@@ -4,7 +4,7 @@ import {isoDateTime, type PageQuery, pageQuery} from '../http/validate.ts';
 import type {LinkInput} from './link.ts';
 import {sharedFieldSchemas} from './link-fields.ts';
 
-/** What a short code looks like: 1 to 64 of `A-Z a-z 0-9 _ -` (decisions 2). */
+/** What a short code looks like: 1 to 64 of `A-Z a-z 0-9 _ -` (contract/hosts 5). */
 const shortCode = Joi.string()
 	.max(64)
 	.pattern(/^[A-Za-z0-9_-]*$/)
@@ -30,7 +30,7 @@ export const newLink = Joi.object<LinkInput>({
 	...fields,
 });
 
-/** The body of an update: null clears an optional field, and `path` and `shortCode` are none (decisions 4). */
+/** The body of an update: null clears an optional field, and `path` and `shortCode` are none (contract/links 11). */
 export const linkChanges = Joi.object<LinkInput>({path, ...fields});
 
 export type LinkListQuery = PageQuery & {

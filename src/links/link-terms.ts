@@ -39,7 +39,7 @@ export const requireCreationTerms = (
 	return plan;
 };
 
-/** Over the click quota links resolve on, but are neither created nor changed (decisions 4). @throws 402. */
+/** Over the click quota links resolve on, but are neither created nor changed (contract/links 9). @throws 402. */
 export const requireClickQuota = async (trx: Db, owner: LinkOwner, plan: Plan, now: Date): Promise<void> => {
 	if (plan.quotas.clicks !== null) {
 		requireQuota(plan, 'clicks', await countMonthClicks(trx, owner.id, now));

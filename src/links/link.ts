@@ -54,7 +54,7 @@ export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) 
 	matchWindowHours: link.match_window_hours ?? template?.matchWindowHours ?? 168,
 });
 
-/** A link as create and update answer it, without a domain object (interface 4.1). */
+/** A link as create and update answer it, without a domain object (contract/links 2). */
 export const linkJson = (
 	addresses: Addresses,
 	{orgKey}: Pick<LinkOwner, 'orgKey'>,

@@ -1,6 +1,6 @@
 import type {Addresses} from '../config/config.ts';
 
-/** The short URL; on a custom domain it has the orgKey too (decisions 4), and https. */
+/** The short URL; on a custom domain it has the orgKey too (contract/links 3), and https. */
 export const shortUrl = (
 	{linkScheme, linkDomain}: Addresses,
 	{hostname, orgKey, shortCode}: {hostname: string | null; orgKey: string; shortCode: string},

@@ -29,7 +29,7 @@ export type Asker = {
 	devices: [Buffer, ...Buffer[]];
 	/** Without them a token alone decides. */
 	allowsGuesses: boolean;
-	/** Guesses stay within it (decisions 6). */
+	/** Guesses stay within it (contract/match 10). */
 	organizationId: string | null;
 };
 

@@ -3,7 +3,7 @@ import type {MatchPolicy} from './match-policy.ts';
 import {type Contradiction, type Nearness, type Points, scoreClick} from './match-score.ts';
 import type {MatchSignals} from './match-signals.ts';
 
-/** What the click's organization allows (decisions 6). */
+/** What the click's organization allows (contract/match 10). */
 export type MatchRules = {probabilisticMatching: boolean; minimumConfidence: Confidence};
 
 /** A click near the app's address. */

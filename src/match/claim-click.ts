@@ -20,8 +20,8 @@ type Row = {
 
 /**
  * Takes an open click of a link that resolves for a device: the one statement that decides between any number of first
- * opens. One that waited for another's row sees it consumed and gets nothing (facts 4.7). With it goes what else the same
- * visitor left open on the link, so that no stranger is matched to it (facts 4.6).
+ * opens. One that waited for another's row sees it consumed and gets nothing (contract/match 7). With it goes what else
+ * the same visitor left open on the link, so that no stranger is matched to it (contract/match 6).
  *
  * The organization is locked first, as everybody does who writes below it.
  */

@@ -163,7 +163,7 @@ export type Surroundings = {
 	tokens: MatchClick[];
 	/** The click that the device was matched to within the grace. */
 	lastOfDevice: MatchClick | null;
-	/** The newest open ones from its address (facts 4.3). */
+	/** The newest open ones from its address (contract/match 3). */
 	atAddress: MatchClick[];
 	/** How many open ones its address has had of late, of all organizations, counted as far as it matters. */
 	openNearby: number;

@@ -16,7 +16,7 @@ export type TokenSighting = {method: TokenMethod; click: MatchClick | null};
 /** A click that a device has been matched to, and the answer that it got. */
 type Found = {answer: GivenAnswer; link: ClaimedLink};
 
-/** The body of the answer (interface 2). */
+/** The body of the answer (contract/match 1). */
 export type MatchAnswer =
 	| {matched: false; matchMethod: 'NONE'}
 	| {

@@ -18,7 +18,7 @@ const forget = (condition: string): string =>
 
 /**
  * Clears what tells of a person from clicks that can match no more: at the end of the window, or a day after the match;
- * deletes the rows 30 days later, and the secrets that no address is hashed with any more (facts 4.8).
+ * deletes the rows 30 days later, and the secrets that no address is hashed with any more (contract/match 8).
  * @returns how many clicks were cleared and deleted.
  */
 export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {

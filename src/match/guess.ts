@@ -6,7 +6,7 @@ import type {MatchSignals} from './match-signals.ts';
 
 export type Guess = {method: GuessMethod; confidence: GuessConfidence; score: number; candidate: Candidate};
 
-/** Why nothing matched (decisions 6). */
+/** Why nothing matched (contract/match 11). */
 export type MissReason =
 	| 'no_click'
 	| 'outside_window'
@@ -46,7 +46,9 @@ const exactFingerprint = (clicks: Weighed[], eligible: Weighed[]): Attempt => {
 	return linksOf(clicks.filter(({isExact}) => isExact)).size > 1 ? 'ambiguous' : {winner, confidence: 'high'};
 };
 
-/** The best score, at a confidence that rivals, a crowd, and clicks of several organizations lower (facts 4.5). */
+/**
+ * The best score, at a confidence that rivals, a crowd, and clicks of several organizations lower (contract/match 5).
+ */
 const scoredFingerprint = (
 	clicks: Weighed[],
 	eligible: Weighed[],
@@ -118,7 +120,8 @@ const reasonOf = (refusals: Set<MissReason>, weighed: Weighed[], {confidence}: M
 
 /**
  * Decides which of the clicks near an app's address it came from, if any, by the surest method that is sure enough
- * (facts 4.2 to 4.5), and at `high` only if nothing around the click keeps it from that. Clicks whose organization allows no guesses never win, but they count as rivals.
+ * (contract/match 2 to 5), and at `high` only if nothing around the click keeps it from that. Clicks whose organization
+ * allows no guesses never win, but they count as rivals.
  */
 export const guessClick = (
 	candidates: readonly Candidate[],

@@ -16,7 +16,7 @@ export const hitFields = {
 	params: paramsAnswer,
 };
 
-/** The answer to a request for a match (interface 2). */
+/** The answer to a request for a match (contract/match 1). */
 export const matchAnswer = Joi.alternatives(answerOf('Match', hitFields), answerOf('NoMatch', missFields));
 
 const sighting = Joi.valid('absent', 'unknown', 'known');
@@ -29,7 +29,7 @@ const points = partOf(
 	),
 );
 
-/** A request for a match and why it ended as it did (decisions 6), without its id where it is not kept. */
+/** A request for a match and why it ended as it did (contract/match 11), without its id where it is not kept. */
 export const attemptFields = {
 	at: instant,
 	organizationId: uuidOrNull,

@@ -33,7 +33,7 @@ export type CandidateTrace = {
 	ruledOut: RuledOut | null;
 };
 
-/** A request for a match and why it ended as it did (decisions 6). */
+/** A request for a match and why it ended as it did (contract/match 11). */
 export type MatchAttempt = {
 	id: string;
 	at: Date;

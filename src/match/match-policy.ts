@@ -5,7 +5,7 @@ export type GuessConfidence = 'high' | 'medium' | 'low';
 
 /** How guesses are made: points, thresholds and windows, and nothing that runs. */
 export type MatchPolicy = {
-	/** Points that an attribute adds (facts 4.4). What either side does not know adds none. */
+	/** Points that an attribute adds (contract/match 4). What either side does not know adds none. */
 	points: {
 		ip: number;
 		network: number;
@@ -50,7 +50,7 @@ export type MatchPolicy = {
 	crowd: {clicks: number; withinSeconds: number};
 	/** Newest open clicks that are looked at per address, and per network. */
 	candidates: number;
-	/** How long an answer is repeated to the device that got it (interface 8). */
+	/** How long an answer is repeated to the device that got it (contract/limits 3). */
 	graceSeconds: number;
 };
 

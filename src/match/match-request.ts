@@ -3,7 +3,7 @@ import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, toldField} from '../devices/device-fields.ts';
 import type {DeviceFields} from './match-signals.ts';
 
-/** The body of POST /match (interface 2); what is null counts as left out. */
+/** The body of POST /match (contract/match 1); what is null counts as left out. */
 export type MatchFields = DeviceFields & {
 	clipboardToken?: string | null;
 	installReferrer?: string | null;

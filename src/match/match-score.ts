@@ -6,7 +6,7 @@ import {utcOffset} from './normalise-timezone.ts';
 /** How near to the click's address the app's is: the same, only the same network, or neither. */
 export type Nearness = 'ip' | 'network' | null;
 
-/** What no device can do between a click and a first open (decisions 6). */
+/** What no device can do between a click and a first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';
 
 export type Points = Record<
@@ -19,7 +19,9 @@ export type Score = {
 	score: number;
 	points: Points;
 	contradiction: Contradiction | null;
-	/** Whether the two are alike in all that FINGERPRINT_EXACT asks for (facts 4.4), but for its window and rivals. */
+	/**
+	 * Whether the two are alike in all that FINGERPRINT_EXACT asks for (contract/match 4), but for its window and rivals.
+	 */
 	isExact: boolean;
 };
 
@@ -62,7 +64,7 @@ const contradictionOf = ({platform, deviceModel, osVersion}: ReturnType<typeof e
 const agePoints = ({steps, older}: MatchPolicy['points']['age'], seconds: number): number =>
 	steps.find(({upToSeconds}) => seconds <= upToSeconds)?.points ?? older;
 
-/** How like a click and an app's first open are (facts 4.4): points add up, and what is not known adds none. */
+/** How like a click and an app's first open are (contract/match 4): points add up, and what is not known adds none. */
 export const scoreClick = (
 	click: MatchSignals,
 	app: MatchSignals,

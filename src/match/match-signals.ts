@@ -34,7 +34,7 @@ export const normalise = ({platform, osVersion, deviceModel, language, timezone}
 	timezone: timezone === null ? null : canonicalTimezone(timezone),
 });
 
-/** The part of a match request that tells of the device (interface 2). */
+/** The part of a match request that tells of the device (contract/match 1). */
 export type DeviceFields = {
 	platform?: 'iOS' | 'Android' | null | undefined;
 	osVersion?: string | null | undefined;

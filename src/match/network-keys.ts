@@ -1,7 +1,7 @@
 import {createHmac} from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 
-/** Keyed hashes of where a request came from; the address itself is not kept (facts 3.6). */
+/** Keyed hashes of where a request came from; the address itself is not kept (contract/match 16). */
 export type NetworkKeys = {
 	/** The IPv4 address, or the /64 of an IPv6 one: a household or a phone, whose lower half changes daily. */
 	ipKey: Buffer;
@@ -43,7 +43,7 @@ export type AskingDevice = {deviceId: string | null; ip: string; told: readonly 
 
 /**
  * What a device is recognised by when it asks again. One that gives no id is known by its address and by what it says
- * of itself, which two equal phones on one network share (facts 4.7).
+ * of itself, which two equal phones on one network share (contract/match 7).
  */
 export const deviceKeyOf = (pepper: Buffer, {deviceId, ip, told}: AskingDevice): Buffer =>
 	createHmac('sha256', pepper)

@@ -27,7 +27,8 @@ const NAMED_BY_CODE = /^(?:pixel|nexus|redmi|poco|mi|moto|nokia|infinix|tecno|it
 
 /**
  * A device's code in one spelling (`iphone15,2`, `sm-s911b`, `pixel 8`), or null where the text names none. A marketing
- * name (`iPhone 14 Pro`, `Galaxy S23`) is null too: against a code it says nothing, and is no contradiction (facts 3.5).
+ * name (`iPhone 14 Pro`, `Galaxy S23`) is null too: against a code it says nothing, and is no contradiction
+ * (contract/match 15).
  */
 export const modelCode = (text: string): string | null => {
 	const name = text.trim().toLowerCase().replace(/\s+/g, ' ');

@@ -2,7 +2,7 @@ import {memoize} from '../memoize.ts';
 
 export type Language = Readonly<{language: string; region: string | null}>;
 
-/** Systems and apps name written Norwegian by any of these (facts 3.5). */
+/** Systems and apps name written Norwegian by any of these (contract/match 15). */
 const NORWEGIAN = new Set(['nb', 'nn']);
 
 /** Language and region of a tag or a POSIX locale (`zh_Hans_CN`, `en_US.UTF-8`, `en_IR@calendar=gregorian`), or null. */

@@ -28,7 +28,7 @@ const zoneOf = (name: string): Zone | null => {
 
 /**
  * The one name that this engine has for a zone, so that Apple's `Asia/Kolkata` equals a browser's `Asia/Calcutta`; null
- * for what is no zone. Compute it when comparing and never store it: names change between engines (facts 3.5).
+ * for what is no zone. Compute it when comparing and never store it: names change between engines (contract/match 15).
  */
 export const canonicalTimezone = (name: string): string | null => zoneOf(name)?.name ?? null;
 

@@ -2,7 +2,9 @@ import {findKeyHolder, noteKeyUse} from '../auth/credentials.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
-/** The organization of a valid CLIENT key; any other key is as none, because the route needs none (decisions 6). */
+/**
+ * The organization of a valid CLIENT key; any other key is as none, because the route needs none (contract/match 10).
+ */
 export const organizationOfKey = async (
 	services: Services,
 	rawKey: string | string[] | undefined,

@@ -33,7 +33,10 @@ export type SimulatedBrowser = {headers: {'user-agent': string; 'accept-language
 
 const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
 
-/** Safari as it is: since 26 it freezes the system's version, and on an iPad it says that it is a Mac (facts 3.4). */
+/**
+ * Safari as it is: since 26 it freezes the system's version, and on an iPad it says that it is a Mac
+ * (contract/match 13).
+ */
 const safari = ({osVersion, deviceModel}: SimulatedPhone): string => {
 	const {major, minor, patch} = osVersionOf(osVersion) ?? {major: 0, minor: null, patch: null};
 	const version = `Version/${major}.${minor ?? 0}`;
@@ -45,7 +48,7 @@ const safari = ({osVersion, deviceModel}: SimulatedPhone): string => {
 	return `Mozilla/5.0 (iPhone; CPU iPhone OS ${system} like Mac OS X) ${WEBKIT} ${version} Mobile/15E148 Safari/604.1`;
 };
 
-/** Chrome since 110: no model, and always Android 10 (facts 3.4). */
+/** Chrome since 110: no model, and always Android 10 (contract/match 13). */
 const CHROME =
 	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
 
@@ -74,7 +77,7 @@ export const browserOf = (phone: SimulatedPhone): SimulatedBrowser => {
 			languages: [language],
 			...screenOf(phone),
 			touchPoints: 5,
-			// Client hints that Chrome's script can ask for, and Safari's cannot (facts 3.1).
+			// Client hints that Chrome's script can ask for, and Safari's cannot (contract/match 14).
 			...(platform === 'Android' ? {model: deviceModel, platformVersion} : {}),
 		},
 	};

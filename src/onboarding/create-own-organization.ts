@@ -117,7 +117,8 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
 
 /**
  * Makes the caller's organization, with the caller as its owner: at the provider, and here in one transaction
- * (interface 4.6). Of one user one attempt runs at a time; one that does not come about leaves nothing on either side.
+ * (contract/portal 3). Of one user one attempt runs at a time; one that does not come about leaves nothing on either
+ * side.
  * @throws 409 where the caller belongs to an organization or the name is in use; what the provider refuses; 502.
  */
 export const createOwnOrganization = (services: Services, founding: Founding): Promise<Organization> =>

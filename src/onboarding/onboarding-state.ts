@@ -43,7 +43,7 @@ const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
 	return hasLinks ? 'done' : 'create-link';
 };
 
-/** How far somebody who signed in has come (decisions 8). @throws 403, so that the frontend asks again. */
+/** How far somebody who signed in has come (contract/portal 3). @throws 403, so that the frontend asks again. */
 export const readOnboardingState = async (services: Services, signedIn: SignedIn) => {
 	const organization = await organizationOf(services, signedIn);
 	if (organization === null) {

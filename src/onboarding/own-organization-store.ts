@@ -2,8 +2,8 @@ import type {Db} from '../db/db.ts';
 import {type Organization, type OrganizationRow, toOrganization} from '../organizations/organization-store.ts';
 
 /**
- * The organization that somebody is a member of here, or null: one per user (interface 2). One that the provider has
- * deleted counts no more, so that its members can have another.
+ * The organization that somebody is a member of here, or null: one per user (contract/identity 1). One that the
+ * provider has deleted counts no more, so that its members can have another.
  * @param clerkUserId the provider's id.
  */
 export const findOwnOrganization = async (db: Db, clerkUserId: string): Promise<Organization | null> => {

@@ -8,7 +8,7 @@ import type {SignedIn} from './onboarding-state.ts';
 /** An attempt to create an organization of that name. */
 export type Founding = SignedIn & {name: string};
 
-/** Names are compared without case (decisions 8). */
+/** Names are compared without case (contract/portal 3). */
 export const isNamed = (organization: ProviderOrganization, name: string): boolean =>
 	organization.name.toLowerCase() === name.toLowerCase();
 

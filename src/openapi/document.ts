@@ -20,7 +20,9 @@ export type OpenApiDocument = {
 	};
 };
 
-/** The envelope of every error (interface 7.1), with the extra fields of structured ones (7.3). */
+/**
+ * The envelope of every error (contract/requests 1), with the extra fields of structured ones (contract/requests 5).
+ */
 export const errorAnswer = answerOf('Error', {
 	statusCode: Joi.number().integer().min(400).max(599),
 	error: text,
@@ -94,7 +96,10 @@ const refusals = (schema: JsonSchema) =>
 		]),
 	);
 
-/** The document of the whole API (decisions 11), from the schemas that validate. @throws where one cannot be told. */
+/**
+ * The document of the whole API (contract/operations 3), from the schemas that validate. @throws where one cannot be
+ * told.
+ */
 export const openApiDocument = (
 	routes: readonly Route[],
 	{publicUrl, linkUrl, version}: {publicUrl: string; linkUrl: string; version: string},

@@ -72,7 +72,7 @@ export const schemeOf = ({credential, declared, path}: Route): string | null => 
 const signerOf = (path: string): string =>
 	(path.split('/').at(-1) ?? '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the pipeline may refuse a credential with (interface 5.3, decisions 3). */
+/** What the pipeline may refuse a credential with (contract/requests 9, contract/requests 8). */
 const credentialRefusals: Record<Credential, number[]> = {
 	none: [],
 	user: [401, 502],

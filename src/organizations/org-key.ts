@@ -21,7 +21,7 @@ export const randomAlphanumeric = (length: number): string => {
 };
 
 /**
- * First path segments that are surfaces of their own (decisions 2). A resolution path never begins with one, so an
+ * First path segments that are surfaces of their own (contract/hosts 3). A resolution path never begins with one, so an
  * unknown path under them is 404 and not a link.
  */
 export const reservedSegments: ReadonlySet<string> = new Set([

@@ -11,5 +11,5 @@ export const organizationFields = {
 	createdAt: instant,
 };
 
-/** An organization (decisions 8). */
+/** An organization (contract/portal 1). */
 export const organizationAnswer = answerOf('Organization', organizationFields);

@@ -47,7 +47,7 @@ export const toOrganization = (row: OrganizationRow): Organization => ({
 	createdAt: row.created_at,
 });
 
-/** An organization as the API shows it (decisions 8). */
+/** An organization as the API shows it (contract/portal 1). */
 export const organizationJson = (organization: Organization) => ({
 	id: organization.id,
 	orgKey: organization.orgKey,
@@ -98,7 +98,7 @@ export const createOrganizationStore = (db: Db) => {
 
 		findByOrgKey: (orgKey: string) => first({org_key: orgKey}),
 
-		/** By what an operator calls it: the UUID or the orgKey (decisions 10). */
+		/** By what an operator calls it: the UUID or the orgKey (contract/admin 1). */
 		findByReference: (reference: string): Promise<Organization | null> =>
 			isUuid(reference) ? first({id: reference}) : first({org_key: reference}),
 

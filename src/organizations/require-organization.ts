@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 import {ORG_KEY} from './org-key.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
-/** An organization as an operator names it: by its UUID or its orgKey (decisions 10). */
+/** An organization as an operator names it: by its UUID or its orgKey (contract/admin 1). */
 export const organizationReference = Joi.alternatives(
 	Joi.string().guid({separator: '-'}),
 	Joi.string().pattern(ORG_KEY),

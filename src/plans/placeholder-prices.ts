@@ -1,6 +1,6 @@
 import type {Plans} from './plans.ts';
 
-/** Whether it is one of the shipped plans file, which no gateway knows (decisions 1, `PLANS_FILE`). */
+/** Whether it is one of the shipped plans file, which no gateway knows (contract/config 6, `PLANS_FILE`). */
 export const isPlaceholderPrice = (price: string): boolean => price.startsWith('price_oplink_');
 
 /** A warning where plans are sold at placeholders, else null. */

@@ -8,7 +8,7 @@ import {packageRoot} from '../package-root.ts';
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
 export type FeatureName = 'api_access' | 'custom_domains';
 
-/** Currencies that plans are sold in (interface 4.5). */
+/** Currencies that plans are sold in (contract/billing 2). */
 export type Currency = 'USD' | 'EGP';
 
 export type Plan = {
@@ -45,7 +45,7 @@ const plansSchema = (Joi: typeof import('joi')) => {
 		.min(1);
 };
 
-/** The plans of a plans file (decisions 1, `PLANS_FILE`). @throws with every fault of the text. */
+/** The plans of a plans file (contract/config 6, `PLANS_FILE`). @throws with every fault of the text. */
 export const readPlans = (text: string): Plans => {
 	const Joi = loadJoi();
 	const options = {abortEarly: false, convert: false};
@@ -56,13 +56,13 @@ export const readPlans = (text: string): Plans => {
 export const shippedPlans = (): Plans =>
 	Object.freeze(JSON.parse(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')) as Plans);
 
-/** The plan's name as it is written, uppercase, or null where there is no such plan (decisions 3). */
+/** The plan's name as it is written, uppercase, or null where there is no such plan (contract/requests 12). */
 export const planNamed = (plans: Plans, name: string): string | null => {
 	const upper = name.toUpperCase();
 	return Object.hasOwn(plans, upper) ? upper : null;
 };
 
-/** A stored plan's name. One that is no plan counts as none, with a warning in the log (decisions 3). */
+/** A stored plan's name. One that is no plan counts as none, with a warning in the log (contract/requests 12). */
 export const storedPlan = (plans: Plans, stored: string | null, log: Logger): string | null => {
 	const name = stored === null ? null : planNamed(plans, stored);
 	if (stored !== null && name === null) {

@@ -43,7 +43,7 @@ export const answerPage = async (services: Services, visit: Visit, row: LinkRow)
 		return answerCrawler(services, visit, row);
 	}
 
-	// A page that nobody looks at yet is no click and gets no token (facts 1.10).
+	// A page that nobody looks at yet is no click and gets no token (contract/resolution 4).
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
 	const acceptLanguage = headers['accept-language'];
@@ -73,15 +73,15 @@ export const answerPage = async (services: Services, visit: Visit, row: LinkRow)
 	return {outcome: 'page', headers: pageHeaders, body: shown.fill({nonce, token: match?.token ?? null})};
 };
 
-/** Most parameters, and most bytes of them as JSON, that a link's `params` hold (decisions 4). */
+/** Most parameters, and most bytes of them as JSON, that a link's `params` hold (contract/links 1). */
 const MAX_PARAMS = 50;
 const MAX_PARAMS_BYTES = 8192;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * The link's parameters, and below them what the query adds, as far as the limits of `params` reach (decisions 5): what
- * no link could have as a parameter is left out.
+ * The link's parameters, and below them what the query adds, as far as the limits of `params` reach
+ * (contract/resolution 2): what no link could have as a parameter is left out.
  */
 const withQuery = (params: Record<string, string>, query: Query): Record<string, string> => {
 	const merged = {...params};

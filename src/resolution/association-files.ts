@@ -10,7 +10,7 @@ type AssetLink = {
 	target: {namespace: 'android_app'; package_name: string; sha256_cert_fingerprints: string[]};
 };
 
-/** Apple reads no more of the file than this; past it every link of the host breaks (facts on providers 6.1). */
+/** Apple reads no more of the file than this; past it every link of the host breaks (contract/resolution 9). */
 export const APPLE_LIMIT_BYTES = 131_072;
 
 /** How much of the shared domain's file organizations on the free plan may take, whoever signs up how often. */
@@ -27,7 +27,7 @@ const appleEntry = ({orgKey, teamId, bundleId}: AppleApp, customDomain: boolean)
 });
 
 /**
- * `apple-app-site-association` of one host, in the format of iOS 13 and later (facts on providers 6.1). On the default
+ * `apple-app-site-association` of one host, in the format of iOS 13 and later (contract/resolution 9). On the default
  * domain each app opens the paths under its organization's key; on a custom domain, where bare codes resolve as well,
  * every path. No `webcredentials` and no `appclips`: those are not scoped to paths, and the host is shared.
  */
@@ -56,8 +56,9 @@ export const fileBytes = (apps: readonly AppleApp[]): number =>
 	apps.reduce((sum, app) => sum + entryBytes(app), EMPTY_FILE_BYTES);
 
 /**
- * `assetlinks.json` of one host: one statement per package, with the fingerprints that all its rows name (facts on
- * providers 6.2). A package without a fingerprint is left out, because a statement without one verifies nothing.
+ * `assetlinks.json` of one host: one statement per package, with the fingerprints that all its rows name
+ * (contract/resolution 9). A package without a fingerprint is left out, because a statement without one verifies
+ * nothing.
  */
 export const assetLinks = (apps: readonly AndroidApp[]): AssetLink[] => {
 	const fingerprints = new Map<string, Set<string>>();

@@ -4,7 +4,7 @@ import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
 const meta = (attribute: 'name' | 'property', key: string, content: string | null): Html | null =>
 	content === null ? null : html`<meta ${attribute}="${key}" content="${content}">\n`;
 
-/** The tags that link previews are made from (facts 2.4), those that only X reads left out. */
+/** The tags that link previews are made from (contract/resolution 7), those that only X reads left out. */
 export const socialTags = (link: LinkView): Html => {
 	const title = titleOf(link);
 	const description = descriptionOf(link);
@@ -32,7 +32,7 @@ const twitterTags = (link: LinkView): Html => {
 	]}`;
 };
 
-/** The one static page that every crawler gets: tags, no script, no redirect, no token (interface 4.3 rule 5). */
+/** The one static page that every crawler gets: tags, no script, no redirect, no token (contract/resolution 5). */
 export const renderCrawlerPage = (link: LinkView): string => {
 	const title = titleOf(link);
 	const description = descriptionOf(link);
@@ -48,7 +48,10 @@ ${twitterTags(link)}${socialTags(link)}
 `);
 };
 
-/** Headers of the crawler page, names and values in turns. `Vary`, because people get another body under the same URL (facts 1.7). */
+/**
+ * Headers of the crawler page, names and values in turns. `Vary`, because people get another body under the same URL
+ * (contract/resolution 5).
+ */
 export const crawlerPageHeaders: readonly string[] = [
 	'Content-Type',
 	'text/html; charset=utf-8',

@@ -30,7 +30,9 @@ export const html = (literals: TemplateStringsArray, ...values: Fragment[]): Htm
 /** Marks a text of our own as markup. Never for a text that a tenant or a request had a hand in. */
 export const trusted = (text: string): Html => ({[markup]: text});
 
-/** A JSON value for a `<script type="application/json">` block: no `<`, `>` or `&` that could end it (facts 1.8). */
+/**
+ * A JSON value for a `<script type="application/json">` block: no `<`, `>` or `&` that could end it (contract/page 6).
+ */
 export const jsonBlock = (value: unknown): Html =>
 	trusted(
 		JSON.stringify(value).replace(

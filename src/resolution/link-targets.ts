@@ -19,7 +19,7 @@ const isPrivateHost = (hostname: string): boolean => {
 
 /**
  * A URL that a link may send people to or show as an image: http or https, without credentials, on neither a private
- * host nor one of `linkHosts` (a loop), as the URL parser writes it; null for any other (facts 1.8).
+ * host nor one of `linkHosts` (a loop), as the URL parser writes it; null for any other (contract/links 10).
  */
 export const safeHttpUrl = (raw: string, {linkHosts}: {linkHosts: readonly string[]}): string | null => {
 	const text = raw.trim();
@@ -114,7 +114,7 @@ export const playStoreUrl = (packageName: string, token: string | null): string 
 
 /**
  * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app of `packageName`, and `fallback`
- * where that app is missing; null for what is no package name (facts 1.5).
+ * where that app is missing; null for what is no package name (contract/page 4).
  */
 export const intentUrl = ({
 	target,

@@ -23,14 +23,16 @@ export type LinkView = {
 	host: string;
 };
 
-/** What the page is called: the social title, the link's own, the organization's name, the host (facts 2.4). */
+/**
+ * What the page is called: the social title, the link's own, the organization's name, the host (contract/resolution 7).
+ */
 export const titleOf = ({og, title, organizationName, host}: LinkView): string =>
 	[og.title, title, organizationName].find((text) => text !== null && text.trim() !== '') ?? host;
 
 /** The social description, or null where there is none to show. */
 export const descriptionOf = ({og}: LinkView): string | null => (og.description?.trim() ? og.description : null);
 
-/** The social image, checked once more (facts 1.8), or null. */
+/** The social image, checked once more (contract/links 10), or null. */
 export const imageOf = ({og}: LinkView): string | null =>
 	og.imageUrl === null ? null : safeHttpUrl(og.imageUrl, {linkHosts: []});
 

@@ -84,7 +84,7 @@ const iosOffer = (targets: Targets, token: string | null, isInApp: boolean): Off
 	return {
 		actions: [
 			...action(label, 'primary', main, token === null ? null : 'before'),
-			// Apps' own browsers mostly block custom schemes (facts 1.2), so there the store's plain link stands alone.
+			// Apps' own browsers mostly block custom schemes (contract/page 1), so there the store's plain link stands alone.
 			...action('haveApp', 'secondary', appStore === null || isInApp ? null : iosOpen),
 			...action('withoutCopying', 'quiet', token === null ? null : main),
 			...action('website', 'quiet', website),
@@ -100,7 +100,7 @@ const androidOffer = ({play, intent, website}: Targets, token: string | null, is
 	}
 
 	const copies = token === null ? null : 'along';
-	// Web views answer `intent:` with an error page, so there the store comes first (facts 1.5).
+	// Web views answer `intent:` with an error page, so there the store comes first (contract/page 4).
 	const [first, second] = isInApp
 		? [action('getApp', 'primary', play, copies), action('openApp', 'secondary', intent, copies)]
 		: [action('openApp', 'primary', intent, copies), action('getApp', 'secondary', play, copies)];
@@ -130,7 +130,7 @@ const desktopOffer = (targets: Targets): Offer => ({
 const unknownOffer = (targets: Targets): Offer =>
 	targets.website === null ? {actions: storeActions(targets), hint: null, qr: false} : websiteOffer(targets);
 
-/** What the page offers, by the class of who reads it: the table of facts 1.2. */
+/** What the page offers, by the class of who reads it: the table of contract/page 1. */
 export const planPage = (link: LinkView, visitor: Pick<Visitor, 'class'>): PagePlan => {
 	const targets = targetsOf(link);
 	const still = {ipadOffer: null, redirectTo: null, bannerAppStoreId: null};

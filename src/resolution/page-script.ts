@@ -12,10 +12,10 @@ export type PageConfig = {
 };
 
 /**
- * The page's only script. Links work without it; it copies the token in the tap (facts 1.3), tells an iPad from a Mac,
- * posts the signals that headers do not carry (facts 3.2), and moves desktop browsers on. Written for old web views.
- * A link that does not wait for the copy may end the page before the clipboard's own, asynchronous way is done, so there
- * the old command comes first.
+ * The page's only script. Links work without it; it copies the token in the tap (contract/page 3), tells an iPad from a
+ * Mac, posts the signals that headers do not carry (contract/resolution 8), and moves desktop browsers on. Written for
+ * old web views. A link that does not wait for the copy may end the page before the clipboard's own, asynchronous way
+ * is done, so there the old command comes first.
  */
 export const pageScript = `(function () {
 var c = JSON.parse(document.getElementById('config').textContent), n = navigator, d = document;

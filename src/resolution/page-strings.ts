@@ -22,7 +22,7 @@ export type PageStrings = {
 	nothing: string;
 };
 
-/** By language, in the order of decisions 5; the first is what everyone else reads. */
+/** By language, in the order of contract/page 7; the first is what everyone else reads. */
 const strings = {
 	en: {
 		continue: 'Continue',

@@ -57,7 +57,7 @@ export const recordVisit = async (
 	return isKept;
 };
 
-/** What this visit leaves for the app's first open (facts 4.7). */
+/** What this visit leaves for the app's first open (contract/match 7). */
 export const openMatchOf = async (
 	{matchPeppers, clock}: Services,
 	{ip}: Pick<Asked, 'ip'>,

@@ -84,7 +84,7 @@ const sender = ({organizationName}: LinkView, title: string): Html => {
 	}</p>`;
 };
 
-/** The short URL's own page for people: 200, its links work without script (facts 1.2 to 1.9). */
+/** The short URL's own page for people: 200, its links work without script (contract/page 1 to 7). */
 export const renderRedirectPage = ({
 	link,
 	visitor,
@@ -152,11 +152,11 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 `);
 };
 
-/** The policy of a page (facts 1.7). `nonce`: 16 or more random bytes as base64, new for each response. */
+/** The policy of a page (contract/page 5). `nonce`: 16 or more random bytes as base64, new for each response. */
 const contentSecurityPolicy = (nonce: string): string =>
 	`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Headers of the page for people (facts 1.7), names and values in turns. `nonce` as that of the policy. */
+/** Headers of the page for people (contract/page 5), names and values in turns. `nonce` as that of the policy. */
 export const redirectPageHeaders = (nonce: string, language: PageLanguage): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',

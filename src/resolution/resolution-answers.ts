@@ -9,7 +9,7 @@ export const pageAnswer: MediaAnswer = {
 	about: 'The page that leads into the app; for link previews a static one, without script and not to be indexed.',
 };
 
-/** On a custom domain `/:shortCode/data` has this form too (decisions 2). */
+/** On a custom domain `/:shortCode/data` has this form too (contract/hosts 4). */
 export const pageOrDataAnswer: MediaAnswer = {
 	...pageAnswer,
 	about: `${pageAnswer.about} On a custom domain the path may be a short code and the word data: then the link’s data.`,
@@ -31,7 +31,7 @@ export const androidFileAnswer = Joi.array().items(
 	}),
 );
 
-/** What only script can see; whatever is missing or makes no sense is left out (decisions 5). */
+/** What only script can see; whatever is missing or makes no sense is left out (contract/resolution 8). */
 export const signalsBody = Joi.object({
 	token: Joi.string().max(100).description('The page’s match token.'),
 	timezone: Joi.string().max(100).description('One that is unknown is left out.'),

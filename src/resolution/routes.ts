@@ -6,7 +6,7 @@ import {linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resol
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
-/** Anything may stand in the query: on `/data` it passes into `params` (decisions 5). */
+/** Anything may stand in the query: on `/data` it passes into `params` (contract/resolution 2). */
 const anyQuery = Joi.object<Query>().unknown(true);
 
 type Code = {shortCode: string};

@@ -19,7 +19,7 @@ const admitUnknownHost = async ({limiter, clientIp, metrics}: Services, request:
 	}
 };
 
-/** Which surface a request's host serves (decisions 2): API routes are unknown on a link domain. */
+/** Which surface a request's host serves (contract/hosts 4): API routes are unknown on a link domain. */
 export const serves = (
 	services: Services,
 	route: Route,

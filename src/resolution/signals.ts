@@ -87,8 +87,8 @@ const store = async ({db, clock}: Services, token: MatchToken, signals: PageSign
 };
 
 /**
- * Takes what only script can see from a page that has just been shown (facts 3.2), by its token. The answer is the same
- * whether the token is known or not.
+ * Takes what only script can see from a page that has just been shown (contract/resolution 8), by its token. The answer
+ * is the same whether the token is known or not.
  * @throws 400, 404 for a path or a host that names no links; 413, 415, 400 for a body that cannot be read.
  */
 export const takeSignals = async (

@@ -25,11 +25,13 @@ const exactAppleVersion = (text: string): OsVersion | null => {
 	return version && {...version, minor: version.minor ?? 0, patch: version.patch ?? 0, precision: 'patch'};
 };
 
-/** The last iOS whose number browsers still say; those of iOS 26 and later go on saying 18 (facts 3.4). */
+/** The last iOS whose number browsers still say; those of iOS 26 and later go on saying 18 (contract/match 13). */
 const FROZEN_IOS = 18;
 const FIRST_IOS_NAMED_BY_SAFARI = 26;
 
-/** The version of iOS or iPadOS that a User-Agent tells, or null where what it says may be frozen (facts 3.4). */
+/**
+ * The version of iOS or iPadOS that a User-Agent tells, or null where what it says may be frozen (contract/match 13).
+ */
 export const iosVersion = (userAgent: string): OsVersion | null => {
 	const told = /\bFBSV\/([\d.]+)/.exec(userAgent)?.[1] ?? /; iOS (\d+(?:[._]\d+)*);/.exec(userAgent)?.[1];
 	if (told !== undefined) {
@@ -50,7 +52,7 @@ export const iosVersion = (userAgent: string): OsVersion | null => {
 	return token.major === FROZEN_IOS && !isSafari ? null : token;
 };
 
-/** The version of Android, or null where the browser has frozen it at 10 (facts 3.4). */
+/** The version of Android, or null where the browser has frozen it at 10 (contract/match 13). */
 export const androidVersion = (userAgent: string, platformVersion: string | null): OsVersion | null => {
 	const hinted = versionOf(platformVersion ?? '');
 	return (

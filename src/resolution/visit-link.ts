@@ -10,7 +10,7 @@ import {answerData, answerPage, type VisitAnswer} from './answer-visit.ts';
 import type {ResolutionPath} from './locate.ts';
 import {type LinkRow, resolveLink} from './resolve-link.ts';
 
-/** Of the query only `deviceId` is ours: it registers the device (interface 4.3). */
+/** Of the query only `deviceId` is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
 const data = async (services: Services, request: RequestFacts, row: LinkRow, query: Query): Promise<VisitAnswer> => {

@@ -1,7 +1,7 @@
 import {hash, randomBytes} from 'node:crypto';
 import type {Services} from '../services.ts';
 
-/** Tells that two visits are one person's, so that only one click stays open for them (facts 4.6). */
+/** Tells that two visits are one person's, so that only one click stays open for them (contract/match 6). */
 export type VisitorCookie = {
 	value: string;
 	/** 16 bytes of its SHA-256, in hexadecimal. */

@@ -104,7 +104,7 @@ type Sighting = Pick<Visitor, 'class' | 'platform' | 'os' | 'osVersion' | 'brows
 
 const untold = {platform: null, os: null, osVersion: null, browser: null, deviceModel: null} as const;
 
-/** Order and rules of facts 2.2. */
+/** Order and rules of contract/resolution 6. */
 const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
 	const {preview, search, robot, inApp: app} = namedIn(userAgent);
 	if (preview !== null) {
@@ -160,7 +160,7 @@ export const readVisitor = (headers: VisitorHeaders): Visitor => ({
 export const showsQrCode = (visitor: Pick<Visitor, 'class'>): boolean =>
 	visitor.class === 'desktop' || visitor.class === 'mac-or-ipad';
 
-/** True for a fetch ahead of the reader's decision, which is no click and gets no token (facts 1.10). */
+/** True for a fetch ahead of the reader's decision, which is no click and gets no token (contract/resolution 4). */
 export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 	['sec-purpose', 'purpose', 'x-moz'].some((name) =>
 		String(headers[name] ?? '')
@@ -170,5 +170,5 @@ export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 
 const CRAWLERS: ReadonlySet<Visitor['class']> = new Set(['preview-crawler', 'search-bot', 'other-bot']);
 
-/** True for robots, whose visits are no clicks; plain HTTP tools are none (decisions 5). */
+/** True for robots, whose visits are no clicks; plain HTTP tools are none (contract/resolution 2). */
 export const isCrawler = (visitor: Visitor): boolean => CRAWLERS.has(visitor.class);

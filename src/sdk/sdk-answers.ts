@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {answerOf, anyObject, flag, instant, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
 
-// The answers of decisions 7.
+// The answers of contract/sdk 1.
 export const deviceSessionAnswer = answerOf('DeviceSession', {deviceId: text, sessionId: uuid, isNewDevice: flag});
 export const identityAnswer = answerOf('DeviceIdentity', {deviceId: text, externalUserId: text});
 export const clearedIdentityAnswer = answerOf('ClearedIdentity', {deviceId: text, externalUserId: Joi.valid(null)});

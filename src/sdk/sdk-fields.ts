@@ -16,7 +16,7 @@ const objectOf = (maxBytes: number) =>
 
 const deviceId = deviceIdField.required();
 
-/** Newer SDKs may send what this server does not know (decisions 3). */
+/** Newer SDKs may send what this server does not know (contract/requests 4). */
 const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).options({stripUnknown: true});
 
 export type SessionFields = {deviceId: string} & DeviceFacts;

@@ -56,7 +56,7 @@ const withdraw = async (services: Services, organizationId: string, email: strin
 };
 
 /**
- * Whether one more may come in, and this one. Open invitations count as members (decisions 8).
+ * Whether one more may come in, and this one. Open invitations count as members (contract/portal 4).
  * @throws 402 without a plan or over its quota, 409 for a member or where an invitation is open.
  */
 const requireSeat = async (services: Services, {organization: {id}}: TeamChange, email: string): Promise<string> => {

@@ -14,7 +14,7 @@ export type Member = {
 	providerCreatedAt: Date | null;
 };
 
-/** As the API shows it (decisions 8); the role as memberships have it, in upper case (interface 2). */
+/** As the API shows it (contract/portal 1); the role as memberships have it, in upper case (contract/identity 1). */
 export const memberJson = ({userId, email, name, role, joinedAt}: Member) => ({userId, email, name, role, joinedAt});
 
 /** A role in a body, in upper case as answers have it or in lower case as claims do; read as claims spell it. */

@@ -5,7 +5,7 @@ import {createMemberStore} from './member-store.ts';
 
 /**
  * What an organization uses of its quota `members`, for people to read: members, and the open invitations, which count
- * as such (decisions 8). Where the provider does not say how many there are, the members alone.
+ * as such (contract/portal 4). Where the provider does not say how many there are, the members alone.
  */
 export const countSeats = async (services: Services, {id, clerkOrgId}: Organization): Promise<number> => {
 	const {db, provider, config} = services;

@@ -3,7 +3,7 @@ import {answerOf, instant, instantOrNull, text, textOrNull, uuid} from '../http/
 
 const role = Joi.valid('VIEWER', 'ANALYST', 'DEVELOPER', 'ADMIN', 'OWNER');
 
-// The shapes of decisions 8.
+// The shapes of contract/portal 1.
 export const memberAnswer = answerOf('Member', {
 	userId: uuid,
 	email: textOrNull,

@@ -15,7 +15,9 @@ export type TeamChange = {organization: Organization; by: Caller; session: Sessi
 export const inTeam = <T>(services: Services, {organization}: TeamChange, work: () => Promise<T>): Promise<T> =>
 	withLease(services, `team:${organization.id}`, work);
 
-/** Only an owner makes or removes an owner (decisions 8). Ops sessions pass (interface 5.4). @throws 403. */
+/**
+ * Only an owner makes or removes an owner (contract/portal 4). Ops sessions pass (contract/identity 5). @throws 403.
+ */
 export const requireOwner = ({isOps, role}: Session): void => {
 	if (!isOps && role !== 'owner') {
 		throw insufficientRole();

@@ -1,7 +1,7 @@
 import {answerOf, count, flag, instant, text, uuid} from '../http/answer.ts';
 import {sharedAnswerFields} from '../links/link-answer.ts';
 
-/** A template (decisions 4). */
+/** A template (contract/links 4). */
 export const templateAnswer = answerOf('Template', {
 	id: uuid,
 	name: text,

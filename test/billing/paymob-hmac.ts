@@ -11,7 +11,7 @@ import {isPayment, isReversed, readTransaction, transactionKey} from '../../src/
 
 const SECRET = 'test_hmac_secret';
 
-/** The published vectors of `facts/providers.md` 4.3, 4.5 and 4.7. */
+/** The published vectors of contract/paymob 4, contract/paymob 6, contract/paymob 8. */
 const transaction = {
 	id: 501234567,
 	pending: false,

@@ -135,7 +135,7 @@ const EXPECTED = /^(?:The DNS lookup of .* failed|Payment gateway not configured
 /** What is wrong with an answer; null where nothing is. */
 const faultOf = (made: Request, world: World, {status, type, text, requestId}: Heard): string | null => {
 	if (requestId === null) {
-		// What Node's parser refuses has no envelope (decisions 3).
+		// What Node's parser refuses has no envelope (contract/requests 1).
 		return status === 400 || status === 431 ? null : 'no X-Request-Id';
 	}
 

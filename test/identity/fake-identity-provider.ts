@@ -11,7 +11,7 @@ test.before(async () => {
 });
 test.after.always(() => idp.stop());
 
-/** As the service is advised to verify (`facts/providers.md` 1.2). */
+/** As the service is advised to verify (contract/identity 3). */
 const verify = (token: string, provider = idp, options: JWTVerifyOptions = {}) =>
 	jwtVerify(token, createRemoteJWKSet(new URL(provider.env.IDP_JWKS_URL)), {
 		algorithms: ['RS256'],

@@ -47,7 +47,7 @@ type Vector = {
 	age?: number;
 };
 
-/** The table of facts 4.4, in its order. */
+/** The table of contract/match 4, in its order. */
 const vectors: Record<string, Vector> = {
 	'1 the same iPhone, model unknown': {click: iosClick, app: iosApp, score: 85, exact: true},
 	'2 and the model is the same': {

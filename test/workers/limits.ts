@@ -11,14 +11,14 @@ type World = {workers: Workers; provider: IdentityProvider; acme: TestOrganizati
 
 const bearer = (credential: string) => ({Authorization: `Bearer ${credential}`});
 
-/** A request under each limit of interface section 8, of an address, and with a key, that nobody else has. */
+/** A request under each limit of contract/limits 1, of an address, and with a key, that nobody else has. */
 const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked> = {
 	resolution: async ({acme}) => {
 		const {body} = await acme.server.post('/links', {path: '/sale'});
 		return {method: 'GET', path: new URL(body.url).pathname};
 	},
 	match: () => ({method: 'POST', path: '/match', body: {}}),
-	// Limits come before values (decisions 3), and what is refused then asks no database.
+	// Limits come before values (contract/requests 4), and what is refused then asks no database.
 	linkReads: ({acme}) => ({method: 'GET', path: '/links?limit=none', headers: bearer(acme.serverKey)}),
 	linkWrites: ({acme}) => ({method: 'POST', path: '/links', headers: bearer(acme.serverKey), body: {}}),
 	sdkDevices: ({acme}) => ({method: 'POST', path: '/sdk/session', headers: bearer(acme.clientKey), body: {}}),

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Asks gateway B about attempts of which nobody told for 15 minutes, because nobody knows whether it repeats a callback
- * that failed (`facts/providers.md` 4.6). Superseded ones are asked for too: they could be paid until they expired.
+ * that failed (contract/paymob 7). Superseded ones are asked for too: they could be paid until they expired.
  */
 export const inquireAttempts = async (run: BillingRun): Promise<void> => {
 	const {db, clock, paymob} = run.services;

@@ -102,7 +102,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
 };
 
 /**
- * Renews the subscriptions of gateway B whose period is over (`facts/providers.md` 5.3). One that is about to end, and
+ * Renews the subscriptions of gateway B whose period is over (contract/billing 10). One that is about to end, and
  * one of an organization that is not active, is charged nothing: it ends (`end-periods.ts`).
  */
 export const renewSubscriptions = async (run: BillingRun): Promise<void> => {

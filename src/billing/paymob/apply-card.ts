@@ -5,7 +5,7 @@ import {createPaymentMethodStore} from '../payment-method-store.ts';
 import type {Paymob} from './paymob.ts';
 import type {PaymobCard} from './paymob-payloads.ts';
 
-/** Saves a card for the organization whose order it came with (`facts/providers.md` 4.5); its address proves nothing. */
+/** Saves a card for the organization whose order it came with (contract/paymob 6); its address proves nothing. */
 export const applyCard = async ({cards, clock, log}: Paymob, trx: Db, card: PaymobCard): Promise<Verdict> => {
 	const attempt = await createAttemptStore(trx).findByRef('GATEWAY_B', card.orderId);
 	if (attempt === null) {

@@ -98,7 +98,7 @@ const hasOpened = ({attempt, row}: Place): boolean =>
 	attempt.periodStart !== null &&
 	attempt.periodStart.getTime() === row.currentPeriodStart?.getTime();
 
-/** A payment was given back as a whole, by us or in the gateway's dashboard (`facts/providers.md` 4.4). */
+/** A payment was given back as a whole, by us or in the gateway's dashboard (contract/paymob 5). */
 const applyReversal = async (place: Place, transaction: PaymobTransaction): Promise<Outcome> => {
 	const {paymob, trx, attempt, row, now} = place;
 	const status = transaction.isVoided ? 'VOIDED' : 'REFUNDED';
@@ -191,7 +191,7 @@ const applyTo = (place: Place, transaction: PaymobTransaction): Promise<Outcome>
 
 /**
  * Applies a verified transaction, or one that the gateway was asked for, in the caller's transaction. It is matched by
- * its order alone (`facts/providers.md` 4.3); one that matches nothing yet is UNMATCHED and looked at again.
+ * its order alone (contract/paymob 4); one that matches nothing yet is UNMATCHED and looked at again.
  */
 export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: PaymobTransaction): Promise<Verdict> => {
 	const attempts = createAttemptStore(trx);

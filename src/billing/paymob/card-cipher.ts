@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import {createSecretCipher, type SecretCipher} from '../../secret-cipher.ts';
 
-/** Encrypts what charges a saved card (`facts/providers.md` 4.5). */
+/** Encrypts what charges a saved card (contract/paymob 6). */
 export type CardCipher = {
 	seal(text: string): string;
 	/** Null where it was sealed with a secret that is not configured now. */

@@ -55,7 +55,7 @@ const outcomeAtGateway = async ({client}: Paymob, orderId: string): Promise<Char
 };
 
 /**
- * Charges a saved card without the customer (`facts/providers.md` 4.2). The order is stored before the card is charged,
+ * Charges a saved card without the customer (contract/paymob 3). The order is stored before the card is charged,
  * and that it is charged is written down with it: whoever comes after a crash asks before anybody charges again. The
  * outcome changes nothing here; only the gateway's callback, or an inquiry, grants something.
  * @throws 502 where no card was charged.

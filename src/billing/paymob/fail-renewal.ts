@@ -22,7 +22,7 @@ export const endSubscription = (
 
 /**
  * Closes an open try that brought no money, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with
- * the last try (decisions 9).
+ * the last try (contract/billing 10).
  */
 export const failCharge = async (
 	trx: Db,

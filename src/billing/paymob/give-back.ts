@@ -24,7 +24,7 @@ const alreadyDone = async ({client}: Paymob, transactionId: string): Promise<Rev
 };
 
 /**
- * Void on the day of the payment, else refund (`facts/providers.md` 5.5). The gateway gives back no more than was paid,
+ * Void on the day of the payment, else refund (contract/billing 9). The gateway gives back no more than was paid,
  * so that a repetition doubles nothing. @returns null where it refuses both. @throws 502.
  */
 const undo = async ({client}: Paymob, {transactionId, amount}: PaymentReversal): Promise<ReversalStatus | null> => {

@@ -10,7 +10,7 @@ import {FIRST_CHECKOUT} from './renewal-schedule.ts';
 import {gatewayB} from './settle-payment.ts';
 
 const MINUTE_MS = 60_000;
-/** How long a callback is waited for before the gateway is asked (`facts/providers.md` 5.3). */
+/** How long a callback is waited for before the gateway is asked (contract/billing 10). */
 export const PATIENCE_MINUTES = 15;
 /** How long a checkout can be paid, as the gateway is told. */
 export const CHECKOUT_MINUTES = 60;

@@ -50,7 +50,7 @@ const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Ju
 
 type Prices = {plans: Readonly<Record<string, {prices: {EGP: number}}>>};
 
-/** What a payment of the right amount does to the organization's row (`facts/providers.md` 5.5). */
+/** What a payment of the right amount does to the organization's row (contract/billing 9). */
 export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
 	if (attempt.status === 'PAID' || attempt.status === 'REVIEW') {
 		return giveBack('It is a second payment of what was paid already.');

@@ -50,7 +50,7 @@ const readIntention = (body: unknown): Intention | null => {
 };
 
 /**
- * The calls to gateway B (`facts/providers.md` 4). Each throws `gatewayFailed` (502) where the gateway fails, refuses or
+ * The calls to gateway B (contract/paymob 1). Each throws `gatewayFailed` (502) where the gateway fails, refuses or
  * does not answer, unless said otherwise. Money that may have moved is never asked for twice here.
  */
 export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {

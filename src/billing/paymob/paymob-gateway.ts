@@ -25,10 +25,10 @@ const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Paye
 	};
 };
 
-/** Gateway B keeps no subscriptions that we use: what ends or changes later is ours alone (`facts/providers.md` 4.7). */
+/** Gateway B keeps no subscriptions that we use: what ends or changes later is ours alone (contract/paymob 8). */
 const nothingThere = async (): Promise<void> => {};
 
-/** Gateway B (`facts/providers.md` 4 and 5.3). */
+/** Gateway B (contract/paymob 1, contract/billing 7). */
 export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 	name: 'GATEWAY_B',
 	openCheckout: (attempt, payer) => openCheckout(paymob, attempt, payer),

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 
-/** Longest that a call may take (`facts/providers.md` 0). */
+/** Longest that a call may take (contract/identity 13). */
 const TIMEOUT_MS = 10_000;
 
 export type PaymobCall = {

@@ -1,6 +1,6 @@
 /**
  * What counts of a transaction. All but `refunded` is signed in a callback; what is not signed (`merchant_order_id`,
- * `extra`, `is_refund`, …) can be changed by whoever holds one genuine callback, and is not read (`facts/providers.md` 4.3).
+ * `extra`, `is_refund`, …) can be changed by whoever holds one genuine callback, and is not read (contract/paymob 4).
  */
 export type PaymobTransaction = {
 	id: string;
@@ -47,7 +47,7 @@ const amountOf = (value: unknown): number | null => {
 const isTime = (value: unknown): boolean =>
 	typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/.test(value);
 
-/** What is in the envelope `{type, obj}`, which some answers have and others do not (`facts/providers.md` 4.2). */
+/** What is in the envelope `{type, obj}`, which some answers have and others do not (contract/paymob 3). */
 export const unwrapped = (value: unknown): Fields => {
 	const {obj} = fieldsOf(value);
 	return obj === undefined ? fieldsOf(value) : fieldsOf(obj);
@@ -97,7 +97,7 @@ export const readCard = (value: unknown): PaymobCard | null => {
 	return {id, orderId, token, brand: typeof brand === 'string' ? brand : null, last4: digits?.[0] ?? null};
 };
 
-/** Whether money was taken (`facts/providers.md` 4.3, by the signed fields: every refund and void has a parent). */
+/** Whether money was taken (contract/paymob 4, by the signed fields: every refund and void has a parent). */
 export const isPayment = (transaction: PaymobTransaction): boolean => {
 	const {success, pending, isAuth, isVoided, isRefunded, hasError, hasParent} = transaction;
 	return success && !pending && !isAuth && !isVoided && !isRefunded && !hasError && !hasParent;
@@ -108,7 +108,7 @@ export const isReversed = ({success, hasParent, isVoided, isRefunded, refunded, 
 	success && !hasParent && (isVoided || (isRefunded && (refunded === 0 || refunded >= amount)));
 
 /**
- * What makes two deliveries the same (`facts/providers.md` 4.4): the transaction and its state. Of what was refunded
+ * What makes two deliveries the same (contract/paymob 5): the transaction and its state. Of what was refunded
  * only where something was, because it is not signed: else one genuine callback would make events without end.
  */
 export const transactionKey = (transaction: PaymobTransaction): string => {

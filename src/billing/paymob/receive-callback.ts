@@ -32,7 +32,10 @@ const parsed = (text: string): unknown => {
 	}
 };
 
-/** The kind of a body whose HMAC is right (`facts/providers.md` 4.3, 4.5, 4.7). @throws 400 whatever is wrong with it. */
+/**
+ * The kind of a body whose HMAC is right (contract/paymob 4, contract/paymob 6, contract/paymob 8). @throws 400
+ * whatever is wrong with it.
+ */
 const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind => {
 	const {type, obj, trigger_type: trigger, hmac: own} = fieldsOf(body);
 	if (secret !== null && type === 'TRANSACTION' && isHmac(hmac, secret, signedText(obj, TRANSACTION_FIELDS))) {
@@ -148,7 +151,7 @@ export const paymobApplier = ({paymob}: Services, event: GatewayEvent): Promise<
 
 /**
  * Notes and applies what the gateway itself answered to an inquiry, by the code of the callbacks and under the same
- * keys: it came over our own connection, so that it needs no HMAC (`facts/providers.md` 4.6).
+ * keys: it came over our own connection, so that it needs no HMAC (contract/paymob 7).
  */
 export const receiveAnswer = async (paymob: Paymob, kind: 'TRANSACTION' | 'TOKEN', obj: unknown): Promise<void> => {
 	const event = eventOf(paymob, kind, {type: kind, obj});

@@ -1,7 +1,10 @@
 import type {BillingAttempt} from '../attempt-store.ts';
 import type {Subscription} from '../subscription.ts';
 
-/** Days after the row became PAST_DUE on which a renewal is tried again (decisions 9). Try 0 is at the period's end. */
+/**
+ * Days after the row became PAST_DUE on which a renewal is tried again (contract/billing 10). Try 0 is at the period's
+ * end.
+ */
 export const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 const LAST_TRY = RETRY_DAYS.length;

@@ -73,7 +73,7 @@ const upgrade = ({attempt, row, now}: Paying): Effect => ({
 const effects = {ACTIVATE: activate, RENEW: renew, UPGRADE: upgrade};
 
 /**
- * Honors a payment (`facts/providers.md` 5.4), in the caller's transaction with row and attempt locked: attempt, row and
+ * Honors a payment (contract/billing 8), in the caller's transaction with row and attempt locked: attempt, row and
  * organization, invoice, audit.
  */
 export const settlePayment = async (

@@ -45,7 +45,7 @@ export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promi
 };
 
 /**
- * A first payment: what the attempt asked for was paid, so the row becomes active (`facts/providers.md` 5.4). An
+ * A first payment: what the attempt asked for was paid, so the row becomes active (contract/billing 8). An
  * attempt that was superseded, or given up because the gateway did not answer, counts like an open one: its money was
  * taken, and the organization has nothing else.
  * @param row null where we died before it was written.

@@ -96,7 +96,7 @@ const refund = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string>
 
 /**
  * Ends a subscription that must not run, and gives its payment back, before anything is written: a failure leaves the
- * event for the gateway's next delivery (`facts/providers.md` 5.5). The money first, because a subscription that has
+ * event for the gateway's next delivery (contract/billing 9). The money first, because a subscription that has
  * ended looks as if that had been done. @returns null where it may run. @throws 502.
  */
 export const endStray = async (

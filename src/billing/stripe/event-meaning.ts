@@ -51,7 +51,7 @@ const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
 		: {kind: 'subscription', id, organizationId: ownerOf(details?.metadata), invoice, deleted: null};
 };
 
-/** `facts/providers.md` 3.5: an event is only what makes us look. */
+/** contract/stripe 5: an event is only what makes us look. */
 export const meaningOf = (event: Stripe.Event): Meaning => {
 	if (!event.data?.object) {
 		return nothing('It tells of nothing.');

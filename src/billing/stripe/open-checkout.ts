@@ -45,7 +45,7 @@ export const openStripeCheckout = async (
 ): Promise<Checkout> => {
 	const price = priceOf(attempt);
 	const customer = await customerOf(stripe, payer);
-	// A session's metadata does not reach its subscription, whose events are what counts (`facts/providers.md` 3.2).
+	// A session's metadata does not reach its subscription, whose events are what counts (contract/stripe 2).
 	const metadata = {orgId: payer.organizationId, attemptId: attempt.id, plan: attempt.plan};
 	const session = await ask(
 		stripe.checkout.sessions.create(

@@ -45,7 +45,7 @@ const project = async (
 
 /**
  * Writes what the gateway says of a subscription, in the caller's transaction with organization and row locked
- * (`facts/providers.md` 3.5): duplicates and disorder end in the same row.
+ * (contract/stripe 5): duplicates and disorder end in the same row.
  * @param paid invoices that show what was paid for it, the one that the event tells of first.
  * @throws where nothing here is what it could belong to: the gateway sends it again, and somebody sees it in the log.
  */

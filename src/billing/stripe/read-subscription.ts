@@ -23,7 +23,7 @@ export type RemoteSubscription = {
 	latestInvoice: Stripe.Invoice | null;
 };
 
-/** `facts/providers.md` 5.2. */
+/** contract/billing 4. */
 const statuses: Record<string, SubscriptionStatus> = {
 	incomplete: 'INACTIVE',
 	incomplete_expired: 'INACTIVE',

@@ -136,7 +136,7 @@ const understand = (deps: Deps, event: Stripe.Event, run: Run): Promise<GatewayE
 /** The gateway's has 80 characters for each secret that it signs with. */
 const LONGEST_SIGNATURE = 1024;
 
-/** How far the time of a signature may be from ours, either way (`facts/providers.md` 3.4). */
+/** How far the time of a signature may be from ours, either way (contract/stripe 4). */
 const TOLERANCE_SECONDS = 300;
 
 /** The library refuses what is too old; this is for the other direction. It takes the last `t`, as the library does. */

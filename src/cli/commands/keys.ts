@@ -16,7 +16,7 @@ type KeyCard = {
 };
 type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
 
-/** Rows from before keys were kept have none until they are regenerated (interface 5.5). */
+/** Rows from before keys were kept have none until they are regenerated (contract/api-keys 5). */
 const NOT_KEPT = 'not kept; regenerate it to see it whole';
 const UNREADABLE =
 	'encrypted with another OPLINK_KEY_SECRET; it works, and is shown with that secret again or once it is regenerated';

@@ -4,7 +4,7 @@ import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Apple reads no more of its file (`facts/providers.md` 6.1); Google names no limit. */
+/** Apple reads no more of its file (contract/resolution 9); Google names no limit. */
 const APPLE_LIMIT_BYTES = 131_072;
 /** No file is read beyond: who a tenant's domain leads to may answer without end. */
 const MOST_BYTES = 1024 * 1024;

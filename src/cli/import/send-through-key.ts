@@ -20,8 +20,8 @@ const isUnderWay = (error: OplinkApiError): boolean =>
 	error.status === 409 && error.message.includes('Idempotency-Key');
 
 /**
- * The client gives up after its few retries (interface 7.6). An import has more time: it waits for the rate limit for as
- * long as it takes, and a little for its own request that is still under way.
+ * The client gives up after its few retries (contract/client 3). An import has more time: it waits for the rate limit
+ * for as long as it takes, and a little for its own request that is still under way.
  */
 const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
 	for (let meetings = 0; ; ) {

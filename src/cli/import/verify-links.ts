@@ -96,8 +96,8 @@ const createHead = (interruption: AbortSignal) => {
 type Head = ReturnType<typeof createHead>;
 
 /**
- * What a link's data answers to a HEAD, which counts no click (decisions 2); the reason where nothing does. The data
- * resolves as the page does, and is a fraction of the work.
+ * What a link's data answers to a HEAD, which counts no click (contract/hosts 6); the reason where nothing does. The
+ * data resolves as the page does, and is a fraction of the work.
  */
 const answerOf = async (url: string, {ask}: Head, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
 	for (;;) {

@@ -43,7 +43,7 @@ const adminLinks = (client: ApiClient, base: string): Links => {
 	};
 };
 
-/** The SERVER key where one is given and no organization is named, otherwise the admin token (decisions 12). */
+/** The SERVER key where one is given and no organization is named, otherwise the admin token (contract/cli 1). */
 export const linkSurface = async ({connection, options}: Context<{org?: string}>): Promise<LinkSurface> => {
 	const key = options.org ? null : connection.key();
 	if (key) {

@@ -66,7 +66,7 @@ export const isBrokenPipe = (error: unknown): boolean =>
 	error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 
 /**
- * Colour and animation only on a terminal that wants them (https://no-color.org, decisions 12); one of no width, as
+ * Colour and animation only on a terminal that wants them (https://no-color.org, contract/cli 2); one of no width, as
  * some build servers have, can show none.
  */
 export const isLively = (stream: OutStream, env: Io['env']): boolean =>

@@ -3,7 +3,7 @@ import {bar, type Ink} from './bar-chart.ts';
 import {AXIS_WIDTH, columnChart, fitted} from './column-chart.ts';
 import {ID_WIDTH, keyValues} from './output.ts';
 
-/** A report as the API answers it (decisions 8). */
+/** A report as the API answers it (contract/portal 7). */
 export type Stats = {
 	from: string;
 	to: string;

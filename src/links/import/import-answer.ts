@@ -6,7 +6,7 @@ import {shortUrl} from '../short-url.ts';
 import type {RowResult} from './import-chunk.ts';
 import type {ImportTarget} from './import-target.ts';
 
-/** A row's line of the answer (decisions 10). */
+/** A row's line of the answer (contract/admin 4). */
 export type ImportAnswer = {
 	line: number;
 	status: RowResult['status'];

@@ -79,7 +79,7 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
 }
 
 /**
- * Imports NDJSON of any length and answers a line per row while it still reads (decisions 10). Rows are applied in
+ * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
  * chunks, each in a transaction. A fault of ours ends the connection and not the answer, so that nobody takes the part
  * for the whole; a caller that hangs up ends the import after the chunk that is under way.
  * @throws 415 before anything is read.

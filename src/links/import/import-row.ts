@@ -6,7 +6,7 @@ import {newLink} from '../link-schemas.ts';
 import {contentCode, readOnlyFields} from './content-code.ts';
 import type {Line} from './line-batches.ts';
 
-/** Longest line of an import: what a body may have (decisions 3). */
+/** Longest line of an import: what a body may have (contract/requests 4). */
 export const MAX_ROW_BYTES = 256 * 1024;
 
 /** A row that can be imported. `isExported`: it is a link as the export wrote it, and no create body. */

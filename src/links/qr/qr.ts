@@ -13,7 +13,7 @@ const color = Joi.string()
 	.pattern(/^#?[0-9a-fA-F]{6}$/)
 	.messages({'string.pattern.base': '{{#label}} must be a colour as RRGGBB'});
 
-/** The query of both images (decisions 4). */
+/** The query of both images (contract/links 7). */
 export const qrQuery = Joi.object<QrOptions>({
 	size: integerQuery({min: 64, max: 2048}),
 	margin: integerQuery({min: 0, max: 16}).default(4),
@@ -72,7 +72,7 @@ const PNG_HEADERS = {'Content-Type': 'image/png'};
 
 type Image = 'svg' | 'png';
 
-/** The image of a link's short URL as a response: a private one, since it needs a credential (facts 6). */
+/** The image of a link's short URL as a response: a private one, since it needs a credential (contract/links 7). */
 export const qrReply = async (
 	image: Image,
 	{url}: {url: string},

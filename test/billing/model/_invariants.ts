@@ -64,7 +64,7 @@ const forgottenMoney: Rule = async (play, memory, _, payments) => {
 	for (const {gateway, id, attemptId, kept} of payments) {
 		// Also what went with a deleted organization: it had been counted.
 		const isCounted = memory.countedAt.has(keyOf(gateway, id));
-		// An order of one that is gone is an unknown one (`facts/providers.md` 5.5): UNMATCHED, if it is ever told.
+		// An order of one that is gone is an unknown one (contract/billing 9): UNMATCHED, if it is ever told.
 		const isUnknown = gateway === 'GATEWAY_B' && play.deletedAt !== null;
 		if (kept === 0 || isCounted || isUnknown) {
 			continue;
@@ -135,7 +135,7 @@ const secondSubscription: Rule = (play, _, seen) => {
 		: null;
 };
 
-/** What is ACTIVE is paid for the current period (`facts/providers.md` 5.2), however its plan was changed meanwhile. */
+/** What is ACTIVE is paid for the current period (contract/billing 4), however its plan was changed meanwhile. */
 const unpaidPeriod: Rule = (_, __, {row}, payments) => {
 	const isTold = row?.gateway === 'GATEWAY_A' && row.status === 'ACTIVE';
 	const end = row?.current_period_end?.getTime();

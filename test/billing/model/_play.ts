@@ -48,7 +48,10 @@ export const newPlay = async (world: World): Promise<Play> => {
 	};
 };
 
-/** Statuses that routes of billing may answer with (decisions 9); anything else that is thrown is a fault of ours. */
+/**
+ * Statuses that routes of billing may answer with (contract/billing 1); anything else that is thrown is a fault of
+ * ours.
+ */
 const EXPECTED = [400, 402, 403, 404, 409, 502, 503];
 
 /** Asks for something as a route would. What a killed service threw is nobody's answer. */

@@ -212,7 +212,7 @@ const userRoutes = (directory: Directory): HttpRoute[] => [
 	},
 ];
 
-/** The calls of `facts/providers.md` 1.4, and the change of an organization, which the provider has too. */
+/** The calls of contract/identity 10, and the change of an organization, which the provider has too. */
 export const backendApi = (directory: Directory): HttpRoute[] => [
 	...organizationRoutes(directory),
 	...membershipRoutes(directory),

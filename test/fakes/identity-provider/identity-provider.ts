@@ -101,8 +101,8 @@ const peopleOf = (directory: Directory): People => ({
 });
 
 /**
- * An identity provider on loopback that speaks the wire format of `facts/providers.md` 1 and 2 and keeps what it is
- * told: session tokens and their keys, the backend API, signed webhooks, and faults on demand.
+ * An identity provider on loopback that speaks the wire format of contract/identity 2, contract/identity 6 and keeps
+ * what it is told: session tokens and their keys, the backend API, signed webhooks, and faults on demand.
  */
 export const startIdentityProvider = async (options: IdentityProviderOptions = {}): Promise<IdentityProvider> => {
 	const {

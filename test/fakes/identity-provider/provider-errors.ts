@@ -12,7 +12,7 @@ export class ProviderError extends Error {
 	}
 }
 
-/** The body of a refusal (`facts/providers.md` 1.4). */
+/** The body of a refusal (contract/identity 10). */
 export const errorBody = ({code, message, longMessage, meta}: ProviderError) => ({
 	errors: [{code, message, long_message: longMessage, ...(meta === undefined ? {} : {meta})}],
 	clerk_trace_id: 'b2c3d4e5f60718293a4b5c6d7e8f9001',

@@ -1,6 +1,9 @@
 import {randomBytes} from 'node:crypto';
 
-/** What the provider says of its own things, as its API and its events spell it (`facts/providers.md` 1.3, 1.4). */
+/**
+ * What the provider says of its own things, as its API and its events spell it (contract/identity 8,
+ * contract/identity 10).
+ */
 export type Metadata = Record<string, unknown>;
 
 export type OrganizationRecord = {

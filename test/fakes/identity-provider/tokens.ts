@@ -5,7 +5,7 @@ import {primaryEmailOf} from './present.ts';
 import {idOf, newId, type Ref} from './records.ts';
 import type {SigningKeys} from './signing-keys.ts';
 
-/** Header `cat` of the kinds of token that an instance signs (`facts/providers.md` 1.1). */
+/** Header `cat` of the kinds of token that an instance signs (contract/identity 2). */
 const categories = {
 	session: 'cl_B7d4PD111AAA',
 	template: 'cl_B7d4PD222AAA',

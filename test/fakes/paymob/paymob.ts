@@ -131,7 +131,7 @@ const peopleOf = (merchant: Merchant) => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of `facts/providers.md` 4 and keeps what it is told:
+ * A payment gateway on loopback that speaks the wire format of contract/paymob 1 and keeps what it is told:
  * intentions, the hosted checkout, charges of saved cards, refunds, the inquiry, signed callbacks, and faults on demand.
  */
 export const startFakePaymob = async ({

@@ -8,7 +8,7 @@ export type StripeEvent = GatewayEvent & {
 	object: {id: string};
 };
 
-/** What the endpoint is told of (facts/providers.md 3.5); the fake makes more, as the real one does. */
+/** What the endpoint is told of (contract/stripe 5); the fake makes more, as the real one does. */
 export const ENABLED_EVENTS = [
 	'checkout.session.completed',
 	'checkout.session.expired',
@@ -22,7 +22,7 @@ export const ENABLED_EVENTS = [
 	'invoice.payment_action_required',
 ];
 
-/** The header over `${t}.${body}` (facts/providers.md 3.4). The key is the whole secret, `whsec_` included. */
+/** The header over `${t}.${body}` (contract/stripe 4). The key is the whole secret, `whsec_` included. */
 export const signatureHeader = (body: string, secret: string, at: Date): string => {
 	const t = Math.floor(at.getTime() / 1000);
 	return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;

@@ -93,7 +93,9 @@ export type FakeStripe = Pick<
 	stop(): Promise<void>;
 };
 
-/** The prices of the shipped plans, which name placeholders that are sent as they are (decisions 1, PLANS_FILE). */
+/**
+ * The prices of the shipped plans, which name placeholders that are sent as they are (contract/config 6, PLANS_FILE).
+ */
 const shippedPrices = (): Record<string, PriceInput> => {
 	const plans = readPlans(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8'));
 	return Object.fromEntries(
@@ -104,7 +106,7 @@ const shippedPrices = (): Record<string, PriceInput> => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of `facts/providers.md` 3 and keeps what it is told: the
+ * A payment gateway on loopback that speaks the wire format of contract/stripe 1 and keeps what it is told: the
  * API, hosted pages, the passing of time, signed webhooks, and faults on demand.
  */
 export const startFakeStripe = async ({

@@ -67,7 +67,7 @@ const paramsOf = (data: Record<string, unknown>): Record<string, string> =>
 			.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
 	);
 
-/** Seconds as whole hours that a link can have (decisions 4). */
+/** Seconds as whole hours that a link can have (contract/links 1). */
 const windowHours = (seconds: string | undefined): number | undefined => {
 	const hours = Math.ceil(Number(seconds) / 3600);
 	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, 720);

@@ -50,7 +50,7 @@ export const webUrl = (text: string | undefined, what: string): URL => {
 		throw new UnusableRow(`has no ${what}`);
 	}
 
-	// The parser takes `https:host` for a URL too (facts 1.8).
+	// The parser takes `https:host` for a URL too (contract/links 10).
 	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
 		throw new UnusableRow(`${what} '${shortened(text)}' is no http or https URL`);
 	}
