@@ -1,10 +1,12 @@
 import {randomUUID} from 'node:crypto';
+import type {TestFn} from 'ava';
 import {type Role, storedRole} from '../../src/auth/roles.ts';
 import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import type {TokenInput} from '../fakes/identity-provider/tokens.ts';
 import {organization, type TestOrganization} from './builders.ts';
 import {anonymous, type Caller, type Headers} from './callers.ts';
 import {createFakeClock, startService, type TestService} from './service.ts';
+import {startedFor} from './started.ts';
 
 /** The real service, and the identity provider that it trusts. */
 export type Portal = TestService & {provider: IdentityProvider};
@@ -26,6 +28,10 @@ export const startPortal = async (env: Record<string, string> = {}, clock = crea
 		},
 	};
 };
+
+/** A portal for all tests of a file. @param env, clock as `startPortal` takes them. */
+export const portalOf = (test: TestFn, env: Record<string, string> = {}, clock = createFakeClock()): Portal =>
+	startedFor(test, () => startPortal(env, clock));
 
 /** Somebody with a session. Each request has a fresh token, so that a moved clock expires none. */
 export const session = (portal: Portal, input: TokenInput, address?: string): Caller => {

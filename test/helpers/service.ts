@@ -2,6 +2,7 @@ import {randomBytes} from 'node:crypto';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import type {TestFn} from 'ava';
 import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import {clicksInFull} from '../../src/clicks/click-context.ts';
@@ -12,6 +13,7 @@ import {createFaultSampler} from '../../src/start/fault-sampler.ts';
 import {createLog} from '../../src/start/log.ts';
 import {type RunningService, startService as start} from '../../src/start/server.ts';
 import {createTestDatabase, type TestDatabase} from './database.ts';
+import {startedFor} from './started.ts';
 
 /** A clock that stands still until a test moves it. */
 export type FakeClock = Clock & {advance(seconds: number): void; set(at: Date): void};
@@ -98,6 +100,10 @@ export const startService = async (
 		},
 	};
 };
+
+/** A service for all tests of a file. @param env, clock as `startService` takes them. */
+export const serviceOf = (test: TestFn, env: Record<string, string> = {}, clock = createFakeClock()): TestService =>
+	startedFor(test, () => startService(env, clock));
 
 /** Rows of a table, of all clicks that were answered until now; clicks with what their contexts say. */
 export const storedRows = async (

@@ -1,17 +1,15 @@
 import {spawnSync} from 'node:child_process';
-import {mkdir, readdir} from 'node:fs/promises';
+import {readdir} from 'node:fs/promises';
 import {constants} from 'node:os';
 import path from 'node:path';
+import {packageRoot} from '../../src/package-root.ts';
 import {type Outcome, runAva} from './ava.ts';
 import {checkTypes} from './check-types.ts';
-import {findChromium} from './chromium.ts';
-import {compile, compiledArgs} from './compile.ts';
-import {prepareRedis} from './redis.ts';
-import {makeRunFolder} from './run-folder.ts';
+import {compileTests} from './compile.ts';
+import {prepareServers} from './servers.ts';
 import {createTeardown} from './teardown.ts';
-import {prepareTemplate} from './template.ts';
 
-/** Compares what the tests were answered with the document of the API; what does not fit is one more failure. */
+/** Compares the answers that tests received with the API document; each mismatch is a failure. */
 const withAnswers = async (outcome: Outcome, answers: string, check: string): Promise<Outcome> => {
 	if ((await readdir(answers)).length === 0) {
 		return outcome;
@@ -21,7 +19,7 @@ const withAnswers = async (outcome: Outcome, answers: string, check: string): Pr
 	return status === 0 ? outcome : {...outcome, exitCode: outcome.exitCode || 1, failed: outcome.failed + 1};
 };
 
-/** Runs the tests while the types are checked; where those do not fit, that ends the run, and is one more failure. */
+/** Runs the tests while the types are checked; a type error ends the run and is one more failure. */
 const withTypes = async (
 	interrupted: AbortSignal,
 	runTests: (ended: AbortSignal) => Promise<Outcome>,
@@ -45,37 +43,21 @@ const withTypes = async (
 };
 
 /**
- * Compiles the tests and runs them, all or those that the arguments name to ava, with a Chromium, against a PostgreSQL and a Redis of
- * their own, and ends both with the run, however it ends. The last line is 'N passed, N failed'.
+ * `npm test`: compiles all tests, starts the servers once, and runs AVA while the types are checked. One file is run by
+ * `npx ava FILE`. Everything that was started ends with the run, however it ends. The last line is 'N passed, N failed'.
  */
-const run = async (args: string[], interrupted: AbortSignal): Promise<Outcome> => {
+const run = async (options: string[], interrupted: AbortSignal): Promise<Outcome> => {
 	const teardown = createTeardown();
 	try {
-		const folder = await makeRunFolder(teardown, {inMemory: true});
-		const preparing = [
-			prepareRedis(folder, teardown),
-			prepareTemplate(folder, teardown),
-			findChromium(),
-			compile(teardown, args),
-		] as const;
-		// What is still being set up when another fails has to be undone too.
+		const preparing = [prepareServers(teardown), compileTests(teardown)] as const;
 		await Promise.allSettled(preparing);
-		const [redisUrl, {url, template}, chromium, compiled] = await Promise.all(preparing);
+		const [servers, compiled] = await Promise.all(preparing);
 		interrupted.throwIfAborted();
-		const answers = process.env['TEST_ANSWERS'] ?? path.join(folder, 'answers');
-		await mkdir(answers, {recursive: true});
-		const env = {
-			...process.env,
-			TMPDIR: folder,
-			TEST_DATABASE_URL: url,
-			TEST_TEMPLATE: template,
-			TEST_REDIS_URL: redisUrl,
-			TEST_CHROMIUM: chromium,
-			TEST_ANSWERS: answers,
-			TEST_BINARY: compiled.binary,
-		};
-		const outcome = await withTypes(interrupted, (ended) => runAva(compiledArgs(args, compiled), env, ended));
-		return await withAnswers(outcome, answers, compiled.answerCheck);
+		const env = {...process.env, ...servers, TEST_COMPILED: compiled};
+		const files = path.join(path.relative(packageRoot, compiled), 'test/**/*.js');
+		const outcome = await withTypes(interrupted, (ended) => runAva([...options, files], env, ended));
+		const check = path.join(compiled, 'test/setup/check-answers.js');
+		return await withAnswers(outcome, servers['TEST_ANSWERS'] ?? '', check);
 	} catch (error) {
 		console.error(interrupted.aborted ? 'interrupted' : error instanceof Error ? error.message : error);
 		return {exitCode: 1, passed: 0, failed: 1};

@@ -1,0 +1,24 @@
+import type {TestFn} from 'ava';
+
+type Stoppable = {stop(): Promise<unknown> | unknown};
+
+/**
+ * What all tests of a file share: started before the first of them, stopped after the last. It stands for the started thing
+ * from the beginning, but has members only while tests run.
+ */
+export const startedFor = <T extends Stoppable>(test: TestFn, start: () => Promise<T>): T => {
+	let started: T | undefined;
+	test.before(async () => {
+		started = await start();
+	});
+	test.after.always(() => started?.stop());
+	return new Proxy({} as T, {
+		get: (_target, name) => {
+			if (started === undefined) {
+				throw new Error(`${String(name)} is read before the tests have begun`);
+			}
+
+			return Reflect.get(started, name);
+		},
+	});
+};
