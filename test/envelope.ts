@@ -2,13 +2,9 @@ import {connect} from 'node:net';
 import test from 'ava';
 import {organization} from './helpers/builders.ts';
 import {admin, anonymous, send, withKey} from './helpers/callers.ts';
-import {startService, type TestService} from './helpers/service.ts';
+import {serviceOf} from './helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 test('an unknown path is 404 with every field of the envelope', async (t) => {
 	const {status, body, headers} = await anonymous(service).get('/portal/nowhere?x=1', {'X-Request-Id': 'my-id-1'});

@@ -2,7 +2,7 @@ import test from 'ava';
 import {routes} from '../src/app.ts';
 import {organization} from './helpers/builders.ts';
 import {type Answer, anonymous, type Headers} from './helpers/callers.ts';
-import {member, ops, type Portal, startPortal} from './helpers/portal.ts';
+import {member, ops, portalOf} from './helpers/portal.ts';
 
 /**
  * Written by hand from contract/hosts 7 and contract/portal 2: every route there is, and who may call it. A role
@@ -191,11 +191,7 @@ const rows = (text: string): string[][] =>
 		.split('\n')
 		.map((line) => line.trim().split(/\s+/));
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 test('the routes of the server are those of the specification, with their credentials and roles', (t) => {
 	const kind = ({credential, role}: (typeof routes)[number]) => {

@@ -3,13 +3,9 @@ import {runCli} from '../cli/_run-cli.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, send, withKey} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const keysPath = (id: string) => `/admin/organizations/${id}/api-keys`;
 

@@ -6,7 +6,7 @@ import {startService, type TestService} from '../helpers/service.ts';
 
 let dns: FakeDns;
 let service: TestService;
-test.before(async () => {
+test.serial.before(async () => {
 	dns = await startDns();
 	service = await startService({
 		DNS_SERVERS: dns.address,

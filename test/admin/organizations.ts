@@ -2,13 +2,9 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const create = async (body: object = {}) =>
 	(await admin(service).post('/admin/organizations', {name: `Acme ${randomUUID()}`, ...body})).body;

@@ -3,14 +3,10 @@ import {rollUp} from '../../src/clicks/roll-up.ts';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, storedRows, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const dataOf = ({id}: TestOrganization, kind: 'devices' | 'users', name: string) =>
 	`/admin/organizations/${id}/${kind}/${encodeURIComponent(name)}/data`;

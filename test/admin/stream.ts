@@ -3,20 +3,18 @@ import test from 'ava';
 import {createListener} from '../../src/clicks/click-stream-listener.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 import {iPhoneApp, network, open} from '../match/_phones.ts';
 import {listen, type ReceivedEvent} from './_event-stream.ts';
 
 const iphone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	// Some tests store clicks themselves, with no visit before that would have made the month.
 	await service.services.clickPartitions.ensure(service.clock.now());
 });
-test.after.always(() => service?.stop());
 
 const click = (url: string, headers: Record<string, string> = {'User-Agent': iphone}) =>
 	anonymous(service).get(new URL(url).pathname, headers);

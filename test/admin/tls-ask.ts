@@ -1,13 +1,9 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {admin, anonymous, send} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'go.oplink.test', PUBLIC_URL: 'https://api.oplink.test'});
 
 const domainOf = async (hostname: string, ...actions: string[]) => {
 	const org = await organization(service);

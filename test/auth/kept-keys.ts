@@ -7,7 +7,7 @@ import {startService, type TestService} from '../helpers/service.ts';
 
 let one: TestService;
 let other: TestService;
-test.before(async () => {
+test.serial.before(async () => {
 	const database = await createTestDatabase();
 	[one, other] = await Promise.all([
 		startService({}, undefined, database),

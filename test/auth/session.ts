@@ -9,7 +9,7 @@ const clock = createFakeClock();
 let idp: IdentityProvider;
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	idp = await startIdentityProvider({clock});
 	service = await startService(idp.env, clock);
 });

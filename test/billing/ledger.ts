@@ -3,21 +3,10 @@ import test from 'ava';
 import {runCli} from '../cli/_run-cli.ts';
 import {finish, start} from '../cli/_spawn-cli.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {
-	checkout,
-	deliverAll,
-	newOwner,
-	type StripeStage,
-	startStripeStage,
-	subscribed,
-	subscriptionOf,
-} from './_stripe-stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {checkout, deliverAll, newOwner, startStripeStage, subscribed, subscriptionOf} from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 const EVENTS = '/admin/billing/events';
 const operator = () => admin(stage.portal);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
 import {ops} from '../helpers/portal.ts';
+import {startedFor} from '../helpers/started.ts';
 import {attemptStatuses, entryOf, everythingOf} from './_billing-rows.ts';
 import {
 	changePlan,
@@ -11,17 +12,12 @@ import {
 	newOwner,
 	pass,
 	planOf,
-	type StripeStage,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
 } from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 type Whose = {organization: {id: string}};
 const byOperator = ({organization}: Whose, plan: string | null) =>

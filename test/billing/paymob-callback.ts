@@ -2,21 +2,10 @@ import test from 'ava';
 import {hmacOf} from '../../src/billing/paymob/paymob-hmac.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {startService} from '../helpers/service.ts';
-import {
-	checkout,
-	deliverOf,
-	newOwner,
-	type PaymobStage,
-	startPaymobStage,
-	subscribed,
-	subscriptionOf,
-} from './_paymob-stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {checkout, deliverOf, newOwner, startPaymobStage, subscribed, subscriptionOf} from './_paymob-stage.ts';
 
-let stage: PaymobStage;
-test.before(async () => {
-	stage = await startPaymobStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startPaymobStage());
 
 const PATH = '/webhook/gateway-b';
 const refused = {status: 400, message: 'Invalid webhook signature'};

@@ -1,5 +1,6 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
+import {startedFor} from '../helpers/started.ts';
 import {
 	activeOf,
 	checkout,
@@ -8,18 +9,13 @@ import {
 	invoicesOf,
 	ledgerOf,
 	newOwner,
-	type PaymobStage,
 	planOf,
 	startPaymobStage,
 	subscribed,
 	subscriptionOf,
 } from './_paymob-stage.ts';
 
-let stage: PaymobStage;
-test.before(async () => {
-	stage = await startPaymobStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startPaymobStage());
 
 test('a checkout answers the page of the gateway and leaves an INACTIVE subscription without a plan', async (t) => {
 	const owner = await newOwner(stage);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {startedFor} from '../helpers/started.ts';
 import {forged, pay, tampered, twoCheckouts} from './_callbacks.ts';
 import {
 	checkout,
@@ -9,7 +10,6 @@ import {
 	ledgerOf,
 	newOwner,
 	outcomesOf,
-	type PaymobStage,
 	planOf,
 	runMinute,
 	SOLO,
@@ -18,11 +18,7 @@ import {
 	subscriptionOf,
 } from './_paymob-stage.ts';
 
-let stage: PaymobStage;
-test.before(async () => {
-	stage = await startPaymobStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startPaymobStage());
 
 test('a duplicate webhook is 200 and has no effect', async (t) => {
 	const owner = await newOwner(stage);

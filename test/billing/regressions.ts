@@ -1,14 +1,11 @@
 import test from 'ava';
+import {startedFor} from '../helpers/started.ts';
 import {playSequence} from './model/_sequence.ts';
 import type {Step} from './model/_steps.ts';
-import {startWorld, type World} from './model/_world.ts';
+import {startWorld} from './model/_world.ts';
 
 /** What `model/sequences.ts` once found, each as short as it gets. The rules are those of `model/_invariants.ts`. */
-let world: World;
-test.before(async () => {
-	world = await startWorld();
-});
-test.after.always(() => world?.stop());
+const world = startedFor(test, () => startWorld());
 
 const plays = test.macro(async (t, steps: readonly Step[]) => {
 	await t.notThrowsAsync(playSequence(world, steps));

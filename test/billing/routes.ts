@@ -15,7 +15,7 @@ import {
 
 let stage: StripeStage;
 let off: StripeStage;
-test.before(async () => {
+test.serial.before(async () => {
 	[stage, off] = await Promise.all([startStripeStage(), startStripeStage({STRIPE_SECRET_KEY: ''})]);
 });
 test.after.always(async () => {

@@ -1,24 +1,20 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
 import type {Member} from '../helpers/portal.ts';
+import {startedFor} from '../helpers/started.ts';
 import {attemptsOf, everythingOf} from './_billing-rows.ts';
 import {
 	changePlan,
 	checkout,
 	deliverAll,
 	newOwner,
-	type StripeStage,
 	setLibrary,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
 } from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 /** What goes wrong with each call, from then on. */
 const faults: Record<string, object> = {

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
+import {startedFor} from '../helpers/started.ts';
 import {attemptStatuses, attemptsOf, entryOf, everythingOf, ledgerOf} from './_billing-rows.ts';
 import {GROWTH} from './_official-stripe.ts';
 import {
@@ -10,18 +11,13 @@ import {
 	idsOf,
 	newOwner,
 	planOf,
-	type StripeStage,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
 	takeEvents,
 } from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 /** A checkout that somebody else's software opened at the same account, and that is paid. */
 const payElsewhere = async (metadata: Record<string, string>): Promise<void> => {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import {cancelSuspended} from '../../src/billing/jobs/cancel-suspended.ts';
 import {admin} from '../helpers/callers.ts';
+import {startedFor} from '../helpers/started.ts';
 import {attemptStatuses, attemptsOf, entryOf, everythingOf} from './_billing-rows.ts';
 import {
 	changePlan,
@@ -10,18 +11,13 @@ import {
 	newOwner,
 	pass,
 	planOf,
-	type StripeStage,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
 	takeEvents,
 } from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 const chargesOf = ({organization}: {organization: {id: string}}) =>
 	stage.stripe.charges.filter(({organizationId}) => organizationId === organization.id);

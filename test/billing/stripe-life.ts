@@ -1,19 +1,8 @@
 import test from 'ava';
-import {
-	deliverAll,
-	newOwner,
-	planOf,
-	type StripeStage,
-	startStripeStage,
-	subscribed,
-	subscriptionOf,
-} from './_stripe-stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {deliverAll, newOwner, planOf, startStripeStage, subscribed, subscriptionOf} from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 test.serial('a checkout opens a hosted page, and only what the gateway tells activates the subscription', async (t) => {
 	const owner = await newOwner(stage);

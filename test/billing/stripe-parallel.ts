@@ -1,22 +1,18 @@
 import test from 'ava';
+import {startedFor} from '../helpers/started.ts';
 import {attemptStatuses, everythingOf, ledgerOf} from './_billing-rows.ts';
 import {
 	changePlan,
 	checkout,
 	deliverAll,
 	newOwner,
-	type StripeStage,
 	startStripeStage,
 	subscribed,
 	subscriptionOf,
 	takeEvents,
 } from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 const permutations = <T>(items: T[]): T[][] =>
 	items.length < 2

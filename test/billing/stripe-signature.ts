@@ -2,13 +2,10 @@ import {createHmac, randomUUID} from 'node:crypto';
 import test from 'ava';
 import {anonymous, send} from '../helpers/callers.ts';
 import {createFakeClock, startService} from '../helpers/service.ts';
-import {type StripeStage, startStripeStage} from './_stripe-stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {startStripeStage} from './_stripe-stage.ts';
 
-let stage: StripeStage;
-test.before(async () => {
-	stage = await startStripeStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStripeStage());
 
 const BODY = '{"id":"evt_test_1","object":"event","type":"plan.created","data":{"object":{"id":"plan_1"}}}';
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');

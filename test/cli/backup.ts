@@ -19,7 +19,7 @@ let service: TestService;
 let acme: TestOrganization;
 let backup: Buffer;
 
-test.before(async () => {
+test.serial.before(async () => {
 	({service, acme, backup} = await backedUp());
 });
 test.after.always(() => service?.stop());

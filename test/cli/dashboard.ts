@@ -13,7 +13,7 @@ import {createScreen} from './_screen.ts';
 
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService();
 });
 test.after.always(() => service?.stop());

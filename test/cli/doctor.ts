@@ -18,7 +18,7 @@ type Finding = {area: string; check: string; status: string; message: string; ne
 
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService({}, createFakeClock(new Date()));
 });
 test.after.always(async () => {

@@ -9,7 +9,7 @@ import {finish, start} from './_spawn-cli.ts';
 
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService();
 });
 test.after.always(async () => {

@@ -3,16 +3,12 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {startRecordingServer} from './_recording-server.ts';
 import {finish, start} from './_spawn-cli.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const env = () => ({OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken});
 const run = (t: ExecutionContext, ...argv: string[]) => finish(start(t, ['privacy', ...argv], env()));

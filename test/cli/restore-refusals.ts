@@ -9,7 +9,7 @@ import {contents} from './_contents.ts';
 let service: TestService;
 let backup: Buffer;
 
-test.before(async () => {
+test.serial.before(async () => {
 	({service, backup} = await backedUp());
 });
 test.after.always(() => service?.stop());

@@ -10,7 +10,7 @@ import {runCli} from './_run-cli.ts';
 
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService();
 });
 test.after.always(async () => {

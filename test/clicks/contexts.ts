@@ -4,14 +4,10 @@ import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click
 import {type Click, directly} from '../../src/clicks/record-click.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {createFakeClock, startService, storedRows, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, storedRows} from '../helpers/service.ts';
 import {clickOn, hash, matchOf} from './_left-behind.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const unknown: ClickContext = {
 	platform: null,

@@ -5,18 +5,16 @@ import fc from 'fast-check';
 import {rollUp, rollUpStep} from '../../src/clicks/roll-up.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {countRows, type Row, storeRows} from './_counted.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	// A partition waits for the open transactions of the table, and they for the step after this one.
 	for (const month of [-3, -2, -1, 0, 1]) {
 		await service.services.clickPartitions.ensure(new Date(Date.UTC(2026, 2 + month, 1)));
 	}
 });
-test.after.always(() => service?.stop());
 
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 96 * QUARTER_MS;

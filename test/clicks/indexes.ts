@@ -12,7 +12,7 @@ let service: TestService;
 let organizationId: string;
 const linkId = randomUUID();
 const day = (n: number): Date => new Date(Date.UTC(2026, 2, n));
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService();
 	({id: organizationId} = await organization(service));
 	const {db, clickPartitions} = service.services;

@@ -8,14 +8,10 @@ import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {createFakeClock, startService, storedRows, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService, storedRows} from '../helpers/service.ts';
 import {clickOn, countOf, entry, frameOf, hash, later, leftBehind, matchOf} from './_left-behind.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 test('a frame that is torn or damaged ends what is read, and what stood before it is whole', (t) => {
 	const [first, second] = [encodeFrame('one\n'), encodeFrame('two …\n')];

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {storeRows} from './_counted.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const clickAt = (at: number) => ({
 	kind: 'click' as const,

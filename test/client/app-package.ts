@@ -17,7 +17,7 @@ const run = promisify(execFile);
 let app: string;
 let installed: string;
 let archive: string;
-test.before(async () => {
+test.serial.before(async () => {
 	app = realpathSync(await mkdtemp(path.join(tmpdir(), 'app-')));
 	const folder = path.join(app, 'package');
 	await buildClientPackage(packageRoot, folder);

@@ -75,7 +75,7 @@ const build = async () => {
 };
 
 let built: Awaited<ReturnType<typeof build>>;
-test.before(async () => {
+test.serial.before(async () => {
 	built = await build();
 });
 test.after.always(() => built && rm(built.folder, {recursive: true}));

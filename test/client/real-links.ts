@@ -2,14 +2,10 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {type Link, type LinkDomain, OplinkApiError} from '../../src/client/oplink.ts';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 /** Complete by its type, so that a field which the server adds or drops shows. */
 const linkFields: Record<keyof Link, true> = {

@@ -3,14 +3,10 @@ import test from 'ava';
 import {type LinkData, type MatchFound, OplinkApiError} from '../../src/client/oplink.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const iPhone =
 	'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';

@@ -22,7 +22,7 @@ import {
 } from './_clusters.ts';
 
 const dataDirs = createDataDirs();
-test.before(dataDirs.make);
+test.serial.before(dataDirs.make);
 test.after.always(dataDirs.remove);
 
 test('after kill -9 of the server the next start has all data', async (t) => {

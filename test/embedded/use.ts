@@ -16,7 +16,7 @@ import {
 } from './_clusters.ts';
 
 const dataDirs = createDataDirs();
-test.before(dataDirs.make);
+test.serial.before(dataDirs.make);
 test.after.always(dataDirs.remove);
 
 test('the first start makes the database, the next finds what was written', async (t) => {

@@ -10,17 +10,13 @@ import {startJobs} from '../../src/jobs/start-jobs.ts';
 import {exposition} from '../../src/metrics/instruments.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, portalOf} from '../helpers/portal.ts';
 import {storedRows} from '../helpers/service.ts';
 
 const HOUR = 3600;
 const MONTH = 31 * 24 * HOUR;
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** Seconds that the clock is set by, one after the other, and back to where it was in the end. */
 const jumps = [HOUR, -HOUR, -HOUR, HOUR, MONTH, -2 * MONTH, MONTH];

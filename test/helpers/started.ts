@@ -8,7 +8,7 @@ type Stoppable = {stop(): Promise<unknown> | unknown};
  */
 export const startedFor = <T extends Stoppable>(test: TestFn, start: () => Promise<T>): T => {
 	let started: T | undefined;
-	test.before(async () => {
+	test.serial.before(async () => {
 		started = await start();
 	});
 	test.after.always(() => started?.stop());

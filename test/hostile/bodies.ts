@@ -2,13 +2,9 @@ import {connect, type Socket} from 'node:net';
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const open = (): Promise<Socket> =>
 	new Promise((resolve, reject) => {

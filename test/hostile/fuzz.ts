@@ -28,7 +28,7 @@ let stripe: FakeStripe;
 let paymob: FakePaymob;
 /** The secrets of whoever signs. */
 let env: Record<string, string>;
-test.before(async () => {
+test.serial.before(async () => {
 	const clock = createFakeClock();
 	[stripe, paymob] = await Promise.all([startFakeStripe({clock}), startFakePaymob({clock})]);
 	// Nobody answers DNS here, so that verifying a domain fails at once and without a network.

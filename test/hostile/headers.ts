@@ -5,7 +5,7 @@ import {startService, type TestService} from '../helpers/service.ts';
 
 let service: TestService;
 let behindNobody: TestService;
-test.before(async () => {
+test.serial.before(async () => {
 	[service, behindNobody] = await Promise.all([startService(), startService({TRUSTED_PROXIES: '192.0.2.1'})]);
 });
 test.after.always(() => Promise.all([service?.stop(), behindNobody?.stop()]));

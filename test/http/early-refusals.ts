@@ -3,13 +3,9 @@ import {connect, type Socket} from 'node:net';
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';

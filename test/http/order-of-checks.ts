@@ -1,13 +1,9 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 test('the messages of a missing, malformed and unknown key are those of the specification', async (t) => {
 	for (const [headers, message] of [

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {send} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
 // A path without a query is answered in front of Koa, and with one behind it: by the same code, so that both are the same.
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const post = async (path: string, headers: Record<string, string>, body: string) => {
 	const answer = await send(service.url, 'POST', path, {'X-Request-Id': 'one', ...headers}, body);

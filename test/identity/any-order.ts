@@ -1,13 +1,9 @@
 import test from 'ava';
 import type {WebhookEvent} from '../fakes/identity-provider/webhooks.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {address, mirrored, mirroredUser, orders, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 type Story = {events: WebhookEvent[]; read: () => Promise<unknown>};
 

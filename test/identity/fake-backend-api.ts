@@ -4,7 +4,7 @@ import {createFakeClock} from '../helpers/service.ts';
 
 let idp: IdentityProvider;
 const clock = createFakeClock();
-test.before(async () => {
+test.serial.before(async () => {
 	idp = await startIdentityProvider({clock});
 });
 test.after.always(() => idp.stop());

@@ -1,12 +1,9 @@
 import test from 'ava';
-import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
+import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
+import {startedFor} from '../helpers/started.ts';
 
 // One test after another: a fault meets whatever call comes next.
-let idp: IdentityProvider;
-test.before(async () => {
-	idp = await startIdentityProvider();
-});
-test.after.always(() => idp.stop());
+const idp = startedFor(test, () => startIdentityProvider());
 
 const call = (method: string, path: string, body?: object, signal?: AbortSignal) =>
 	fetch(`${idp.env.IDP_API_URL}${path}`, {

@@ -7,16 +7,13 @@ import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import {Webhook} from 'svix';
 import {startDevelopment} from '../fakes/identity-provider/development.ts';
-import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
+import {startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import {createFakeClock} from '../helpers/service.ts';
+import {startedFor} from '../helpers/started.ts';
 
 type Received = {path: string | undefined; headers: Record<string, string>; body: string};
 
-let idp: IdentityProvider;
-test.before(async () => {
-	idp = await startIdentityProvider();
-});
-test.after.always(() => idp.stop());
+const idp = startedFor(test, () => startIdentityProvider());
 
 /** A service that keeps what it receives and answers with `status()`. */
 const receiver = async (t: ExecutionContext, status = () => 200) => {

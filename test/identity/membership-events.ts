@@ -1,14 +1,10 @@
 import test from 'ava';
 import type {MembershipRecord} from '../fakes/identity-provider/records.ts';
 import {admin} from '../helpers/callers.ts';
-import {type Portal, session, startPortal} from '../helpers/portal.ts';
+import {portalOf, session} from '../helpers/portal.ts';
 import {address, deliverAbout, membershipEvent, mirrored, mirroredUser, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** Somebody who joins, whose event is delivered alone: nothing else was told of them or of the organization. */
 const joined = async (

@@ -2,15 +2,11 @@ import test from 'ava';
 import {forgetDeliveries} from '../../src/identity/forget-deliveries.ts';
 import {organization as organizationMadeHere} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {type Portal, session, startPortal} from '../helpers/portal.ts';
+import {portalOf, session, startPortal} from '../helpers/portal.ts';
 import {createFakeClock} from '../helpers/service.ts';
 import {address, deliverAbout, mirrored, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const auditOf = async (id: string) => (await admin(portal).get(`/admin/organizations/${id}/audit-log`)).body.data;
 const idOf = async (organization: {id: string}): Promise<string> =>

@@ -1,16 +1,14 @@
 import test from 'ava';
 import {createProviderClient, type ProviderClient} from '../../src/identity/provider-client.ts';
 import type {Call, FaultInput} from '../fakes/identity-provider/faults.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {address} from './_mirror.ts';
 
-let portal: Portal;
 let client: ProviderClient;
-test.before(async () => {
-	portal = await startPortal();
+const portal = portalOf(test);
+test.serial.before(async () => {
 	client = portal.services.provider;
 });
-test.after.always(() => portal?.stop());
 
 const callsOf = (id: string): Call[] => portal.provider.calls.filter(({path}) => path.includes(id));
 const made = () => {

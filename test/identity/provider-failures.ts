@@ -2,14 +2,10 @@ import test from 'ava';
 import {systemCaller} from '../../src/audit/audit-log.ts';
 import {fetchOnDemand} from '../../src/identity/fetch-on-demand.ts';
 import type {FaultInput} from '../fakes/identity-provider/faults.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {address, membershipEvent, mirrored, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const founder = () => {
 	const {provider} = portal;

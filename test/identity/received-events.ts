@@ -3,15 +3,11 @@ import {forgetDeliveries} from '../../src/identity/forget-deliveries.ts';
 import {runCli} from '../cli/_run-cli.ts';
 import {finish, start} from '../cli/_spawn-cli.ts';
 import {admin} from '../helpers/callers.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf, startPortal} from '../helpers/portal.ts';
 import {createFakeClock} from '../helpers/service.ts';
 import {mirrored, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const EVENTS = '/admin/webhooks/events';
 const envOf = (on = portal) => ({OPLINK_URL: on.url, OPLINK_ADMIN_TOKEN: on.adminToken});

@@ -1,13 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {address, deliverAbout, mirrored, mirroredUser, taken} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** A row that is older than the account at the provider. */
 const rowOf = async (email: string): Promise<string> => {

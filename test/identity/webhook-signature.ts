@@ -5,15 +5,11 @@ import {verifyDelivery} from '../../src/identity/webhook-signature.ts';
 import {anonymous, type Headers} from '../helpers/callers.ts';
 import {openLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {createFakeClock, startService} from '../helpers/service.ts';
 import {mirrored} from './_mirror.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const refused = {status: 400, message: 'Invalid webhook signature'};

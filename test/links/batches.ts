@@ -5,15 +5,13 @@ import {lockLinkCount} from '../../src/links/link-store.ts';
 import {insertPlain} from '../../src/links/link-writer.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	// What the statement of all has to give up for.
 	await service.services.db.raw(`ALTER TABLE links ADD CONSTRAINT links_refused_check CHECK (path <> '/refused')`);
 });
-test.after.always(() => service?.stop());
 
 const stored = async ({id}: TestOrganization) => {
 	const {db} = service.services;

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({LINK_DOMAIN: 'go.example.com'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 

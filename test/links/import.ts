@@ -4,13 +4,9 @@ import {createInterface} from 'node:readline';
 import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {type Answer, admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({LINK_DOMAIN: 'go.example.com'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 type Row = {
 	line: number;

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const codes = ({body}: {body: {data: Array<{shortCode: string}>}}) => body.data.map(({shortCode}) => shortCode);
 

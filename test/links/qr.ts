@@ -5,13 +5,9 @@ import QRCode from 'qrcode';
 import {qrPng} from '../../src/links/qr/qr.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 type Pixels = {width: number; height: number; data: Buffer};
 // The decoder that the QR library has under it: another one than wrote the image.

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({LINK_DOMAIN: 'go.example.com'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'go.example.com'});
 
 test('a link is read as it was created, with its domain', async (t) => {
 	const acme = await organization(service);

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 test('an update changes the fields that it names and no others, and answers the bare link', async (t) => {
 	const clock = createFakeClock();

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const attemptsOf = async ({id}: TestOrganization, on = service) =>
 	(await admin(on).get(`/admin/organizations/${id}/matches`)).body;

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, userAgents, visit} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 // Serial: they move the one clock.
 test.serial('a guess is high for ten minutes after the click, then medium by the same method', async (t) => {

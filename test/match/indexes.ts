@@ -5,12 +5,11 @@ import type {Asker} from '../../src/match/asker.ts';
 import {clickStatements, findAround, findInNetwork} from '../../src/match/find-clicks.ts';
 import {normalise} from '../../src/match/match-signals.ts';
 import {organization} from '../helpers/builders.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {clicked, network} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	const {db} = service.services;
 	await clicked(service, await organization(service), network()(1));
 	await service.services.clickJournal.settled();
@@ -26,7 +25,6 @@ test.before(async () => {
 	);
 	await db.raw('ANALYZE match_clicks');
 });
-test.after.always(() => service?.stop());
 
 /** An app that says nothing, somewhere. */
 const asker = (now: Date): Asker => ({

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 test('without a click the answer is 200 with exactly two fields, whatever is sent', async (t) => {
 	for (const body of [undefined, {}, iPhoneApp, {deviceId: 'device-0001', clipboardToken: 'a shopping list'}]) {

@@ -6,7 +6,7 @@ import {open, userAgents} from './_phones.ts';
 
 let service: TestService;
 
-test.before(async () => {
+test.serial.before(async () => {
 	service = await startService();
 });
 test.after.always(async () => {

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 /** A service whose clock only this test moves. */
 const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open} from './_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 /** A request as a script of a web page makes it. */
 const fromPage = (address: string, fields: object, headers: Record<string, string> = {}) =>

@@ -6,13 +6,9 @@ import {createMetrics} from '../../src/metrics/metrics.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, anonymous, send, withKey} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 /** As Prometheus on this machine asks: without a forwarded address. */
 const scrape = async (): Promise<string> => (await send(service.url, 'GET', '/metrics')).text;

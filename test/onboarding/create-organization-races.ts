@@ -1,12 +1,8 @@
 import test from 'ava';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {createOrganization, newcomer, organizationsNamed, uniqueName} from './_newcomer.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/onboarding/create-organization';
 const statuses = (answers: Array<{status: number}>) => answers.map(({status}) => status).toSorted();

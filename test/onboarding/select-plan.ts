@@ -1,13 +1,9 @@
 import test from 'ava';
 import {auditOf} from '../helpers/audit.ts';
-import {member, ops, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, session} from '../helpers/portal.ts';
 import {newcomer, uniqueName} from './_newcomer.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/onboarding/select-plan';
 const owner = () => member(portal, {role: 'owner', plan: null, appConfig: null});

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {member, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, portalOf, session} from '../helpers/portal.ts';
 import {createOrganization, newcomer, uniqueName} from './_newcomer.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/onboarding/state';
 

@@ -13,7 +13,7 @@ const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('types
 
 let folder: string;
 let types: string;
-test.before(async () => {
+test.serial.before(async () => {
 	folder = await mkdtemp(path.join(tmpdir(), 'client-types-'));
 	types = await clientTypes(document, folder);
 });

@@ -2,13 +2,9 @@ import {createHash} from 'node:crypto';
 import test from 'ava';
 import {routes} from '../../src/app.ts';
 import {anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({PUBLIC_URL: 'https://api.acme.test', LINK_DOMAIN: 'go.acme.test'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {PUBLIC_URL: 'https://api.acme.test', LINK_DOMAIN: 'go.acme.test'});
 
 test('GET /openapi.json is the document of this server', async (t) => {
 	const {status, headers, body} = await anonymous(service).get('/openapi.json');

@@ -5,18 +5,14 @@ import type {JsonSchema} from '../../src/openapi/json-schema.ts';
 import type {Operation} from '../../src/openapi/operation.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {type Answer, admin, anonymous, type Caller, withKey} from '../helpers/callers.ts';
-import {member, ops, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, session} from '../helpers/portal.ts';
 import {document} from '../setup/documented.ts';
 import {beyondSchema, fits, valuesOf} from './_fitting.ts';
 
 const BODIES = 25;
 const SEED = 1;
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** Operations that take JSON from others than those who sign it, with its schema. */
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,23 +1,22 @@
 import test, {type ExecutionContext} from 'ava';
 import type {Page} from 'playwright-core';
 import {link, organization} from '../helpers/builders.ts';
+import {startedFor} from '../helpers/started.ts';
 import type {ReaderName} from './_readers.ts';
-import {type Stage, startStage, tokenOf, visit} from './_stage.ts';
+import {startStage, tokenOf, visit} from './_stage.ts';
 
 // One browser has one clipboard, so these tests run one after the other.
 
-let stage: Stage;
 let clipboard: Page;
 let url: string;
-test.before(async () => {
-	stage = await startStage();
+const stage = startedFor(test, () => startStage());
+test.serial.before(async () => {
 	({url} = await link(await organization(stage.service)));
 	const context = await stage.browser.newContext();
 	await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: stage.url});
 	clipboard = await context.newPage();
 	await clipboard.goto(`${stage.url}/health/live`);
 });
-test.after.always(() => stage?.stop());
 
 const copied = (): Promise<string> => clipboard.evaluate(() => navigator.clipboard.readText());
 

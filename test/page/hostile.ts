@@ -1,13 +1,10 @@
 import test from 'ava';
 import {hostileTexts} from '../fixtures/link-view.ts';
 import {link, organization} from '../helpers/builders.ts';
-import {type Stage, startStage, visit} from './_stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {startStage, visit} from './_stage.ts';
 
-let stage: Stage;
-test.before(async () => {
-	stage = await startStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStage());
 
 const readers = ['iPhone', 'androidInApp', 'desktop', 'crawler'] as const;
 

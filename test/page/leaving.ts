@@ -1,15 +1,14 @@
 import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {startedFor} from '../helpers/started.ts';
 import {decodeQR} from './_qr.ts';
-import {type Stage, startStage, tokenOf, type Visit, visit} from './_stage.ts';
+import {startStage, tokenOf, type Visit, visit} from './_stage.ts';
 
-let stage: Stage;
 let acme: TestOrganization;
-test.before(async () => {
-	stage = await startStage();
+const stage = startedFor(test, () => startStage());
+test.serial.before(async () => {
 	acme = await organization(stage.service);
 });
-test.after.always(() => stage?.stop());
 
 const appStore = 'https://apps.apple.com/app/id123456789';
 const playStore = 'https://play.google.com/store/apps/details?id=com.acme.shop';

@@ -1,17 +1,16 @@
 import test from 'ava';
 import {pageLanguages, pageStrings} from '../../src/resolution/page-strings.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
+import {startedFor} from '../helpers/started.ts';
 import {faintTexts, layoutFaults} from './_looks.ts';
 import {people} from './_readers.ts';
-import {type Stage, startStage, visit} from './_stage.ts';
+import {startStage, visit} from './_stage.ts';
 
-let stage: Stage;
 let acme: TestOrganization;
-test.before(async () => {
-	stage = await startStage();
+const stage = startedFor(test, () => startStage());
+test.serial.before(async () => {
 	acme = await organization(stage.service, {name: 'Donaudampfschifffahrtsgesellschaftskapitänsmützen'});
 });
-test.after.always(() => stage?.stop());
 
 const image = 'https://img.example.com/cover.png';
 const narrow = {viewport: {width: 320, height: 640}, screen: {width: 320, height: 640}};

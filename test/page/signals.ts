@@ -2,16 +2,15 @@ import {setTimeout as delay} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {storedRows} from '../helpers/service.ts';
+import {startedFor} from '../helpers/started.ts';
 import type {ReaderName} from './_readers.ts';
-import {type Stage, signalsOf, startStage, tokenOf, type VisitOptions, visit} from './_stage.ts';
+import {signalsOf, startStage, tokenOf, type VisitOptions, visit} from './_stage.ts';
 
-let stage: Stage;
 let acme: TestOrganization;
-test.before(async () => {
-	stage = await startStage();
+const stage = startedFor(test, () => startStage());
+test.serial.before(async () => {
 	acme = await organization(stage.service);
 });
-test.after.always(() => stage?.stop());
 
 /** Runs in the page: keeps count of its beacons where the next page of the service can read it. */
 const countBeacons = () => {

@@ -2,13 +2,10 @@ import test, {type ExecutionContext} from 'ava';
 import {Oplink} from '../../src/client/oplink.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {type Stage, signalsOf, startStage, visit} from './_stage.ts';
+import {startedFor} from '../helpers/started.ts';
+import {signalsOf, startStage, visit} from './_stage.ts';
 
-let stage: Stage;
-test.before(async () => {
-	stage = await startStage();
-});
-test.after.always(() => stage?.stop());
+const stage = startedFor(test, () => startStage());
 
 /** A link of a new organization, and a phone that will open its page and its app from one address. */
 const begin = async () => {

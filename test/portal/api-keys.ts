@@ -1,13 +1,9 @@
 import test from 'ava';
 import {anonymous, withKey} from '../helpers/callers.ts';
-import {type Member, member, ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {type Member, member, ops, portalOf, startPortal} from '../helpers/portal.ts';
 import {missing, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const keys = '/portal/api-keys';
 const locked = {sdkKey: null, serverKey: null, locked: true};

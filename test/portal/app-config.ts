@@ -1,13 +1,9 @@
 import test from 'ava';
 import {exampleAppConfig} from '../helpers/builders.ts';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, portalOf} from '../helpers/portal.ts';
 import {invalid, noRole, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/app-config';
 const stored = {

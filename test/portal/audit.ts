@@ -1,13 +1,9 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
-import {member, ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, startPortal} from '../helpers/portal.ts';
 import {invalid, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/audit-log';
 

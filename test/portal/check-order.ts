@@ -1,14 +1,10 @@
 import {randomUUID} from 'node:crypto';
 import test, {type ExecutionContext} from 'ava';
 import {admin, anonymous, type Caller} from '../helpers/callers.ts';
-import {type Member, member, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {type Member, member, portalOf, session, startPortal} from '../helpers/portal.ts';
 import {invalid, missing, noMember, noOrganization, noRole, notActive, refused, spent, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** A tier that is none: whoever is told so has passed every check before the values. */
 const badTier = '/portal/api-keys/ADMIN/regenerate';

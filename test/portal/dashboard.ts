@@ -1,15 +1,11 @@
 import test from 'ava';
 import {link, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../helpers/callers.ts';
-import {member, ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, startPortal} from '../helpers/portal.ts';
 import {open, visit} from '../match/_phones.ts';
 import {invalid, noRole, refused} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const dashboard = '/portal/dashboard';
 

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {member, ops, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, session, startPortal} from '../helpers/portal.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from '../match/_phones.ts';
 import {missing, opsOnly, refused} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 /** Every row that a match would write or change. */
 const traces = async () => {

@@ -7,7 +7,7 @@ import {invalid, refused, tooLow} from './_refused.ts';
 
 let dns: FakeDns;
 let portal: Portal;
-test.before(async () => {
+test.serial.before(async () => {
 	dns = await startDns();
 	portal = await startPortal({DNS_SERVERS: dns.address});
 });

@@ -2,14 +2,10 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, portalOf} from '../helpers/portal.ts';
 import {invalid, noRole, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const links = '/portal/links';
 const notFound = {status: 404, message: 'Link not found'};

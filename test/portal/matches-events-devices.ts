@@ -2,15 +2,11 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, portalOf, startPortal} from '../helpers/portal.ts';
 import {iPhoneApp, open, visit} from '../match/_phones.ts';
 import {invalid, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const lists = ['/portal/matches', '/portal/events', '/portal/devices'];
 

@@ -2,14 +2,10 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {organization} from '../helpers/builders.ts';
 import {admin, anonymous, type Caller} from '../helpers/callers.ts';
-import {member, ops, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, session, startPortal} from '../helpers/portal.ts';
 import {invalid, missing, noOrganization, opsOnly, refused} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const notFound = {status: 404, message: 'Organization not found'};
 const planPath = (orgId: string) => `/portal/admin/billing/organizations/${orgId}/plan`;

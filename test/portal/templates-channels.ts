@@ -1,13 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {member, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, portalOf} from '../helpers/portal.ts';
 import {invalid, refused, tooLow} from './_refused.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 for (const {path, created, change, missing, name} of [
 	{

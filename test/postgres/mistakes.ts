@@ -5,18 +5,17 @@ import {createDb} from '../../src/db/db.ts';
 import {asOperatorError} from '../../src/db/open-database.ts';
 import {send} from '../helpers/callers.ts';
 import {dataDirectory, oplink, ready, sentencesOf} from '../helpers/process.ts';
-import {certificate, type OddServer, startOddServer} from './_odd-server.ts';
+import {startedFor} from '../helpers/started.ts';
+import {certificate, startOddServer} from './_odd-server.ts';
 
-let server: OddServer;
-test.before(async () => {
-	server = await startOddServer();
+const server = startedFor(test, () => startOddServer());
+test.serial.before(async () => {
 	await server.run(
 		["app LOGIN PASSWORD 'password'", "refused LOGIN PASSWORD 'password'", "guarded LOGIN PASSWORD 'password'"]
 			.map((role) => `CREATE ROLE ${role};`)
 			.join(' '),
 	);
 });
-test.after.always(() => server?.stop());
 
 type Mistake = {
 	name: string;

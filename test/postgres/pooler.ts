@@ -7,8 +7,9 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {send} from '../helpers/callers.ts';
 import {dataDirectory, oplink, ready, sentencesOf} from '../helpers/process.ts';
+import {startedFor} from '../helpers/started.ts';
 import {freePort} from '../setup/free-port.ts';
-import {type OddServer, startOddServer} from './_odd-server.ts';
+import {startOddServer} from './_odd-server.ts';
 
 const pgbouncer = ['pgbouncer', '/usr/sbin/pgbouncer'].find((command) => {
 	try {
@@ -20,11 +21,7 @@ const pgbouncer = ['pgbouncer', '/usr/sbin/pgbouncer'].find((command) => {
 });
 const withPooler = pgbouncer === undefined ? test.skip : test;
 
-let server: OddServer;
-test.before(async () => {
-	server = await startOddServer();
-});
-test.after.always(() => server?.stop());
+const server = startedFor(test, () => startOddServer());
 
 const listens = (port: number): Promise<boolean> =>
 	new Promise((resolve) => {

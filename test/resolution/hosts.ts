@@ -1,13 +1,9 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
 
 const at = (host: string) => ({Host: host});
 

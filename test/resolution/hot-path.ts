@@ -1,15 +1,13 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {type Answer, anonymous} from '../helpers/callers.ts';
-import {startService, storedRows, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService, storedRows} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	// Nothing is answered from memory before this process has heard itself.
 	await service.services.changes.settled();
 });
-test.after.always(() => service?.stop());
 
 const agents = {
 	iPhone:

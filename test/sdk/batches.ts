@@ -4,17 +4,15 @@ import {organization} from '../helpers/builders.ts';
 import {withKey} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../helpers/process.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService, type TestService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
+const service = serviceOf(test);
+test.serial.before(async () => {
 	// What the statement of all has to give up for, and that of one, too.
 	await service.services.db.raw(
 		`ALTER TABLE events ADD CONSTRAINT events_refused_check CHECK (event_name <> 'refused')`,
 	);
 });
-test.after.always(() => service?.stop());
 
 const withDevice = async (on = service) => {
 	const acme = await organization(on);

@@ -1,14 +1,10 @@
 import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {startService, type TestService} from '../helpers/service.ts';
+import {serviceOf, startService} from '../helpers/service.ts';
 import {clicked, network, open} from '../match/_phones.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService();
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test);
 
 const eventsOf = ({id}: TestOrganization, on = service) =>
 	on.services.db('events').where({organization_id: id}).orderBy('occurred_at');

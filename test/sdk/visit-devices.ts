@@ -5,13 +5,9 @@ import {forgetDevices} from '../../src/devices/forget-devices.ts';
 import {allowances} from '../../src/limits/limits.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {anonymous, type Caller} from '../helpers/callers.ts';
-import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
 
-let service: TestService;
-test.before(async () => {
-	service = await startService({LINK_DOMAIN: 'localhost'});
-});
-test.after.always(() => service?.stop());
+const service = serviceOf(test, {LINK_DOMAIN: 'localhost'});
 
 const {visitDevicesPerOrganizationAndDay, visitDeviceDays} = storageLimits();
 const DAY = 24 * 3600;

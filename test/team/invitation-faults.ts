@@ -2,14 +2,10 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {FaultInput} from '../fakes/identity-provider/faults.ts';
 import {auditOf} from '../helpers/audit.ts';
-import {type Portal, startPortal} from '../helpers/portal.ts';
+import {portalOf} from '../helpers/portal.ts';
 import {openInvitations, team} from './_team.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/team/invitations';
 const address = () => `${randomUUID().slice(0, 8)}@acme.test`;

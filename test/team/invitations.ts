@@ -2,14 +2,10 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {auditOf} from '../helpers/audit.ts';
 import {organization} from '../helpers/builders.ts';
-import {ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {ops, portalOf, startPortal} from '../helpers/portal.ts';
 import {openInvitations, rolesOf, team} from './_team.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/team/invitations';
 const address = () => `${randomUUID().slice(0, 8)}@acme.test`;

@@ -1,14 +1,10 @@
 import test from 'ava';
 import type {FaultInput} from '../fakes/identity-provider/faults.ts';
 import {auditOf} from '../helpers/audit.ts';
-import {type Member, type Portal, startPortal} from '../helpers/portal.ts';
+import {type Member, portalOf} from '../helpers/portal.ts';
 import {rolesOf, team} from './_team.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const at = ({user}: {user: {id: string}}) => `/portal/team/${user.id}`;
 const memberships = ({clerkOrgId}: Member) => `/organizations/${clerkOrgId}/memberships`;

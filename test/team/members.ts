@@ -1,14 +1,10 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {auditOf} from '../helpers/audit.ts';
-import {member, ops, type Portal, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf} from '../helpers/portal.ts';
 import {rolesOf, team} from './_team.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const at = ({user}: {user: {id: string}}) => `/portal/team/${user.id}`;
 

@@ -1,13 +1,9 @@
 import test from 'ava';
 import {auditOf} from '../helpers/audit.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
-import {member, ops, type Portal, session, startPortal} from '../helpers/portal.ts';
+import {member, ops, portalOf, session} from '../helpers/portal.ts';
 
-let portal: Portal;
-test.before(async () => {
-	portal = await startPortal();
-});
-test.after.always(() => portal?.stop());
+const portal = portalOf(test);
 
 const path = '/portal/organization';
 const atProvider = (clerkOrgId: string) => portal.provider.directory.organizations.get(clerkOrgId);
