@@ -36,18 +36,6 @@ export const bundleOptions = {
 	},
 } satisfies BuildOptions;
 
-/** Has a script know where it is, as a module does. */
-const SCRIPT_URL = "const scriptUrl = require('node:url').pathToFileURL(__filename).href;";
-
-/** How one file in CommonJS is bundled. @param before what stands at its beginning. */
-export const scriptOptions = (before = '') =>
-	({
-		...common,
-		format: 'cjs',
-		define: {'import.meta.url': 'scriptUrl'},
-		banner: {js: `${before}${SCRIPT_URL}`},
-	}) satisfies BuildOptions;
-
 /** What our own files import when they need it stays a file of its own, of `bundleOptions`. */
 const lateAsModules: Plugin = {
 	name: 'late-as-modules',
@@ -60,12 +48,16 @@ const lateAsModules: Plugin = {
 
 /** How `src/cli/main.ts` is bundled: the little that every start of `bin/oplink.js` needs, in the form Node loads fastest. */
 export const mainOptions = {
-	...scriptOptions(),
+	...common,
+	format: 'cjs',
 	sourcemap: true,
+	// A script knows where it is by another name than a module.
+	define: {'import.meta.url': 'scriptUrl'},
+	banner: {js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;"},
 	entryPoints: {'cli/main': 'src/cli/main.ts'},
 	outExtension: {'.js': '.cjs'},
 	plugins: [lateAsModules],
 } satisfies BuildOptions;
 
 /** What `mainOptions` leaves to be imported: entries of the bundle beside it. */
-export const lateEntries = {'cli/program': 'src/cli/program.ts', serve: 'src/start/serve.ts'};
+export const lateEntries = {'cli/program': 'src/cli/program.ts', 'start/serve': 'src/start/serve.ts'};

@@ -1,10 +1,8 @@
-import {execFileSync} from 'node:child_process';
-import {createHash} from 'node:crypto';
-import {rm, writeFile} from 'node:fs/promises';
+import {rm} from 'node:fs/promises';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
-import {bundleOptions, lateEntries, mainOptions, scriptOptions} from './bundle-options.ts';
+import {bundleOptions, lateEntries, mainOptions} from './bundle-options.ts';
 import {compileClient} from './client-package.ts';
 
 /**
@@ -24,39 +22,14 @@ const modules = {
 	entryPoints: lateEntries,
 	chunkNames: 'chunks/[name]-[hash]',
 };
-const server = path.join(root, 'dist', 'server.cjs');
 /** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
 const client = path.join(root, 'dist', 'client');
 
-/** The server once more, as one script that V8 compiles now and not at each start (`src/cli/server/load-server.ts`). */
-const buildServer = async (): Promise<void> => {
-	const {define: own, ...options} = scriptOptions('(function (exports, require, module, __filename, __dirname) {');
-	const {outputFiles} = await build({
-		...options,
-		absWorkingDir: root,
-		entryPoints: ['src/start/server-script.ts'],
-		charset: 'ascii',
-		// A quarter of the text, which is read at each start and stays in memory. What names anything is as it was written,
-		// and so that a trace quotes no page of code, lines are.
-		minifyWhitespace: true,
-		lineLimit: 160,
-		define: {...define, ...own},
-		footer: {js: '})'},
-		write: false,
-	});
-	const text = outputFiles.map((file) => file.text).join('');
-	await writeFile(server, `/*${createHash('sha256').update(text).digest('hex')}*/${text}`);
-	execFileSync(process.execPath, [path.join(import.meta.dirname, 'compile-server.js'), server], {stdio: 'inherit'});
-};
-
 if (values.watch) {
-	// Modules alone, which `oplink serve` then takes instead of a script that is of before the change.
-	await rm(server, {force: true});
 	for (const options of [main, modules]) {
 		await (await context({...options, logLevel: 'info'})).watch();
 	}
 } else {
 	await rm(path.join(root, 'dist'), {recursive: true, force: true});
 	await Promise.all([compileClient(root, client), build(main), build(modules)]);
-	await buildServer();
 }

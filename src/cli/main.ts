@@ -1,6 +1,5 @@
 import {setMaxListeners} from 'node:events';
 import {reported} from './reported.ts';
-import {loadServer} from './server/load-server.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
 /** What listens for Ctrl-C: each request, its connection and each pause, 16 at once, and a few beside them. */
@@ -10,7 +9,7 @@ const LISTENERS = 64;
 const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
 		return reported(io, async () => {
-			const {serve} = await loadServer();
+			const {serve} = await import('../start/serve.ts');
 			return serve(process.env);
 		});
 	}

@@ -7,7 +7,7 @@ export type TestDatabase = {url: string; drop(): Promise<void>};
 const server = (): {url: string; template: string} => {
 	const {TEST_DATABASE_URL: url, TEST_TEMPLATE: template} = process.env;
 	if (!url || !template) {
-		throw new Error('This test needs a database: run it by `npx tsx test/setup/run.ts <files>`.');
+		throw new Error('This test needs a database: run it by `npx ava FILE`.');
 	}
 
 	return {url, template};

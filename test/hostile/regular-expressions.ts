@@ -42,5 +42,5 @@ test('regular expressions that are put together at run time are few, and of word
 	const built = files.filter((file) =>
 		readFileSync(path.join(packageRoot, 'src', file), 'utf8').includes('new RegExp('),
 	);
-	t.deepEqual(built.toSorted(), ['cli/printable.ts', 'resolution/visitor-cookie.ts']);
+	t.deepEqual(built.toSorted(), ['cli/terminal/printable.ts', 'resolution/visitor-cookie.ts']);
 });

@@ -1,12 +1,11 @@
 import {command} from '../command.ts';
-import {loadServer} from '../server/load-server.ts';
 
 export const serveCommand = command({
 	usage: 'serve',
 	summary: 'Run the server until Ctrl-C or SIGTERM',
 	examples: ['serve', 'serve --help'],
 	run: async ({io}) => {
-		const {serve} = await loadServer();
+		const {serve} = await import('../../start/serve.ts');
 		return serve(io.env as NodeJS.ProcessEnv);
 	},
 });
