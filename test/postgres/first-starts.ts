@@ -19,8 +19,11 @@ const served = async (t: ExecutionContext, url: string) =>
 		LOG_FORMAT: 'json',
 	});
 
-test('of two processes that start on an empty database both become ready, ten times in ten', async (t) => {
-	for (let round = 0; round < 10; round += 1) {
+/** A pipeline repeats the race more often. */
+const ROUNDS = process.env['CI'] === undefined ? 3 : 10;
+
+test('of two processes that start on an empty database both become ready, every time', async (t) => {
+	for (let round = 0; round < ROUNDS; round += 1) {
 		const url = await bareDatabase(t);
 		const both = await Promise.all([served(t, url), served(t, url)]);
 		for (const {printed, child, ended, stderr} of both) {
