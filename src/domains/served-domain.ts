@@ -5,7 +5,7 @@ import {findVerifiedDomain, type VerifiedDomain} from './domain-store.ts';
 /**
  * The custom domain that serves under a host name now, as every request for another host than ours asks. The domain is
  * kept in memory, together with its organization's plan; whether the plan has custom domains is decided at each request,
- * because it may end without anybody writing anything (decisions 9).
+ * because it may end without anybody writing anything (contract/billing 3).
  * @param before runs before the database is asked, and may refuse: anybody may send any name.
  */
 export const findServedDomain = async (

@@ -9,7 +9,10 @@ export type PlanDeps = {config: {plans: Plans}; clock: Clock; log: Logger};
 /** What an organization has selected, and until when that entitles to something; null: without an end. */
 export type Entitled = {plan: string | null; entitledUntil: Date | null};
 
-/** The plan that an organization is on, the free one where its own is no longer paid for (decisions 9), or null without one. */
+/**
+ * The plan that an organization is on, the free one where its own is no longer paid for (contract/billing 4), or null
+ * without one.
+ */
 export const planOf = ({config, clock, log}: PlanDeps, {plan, entitledUntil}: Entitled): Plan | null => {
 	const name = storedPlan(config.plans, plan, log);
 	if (name === null) {

@@ -13,7 +13,7 @@ const malformedOrgKey = () =>
 	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
 
 /**
- * Which link a host and a path name, and whether its data is asked for (decisions 2). On a custom domain
+ * Which link a host and a path name, and whether its data is asked for (contract/hosts 4). On a custom domain
  * `/:shortCode/data` has the look of an orgKey and a code; its own orgKey in front decides.
  * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on
  * a custom domain.

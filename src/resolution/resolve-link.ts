@@ -5,7 +5,7 @@ import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type Address, locate, type ResolutionPath} from './locate.ts';
 
-/** A link as it resolves: its own values over its template's, and those over the organization's (decisions 4). */
+/** A link as it resolves: its own values over its template's, and those over the organization's (contract/links 4). */
 export type ResolvedLink = {
 	id: string;
 	organization: {id: string; orgKey: string; name: string};
@@ -67,7 +67,7 @@ export type LinkRow = {
 /** As `query` reads it. */
 type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
-/** Hours of a link's match window where neither it nor its template says (decisions 4). */
+/** Hours of a link's match window where neither it nor its template says (contract/links 1). */
 const MATCH_WINDOW_HOURS = 168;
 
 const SHORT_CODE = /^[A-Za-z0-9_-]{1,64}$/;

@@ -8,7 +8,7 @@ import {startTwoServices} from '../helpers/two-services.ts';
 let one: TestService;
 let other: TestService;
 let stop: (() => Promise<void>) | undefined;
-test.before(async () => {
+test.serial.before(async () => {
 	({one, other, stop} = await startTwoServices({LINK_DOMAIN: 'localhost'}));
 });
 test.after.always(() => stop?.());
