@@ -1,4 +1,4 @@
-import {randomUUID} from 'node:crypto';
+import {createHash, randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
@@ -33,6 +33,8 @@ type Row = {
 	entity_id: string | null;
 	request_id: string | null;
 	details: Record<string, unknown> | null;
+	count: number;
+	since: Date | null;
 };
 
 const toJson = (row: Row) => ({
@@ -44,8 +46,27 @@ const toJson = (row: Row) => ({
 	actor: {type: row.actor_type, id: row.actor_id, name: row.actor_name},
 	organizationId: row.organization_id,
 	requestId: row.request_id,
-	details: row.details,
+	details: row.since === null ? row.details : {...row.details, repeated: {count: row.count, since: row.since}},
 });
+
+/** What may be done over and over without anything being there in the end that a quota counts. */
+const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
+
+const HOUR_MS = 3600 * 1000;
+
+/**
+ * What makes a record the same as another: who does what to which thing in an hour (UTC). Null where it is one of its
+ * own. What gateways and the identity provider told is, since nobody here decides how often they do.
+ */
+const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, organizationId}: AuditEntry) => {
+	if (!REPEATABLE.has(action) || actor.type === 'SYSTEM') {
+		return null;
+	}
+
+	const hour = Math.floor(now.getTime() / HOUR_MS);
+	const parts = [organizationId, actor.type, actor.id, action, entityType, entityId, hour];
+	return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+};
 
 /** The row of `audit_log`; `details` as it is. */
 export const auditRow = (now: Date, by: Caller, entry: AuditEntry) => ({
@@ -60,22 +81,53 @@ export const auditRow = (now: Date, by: Caller, entry: AuditEntry) => ({
 	entity_id: entry.entityId,
 	request_id: by.requestId,
 	details: entry.details ?? null,
+	repeat_key: repeatKey(now, by, entry),
+	count: 1,
+	since: null,
 });
+
+type NewRow = ReturnType<typeof auditRow>;
+
+const insertRows = (trx: Db, rows: NewRow[]): Promise<unknown> =>
+	trx.raw(
+		`INSERT INTO audit_log AS known SELECT made.* FROM json_populate_recordset(null::audit_log, CAST(? AS json)) AS made
+		ON CONFLICT (repeat_key) WHERE repeat_key IS NOT NULL DO UPDATE SET
+			at = excluded.at,
+			request_id = excluded.request_id,
+			details = merge_audit_details(known.details, excluded.details),
+			count = known.count + 1,
+			since = coalesce(known.since, known.at)`,
+		[JSON.stringify(rows)],
+	);
+
+/** One statement merges into a record once, so that rows that go into the same one are of different statements. */
+const inRounds = (rows: readonly NewRow[]): NewRow[][] => {
+	const rounds: NewRow[][] = [];
+	const seen = new Map<string, number>();
+	for (const row of rows) {
+		const key = row.repeat_key ?? row.id;
+		const round = seen.get(key) ?? 0;
+		seen.set(key, round + 1);
+		rounds[round] ??= [];
+		rounds[round].push(row);
+	}
+
+	return rounds;
+};
 
 /**
  * Writes records of what was done. Call it with the transaction of the write itself, so that an action that is rolled
- * back leaves no record.
+ * back leaves no record. A change that its actor repeats within an hour goes into the record of the first one, which
+ * names the fields of all, so that one key cannot fill the log with a link that it changes a hundred times a second.
  */
 export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: AuditEntry[]): Promise<void> => {
 	if (entries.length === 0) {
 		return;
 	}
 
-	await trx('audit_log').insert(
-		entries
-			.map((entry) => auditRow(now, by, entry))
-			.map((row) => ({...row, details: row.details === null ? null : JSON.stringify(row.details)})),
-	);
+	for (const rows of inRounds(entries.map((entry) => auditRow(now, by, entry)))) {
+		await insertRows(trx, rows);
+	}
 };
 
 /** An organization's records, newest first. */

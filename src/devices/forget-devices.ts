@@ -1,18 +1,21 @@
+import {daysBefore, retention} from '../config/retention.ts';
 import {storageLimits} from '../config/storage-limits.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
+/** Devices that have sent no event that is still there; rows that another process is at already are left to it. */
+const batchOf = (condition: string): string => `id IN (SELECT id FROM devices WHERE ${condition} AND last_seen_at <= ?
+	AND NOT EXISTS (
+		SELECT FROM events WHERE events.organization_id = devices.organization_id AND events.device_id = devices.device_id
+	) LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Deletes devices that nothing but `/data` has told of for as long as `config/storage.json` says: no session, no match, no
- * identity and no event. @returns how many.
+ * Deletes devices that were not seen for as long as `config/retention.json` says, and have no event; and those that nothing
+ * but `/data` has named, which needs no key, after the days of `config/storage.json`. @returns how many.
  */
-export const forgetDevices = (db: Db, now: Date): Promise<number> =>
-	inBatches(
+export const forgetDevices = async (db: Db, now: Date): Promise<number> =>
+	(await inBatches(
 		db,
-		`DELETE FROM devices WHERE id IN (SELECT id FROM devices WHERE by_visit AND last_seen_at <= ? AND NOT EXISTS (
-			SELECT FROM events WHERE events.organization_id = devices.organization_id AND events.device_id = devices.device_id
-		) LIMIT ? FOR UPDATE SKIP LOCKED)`,
-		new Date(now.getTime() - storageLimits().visitDeviceDays * DAY_MS),
-	);
+		`DELETE FROM devices WHERE ${batchOf('by_visit')}`,
+		daysBefore(now, storageLimits().visitDeviceDays),
+	)) + (await inBatches(db, `DELETE FROM devices WHERE ${batchOf('true')}`, daysBefore(now, retention().deviceDays)));

@@ -1,8 +1,10 @@
+import {forgetAudit} from '../audit/forget-audit.ts';
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
 import {forgetDevices} from '../devices/forget-devices.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
 import {forgetAttempts} from '../match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
+import {forgetEvents} from '../sdk/forget-events.ts';
 import type {Services} from '../services.ts';
 import {createClickJobs} from './click-jobs.ts';
 
@@ -22,7 +24,12 @@ export const startJobs = (services: Services): (() => void) => {
 		const now = clock.now();
 		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
 		background.run('forget requests for matches', metrics.job('forget_attempts', forgetAttempts(db, now)));
-		background.run('forget devices', metrics.job('forget_devices', forgetDevices(db, now)));
+		// A device stays for as long as there are events of it.
+		const forgotten = metrics.job('forget_events', forgetEvents(db, now));
+		background.run('forget events', forgotten);
+		const devices = forgotten.catch(() => {}).then(() => metrics.job('forget_devices', forgetDevices(db, now)));
+		background.run('forget devices', devices);
+		background.run('forget audit records', metrics.job('forget_audit', forgetAudit(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
 		clicks.expectDrop();
 	};

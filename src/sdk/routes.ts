@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {registerDevice} from '../devices/device-store.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {happenedAt} from './happened-at.ts';
 import {acceptedAnswer, clearedIdentityAnswer, deviceSessionAnswer, identityAnswer} from './sdk-answers.ts';
 import {deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
 import {setIdentity} from './sdk-store.ts';
@@ -73,7 +74,7 @@ export const sdkRoutes = [
 				properties: body.properties ?? {},
 				eventId: body.eventId ?? null,
 				linkId: body.linkId ?? null,
-				occurredAt: body.occurredAt ?? now,
+				occurredAt: happenedAt(body.occurredAt ?? now, now),
 				receivedAt: now,
 			});
 			return {accepted: true};

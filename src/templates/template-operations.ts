@@ -80,7 +80,15 @@ export const updateTemplate = (
 		}
 
 		const changed = await store.update(id, changes, now);
-		await recordAudit(trx, now, target.by, record('UPDATE', target, changed, {changes}));
+		const fields = Object.keys(changes) as Array<keyof TemplateInput>;
+		await recordAudit(
+			trx,
+			now,
+			target.by,
+			record('UPDATE', target, changed, {
+				changes: Object.fromEntries(fields.map((field) => [field, {from: template[field], to: changed[field]}])),
+			}),
+		);
 		return changed;
 	});
 };

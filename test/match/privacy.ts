@@ -92,6 +92,17 @@ test('what a request for a match told is kept for 90 days: then a miss goes, and
 	t.is((await admin(service).get(`/admin/organizations/${acme.id}/matches/${kept.id}`)).status, 200);
 });
 
+test('a miss that belongs to no organization is kept for a week', async (t) => {
+	const service = await ownService(t);
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-none'});
+	const {db, clock} = service.services;
+	t.is((await db('match_attempts').whereNull('organization_id')).length, 1);
+	service.clock.advance(7 * DAY - 1);
+	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 0});
+	service.clock.advance(1);
+	t.deepEqual(await forgetAttempts(db, clock.now()), {deleted: 1, cleared: 0});
+});
+
 test('more rows than a batch are cleared in one run', async (t) => {
 	const service = await ownService(t);
 	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});

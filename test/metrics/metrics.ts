@@ -179,7 +179,17 @@ test('jobs, the database and the process tell how they are', async (t) => {
 	await service.services.background.settle();
 	const text = await scrape();
 	const now = service.clock.now().getTime() / 1000;
-	for (const task of ['roll_up', 'billing', 'forget_matches', 'forget_attempts', 'forget_deliveries', 'drop_clicks']) {
+	for (const task of [
+		'roll_up',
+		'billing',
+		'forget_matches',
+		'forget_attempts',
+		'forget_events',
+		'forget_devices',
+		'forget_audit',
+		'forget_deliveries',
+		'drop_clicks',
+	]) {
 		t.is(seriesValue(text, `oplink_job_last_success_timestamp_seconds{task="${task}"}`), now, task);
 	}
 

@@ -1,0 +1,13 @@
+import {daysBefore, retention} from '../config/retention.ts';
+import type {Db} from '../db/db.ts';
+import {inBatches} from '../db/in-batches.ts';
+
+/** Deletes audit records that are older than `config/retention.json` says. @returns how many. */
+export const forgetAudit = (db: Db, now: Date): Promise<number> =>
+	inBatches(
+		db,
+		`DELETE FROM audit_log WHERE id IN (
+			SELECT id FROM audit_log WHERE at <= ? ORDER BY at LIMIT ? FOR UPDATE SKIP LOCKED
+		)`,
+		daysBefore(now, retention().auditDays),
+	);

@@ -1,0 +1,32 @@
+import {readState} from '../clicks/rollup-store.ts';
+import {daysBefore, retention} from '../config/retention.ts';
+import type {Db} from '../db/db.ts';
+import {inBatches} from '../db/in-batches.ts';
+
+/**
+ * Deletes events that happened longer ago than `config/retention.json` says. Reports stay as they were: only what the
+ * rollups hold is deleted, by whole days (UTC), and the rollups are noted to know alone what was before.
+ * @returns how many.
+ */
+export const forgetEvents = async (db: Db, now: Date): Promise<number> => {
+	const state = await readState(db);
+	if (state === null || !state.isOfThisCluster || state.backfill !== null) {
+		return 0;
+	}
+
+	const before = daysBefore(now, retention().eventDays);
+	before.setUTCHours(0, 0, 0, 0);
+	await db('rollups').where('events_from', '<', before).update({events_from: before});
+	return inBatches(
+		db,
+		// A few of each organization at a time, as its index finds them.
+		`DELETE FROM events WHERE id IN (
+			SELECT old.id FROM organizations CROSS JOIN LATERAL (
+				SELECT id FROM events WHERE organization_id = organizations.id AND occurred_at < ?
+					AND pg_visible_in_snapshot(writer, (SELECT rolled FROM rollups))
+				ORDER BY occurred_at LIMIT 1000 FOR UPDATE SKIP LOCKED
+			) AS old LIMIT ?
+		)`,
+		before,
+	);
+};

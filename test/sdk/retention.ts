@@ -1,0 +1,97 @@
+import test from 'ava';
+import {rollUp} from '../../src/clicks/roll-up.ts';
+import {retention} from '../../src/config/retention.ts';
+import {forgetDevices} from '../../src/devices/forget-devices.ts';
+import {forgetEvents} from '../../src/sdk/forget-events.ts';
+import {organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
+import {createFakeClock, startService} from '../helpers/service.ts';
+
+const DAY = 24 * 3600;
+const {eventDays, deviceDays} = retention();
+
+const start = async (t: {teardown(end: () => unknown): void}) => {
+	const clock = createFakeClock();
+	const service = await startService({LINK_DOMAIN: 'localhost'}, clock);
+	t.teardown(() => service.stop());
+	// The jobs of the start have the lock of the rollups for a moment.
+	await service.services.background.settle();
+	const acme = await organization(service);
+	const {db} = service.services;
+	const begin = (deviceId: string) => acme.client.post('/sdk/session', {deviceId});
+	const track = (deviceId: string, more: object = {}) =>
+		acme.client.post('/sdk/events', {deviceId, eventName: 'open', ...more});
+	const report = async () => {
+		const query = 'from=2026-03-01&to=2027-06-01&interval=month';
+		return (await admin(service).get(`/admin/organizations/${acme.id}/stats?${query}`)).body;
+	};
+	const eventsLeft = async (): Promise<string[]> =>
+		(await db('events').where({organization_id: acme.id}).orderBy('occurred_at')).map(({event_id}) => event_id);
+	return {clock, db, acme, begin, track, report, eventsLeft};
+};
+
+test('an old event is deleted once it is counted, and reports stay, also in a copy in another cluster', async (t) => {
+	const {clock, db, begin, track, report, eventsLeft} = await start(t);
+	await begin('device-0001');
+	await track('device-0001', {eventId: 'old', occurredAt: '2026-03-09T10:00:00Z'});
+	clock.advance(eventDays * DAY);
+	await track('device-0001', {eventId: 'new'});
+	t.is(await forgetEvents(db, clock.now()), 0, 'not counted yet');
+	await rollUp(db);
+	const before = await report();
+	t.is(before.totals.events, 2);
+	t.is(await forgetEvents(db, clock.now()), 1);
+	t.deepEqual(await eventsLeft(), ['new']);
+	t.deepEqual(await report(), before);
+	await db.raw('UPDATE rollups SET cluster = cluster + 1');
+	t.is(await forgetEvents(db, clock.now()), 0);
+	await rollUp(db);
+	t.deepEqual(await report(), before);
+	t.deepEqual(await eventsLeft(), ['new']);
+});
+
+test('events of many are deleted in one run', async (t) => {
+	const {clock, db, acme, begin, track, eventsLeft} = await start(t);
+	await begin('device-0001');
+	await track('device-0001');
+	await db.raw(
+		`INSERT INTO events (id, organization_id, device_id, event_name, properties, occurred_at, received_at)
+		SELECT gen_random_uuid(), organization_id, device_id, event_name, properties, occurred_at, received_at
+		FROM events, generate_series(1, 2500) AS n WHERE organization_id = ?`,
+		[acme.id],
+	);
+	await rollUp(db);
+	clock.advance((eventDays + 1) * DAY);
+	t.is(await forgetEvents(db, clock.now()), 2501);
+	t.deepEqual(await eventsLeft(), []);
+});
+
+test('an event that says it was longer ago than events are kept, or in the future, happened now', async (t) => {
+	const {clock, db, acme, begin, track} = await start(t);
+	await begin('device-0001');
+	const now = clock.now();
+	const at = (days: number, ms = 0) => new Date(now.getTime() + days * DAY * 1000 + ms);
+	const said = [at(-eventDays), at(1, 1), new Date('1970-01-01'), new Date('9999-01-01'), at(-eventDays, 1), at(1)];
+	for (const [index, occurredAt] of said.entries()) {
+		t.is((await track('device-0001', {eventId: `${index}`, occurredAt})).status, 200);
+	}
+
+	const stored = await db('events').where({organization_id: acme.id}).orderBy('event_id').pluck('occurred_at');
+	t.deepEqual(stored, [now, now, now, now, at(-eventDays, 1), at(1)]);
+});
+
+test('a device that was not seen for long is forgotten, unless it has an event', async (t) => {
+	const {clock, db, acme, begin, track} = await start(t);
+	for (const name of ['device-gone', 'device-back', 'device-busy']) {
+		await begin(name);
+	}
+
+	clock.advance(deviceDays * DAY - 1);
+	t.is(await forgetDevices(db, clock.now()), 0);
+	await begin('device-back');
+	await track('device-busy');
+	clock.advance(1);
+	t.is(await forgetDevices(db, clock.now()), 1);
+	const left = await db('devices').where({organization_id: acme.id}).orderBy('device_id').pluck('device_id');
+	t.deepEqual(left, ['device-back', 'device-busy']);
+});
