@@ -90,6 +90,31 @@ test('docs/README.md leads to every document, and README.md to it', (t) => {
 	t.regex(read('README.md'), /\]\(docs\/README\.md\)/);
 });
 
+test('docs/architecture.md names every folder of src, and every file directly in src and src/start', (t) => {
+	const [, tree = ''] = /^## The code\n[\s\S]*?```\n([\s\S]*?)^```$/m.exec(read('docs/architecture.md')) ?? [];
+	const named = new Set(tree.match(/[\w-]+(?:\.ts\b|\/)/g));
+	const below = (folder: string): string[] =>
+		readdirSync(path.join(packageRoot, folder), {withFileTypes: true}).map((entry) =>
+			entry.isDirectory() ? `${entry.name}/` : entry.name,
+		);
+	const there = ['src', 'src/start', 'src/config', 'src/links', 'src/cli'].flatMap(below);
+	t.true(there.length > 100);
+	t.deepEqual(
+		there.filter((name) => !named.has(name)),
+		[],
+	);
+});
+
+test('every path of src, test, config or migrations that a document names is there', (t) => {
+	const missing = documents.flatMap(({name, code}) =>
+		code
+			.filter((span) => /^(?:src|test|config|migrations|bench|\.build)\/[\w./-]+$/.test(span))
+			.filter((span) => !existsSync(path.join(packageRoot, span)))
+			.map((span) => `${name}: ${span}`),
+	);
+	t.deepEqual(missing, []);
+});
+
 const composeVariables = [...read('docker-compose.yml').matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, name = '']) => name);
 const programVariables = [...environmentTopic.matchAll(/^ {2}([A-Z][A-Z_]+) /gm)].map(([, name = '']) => name);
 /** Of shells, of Node, of pipelines, of the tests, and those of examples that a shell sets for itself. */
