@@ -32,8 +32,8 @@ import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
 import {type AssociationCache, createAssociationCache} from './resolution/association-cache.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
+import {isCurrent, type LinkRow} from './resolution/link-row.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
-import {isCurrent, type LinkRow} from './resolution/resolve-link.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 

@@ -4,8 +4,8 @@ import {route} from '../http/route.ts';
 import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {gatewayEventAnswer} from './billing-answers.ts';
-import type {GatewayName} from './gateway.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';
+import type {GatewayName} from './gateway-name.ts';
 import {requireEvent} from './ledger.ts';
 import {reapply} from './receivers.ts';
 

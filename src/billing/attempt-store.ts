@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway.ts';
+import type {GatewayName} from './gateway-name.ts';
 
 export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
 export type AttemptStatus = 'OPEN' | 'PAID' | 'FAILED' | 'EXPIRED' | 'SUPERSEDED' | 'REVIEW';

@@ -1,4 +1,5 @@
-import type {Checkout, GatewayName} from './gateway.ts';
+import type {Checkout} from './gateway.ts';
+import type {GatewayName} from './gateway-name.ts';
 import {type Subscription, subscriptionJson} from './subscription.ts';
 
 /** What a checkout or a change of plan came to (contract/billing 2, contract/billing 3). */

@@ -1,6 +1,7 @@
 import {gatewayOff} from '../errors.ts';
 import type {Currency} from '../plans/plans.ts';
-import {type CardGateway, type Gateway, type GatewayName, gatewayOf} from './gateway.ts';
+import type {CardGateway, Gateway} from './gateway.ts';
+import {type GatewayName, gatewayOf} from './gateway-name.ts';
 import type {Subscription} from './subscription.ts';
 
 /** The gateways of this installation; null: not configured. */

@@ -3,7 +3,7 @@ import type {Db} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway.ts';
+import type {GatewayName} from './gateway-name.ts';
 
 /** A record of money that was paid; `gatewayInvoiceId` is the invoice (A) or the transaction (B). */
 export type NewInvoice = {

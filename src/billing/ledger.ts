@@ -1,9 +1,9 @@
+import type {Clock} from '../clock.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {gatewayEventNotFound} from '../errors.ts';
-import type {Services} from '../services.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from './gateway-event-store.ts';
 
-type Deps = Pick<Services, 'db' | 'clock'>;
+type Deps = {db: Db; clock: Clock};
 
 /** Applies an event in the transaction that notes it, so that neither is ever there without the other. */
 export type Apply = (trx: Db) => Promise<Verdict>;

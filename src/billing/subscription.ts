@@ -1,5 +1,5 @@
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway.ts';
+import type {GatewayName} from './gateway-name.ts';
 
 export type SubscriptionStatus = 'INACTIVE' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
 

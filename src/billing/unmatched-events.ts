@@ -1,6 +1,6 @@
 import type {Services} from '../services.ts';
-import type {GatewayName} from './gateway.ts';
 import {createGatewayEventStore} from './gateway-event-store.ts';
+import type {GatewayName} from './gateway-name.ts';
 import {reapply} from './receivers.ts';
 
 /** Most events that are looked at again in one go. */

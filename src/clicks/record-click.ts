@@ -1,26 +1,20 @@
-import type {Services} from '../services.ts';
-import type {ClickContext} from './click-context.ts';
+import type {Clock} from '../clock.ts';
+import type {Db} from '../db/db.ts';
+import type {ClickPartitions} from './click-partitions.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
-import type {OpenMatch} from './open-match.ts';
-
-/** A visit of a link: by a person, or by a crawler, which counts against no quota and in no click figure. */
-export type Click = ClickContext & {
-	organizationId: string;
-	linkId: string;
-	channel: string | null;
-	referrerHost: string | null;
-	/** What an app's first open may claim the click with; null where the link is not deferred. */
-	match: OpenMatch | null;
-};
 
 /** A stand-in for the journal that writes clicks where they belong at once, such as into a transaction. */
 export const directly = ({
 	db,
 	clickPartitions,
 	clock,
-}: Pick<Services, 'db' | 'clickPartitions' | 'clock'>): ClickJournal => {
+}: {
+	db: Db;
+	clickPartitions: ClickPartitions;
+	clock: Clock;
+}): ClickJournal => {
 	const write = createDirectWriter({
 		db,
 		clickPartitions,
@@ -41,7 +35,7 @@ export const directly = ({
 };
 
 /** People's clicks of the organization in the calendar month (UTC) of `now`. */
-export const countMonthClicks = async (db: Services['db'], organizationId: string, now: Date): Promise<number> => {
+export const countMonthClicks = async (db: Db, organizationId: string, now: Date): Promise<number> => {
 	const [row] = (await db('click_counts').where({
 		organization_id: organizationId,
 		month: `${now.toISOString().slice(0, 7)}-01`,

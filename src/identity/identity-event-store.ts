@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
 import {readPage} from '../db/read-page.ts';
 import type {Page, PageQuery} from '../http/validate.ts';
-import type {Delivery} from './provider-events.ts';
+import type {Delivery} from './delivery.ts';
 
 export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 

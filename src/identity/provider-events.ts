@@ -1,6 +1,7 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {type Role, storedRole} from '../auth/roles.ts';
 import type {Services} from '../services.ts';
+import type {Delivery} from './delivery.ts';
 import {createDeliveryStore} from './delivery-store.ts';
 import type {IdentityVerdict} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
@@ -16,10 +17,6 @@ import {
 	readUser,
 } from './provider-payloads.ts';
 import {resolveRole, stampRole} from './resolve-role.ts';
-
-/** A delivery whose signature was verified. `id` is the same for every attempt to deliver it. */
-/** `at`: when it happened, where the provider says so. */
-export type Delivery = {id: string; type: string; data: unknown; at: Date | null};
 
 type Context = {services: Services; by: Caller; id: string};
 

@@ -4,7 +4,7 @@ import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config/providers.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import {isTooDeep} from '../http/too-deep.ts';
-import type {Delivery} from './provider-events.ts';
+import type {Delivery} from './delivery.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -6,12 +6,9 @@ import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import {type SentToken, type TokenMethod, tokensOf} from './match-request.ts';
+import {type SentToken, type TokenSighting, tokensOf} from './match-request.ts';
 import {noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
 import {weighNearby} from './weigh-nearby.ts';
-
-/** A token that a request carried; `click` is null where nobody knows the token. */
-export type TokenSighting = {method: TokenMethod; click: MatchClick | null};
 
 /** A click that a device has been matched to, and the answer that it got. */
 type Found = {answer: GivenAnswer; link: ClaimedLink};

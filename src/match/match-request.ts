@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, toldField} from '../devices/device-fields.ts';
+import type {MatchClick} from './match-click-store.ts';
 import type {DeviceFields} from './match-signals.ts';
 
 /** The body of POST /match (contract/match 1); what is null counts as left out. */
@@ -35,3 +36,6 @@ export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentTo
 			['INSTALL_REFERRER', matchTokenIn(installReferrer ?? '')],
 		] as const
 	).flatMap(([method, token]) => (token === null ? [] : [{method, clickId: clickIdOfToken(token)}]));
+
+/** A token that a request carried; `click` is null where nobody knows the token. */
+export type TokenSighting = {method: TokenMethod; click: MatchClick | null};

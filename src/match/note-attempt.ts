@@ -5,12 +5,11 @@ import type {Services} from '../services.ts';
 import type {Asker, MatchRequest} from './asker.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
 import type {MatchNotes} from './claim-click.ts';
-import type {TokenSighting} from './find-match.ts';
 import type {MissReason} from './guess.ts';
 import {type AttemptSignals, type CandidateTrace, recordAttempt, type SilentGuess} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import type {TokenMethod} from './match-request.ts';
+import type {TokenMethod, TokenSighting} from './match-request.ts';
 import {scoreClick} from './match-score.ts';
 import type {NearbyWeighing} from './weigh-nearby.ts';
 

@@ -1,8 +1,11 @@
+import type {Logger} from 'pino';
 import {androidAppsOf, iosAppsOf, listSharedAndroidApps} from '../app-config/configured-apps.ts';
 import {settlePlaces} from '../app-config/shared-apps.ts';
-import {inTransaction} from '../db/db.ts';
+import type {Clock} from '../clock.ts';
+import type {Config} from '../config/config.ts';
+import type {ChangeFeed} from '../db/change-feed.ts';
+import {type Db, inTransaction} from '../db/db.ts';
 import {createWholeCache} from '../db/whole-cache.ts';
-import type {Services} from '../services.ts';
 import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES, appleAppSiteAssociation, assetLinks} from './association-files.ts';
 
 /** The bodies of a host's two files; null: no app is configured. */
@@ -21,7 +24,7 @@ export type AssociationCache = {
 	figures(): SharedFigures;
 };
 
-type Deps = Pick<Services, 'changes' | 'clock' | 'config' | 'db' | 'log'>;
+type Deps = {changes: ChangeFeed; clock: Clock; config: Pick<Config, 'plans'>; db: Db; log: Logger};
 
 /** Most organizations whose files are kept. */
 const MOST = 1000;

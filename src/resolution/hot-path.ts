@@ -8,8 +8,9 @@ import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {answerData, answerPage} from './answer-visit.ts';
+import {goneReason, type LinkRow} from './link-row.ts';
 import type {Address} from './locate.ts';
-import {goneReason, type LinkRow, readLink} from './resolve-link.ts';
+import {readLink} from './resolve-link.ts';
 
 /** The paths that are answered here: nothing in them is encoded, and there is no query. */
 const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;

@@ -1,6 +1,6 @@
-import type {Services} from '../services.ts';
+import type {Addresses} from '../config/config.ts';
+import type {ResolvedLink} from './link-row.ts';
 import {safeHttpUrl, type Utm} from './link-targets.ts';
-import type {ResolvedLink} from './resolve-link.ts';
 
 /** A live link as its pages show it: template and organization defaults are already under its own values. */
 export type LinkView = {
@@ -38,7 +38,7 @@ export const imageOf = ({og}: LinkView): string | null =>
 
 /** @param token of the visit that the page is for. */
 export const linkViewOf = (
-	{addresses}: Pick<Services, 'addresses'>,
+	{addresses}: {addresses: Addresses},
 	link: ResolvedLink,
 	token: string | null,
 ): LinkView => ({

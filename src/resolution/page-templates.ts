@@ -1,11 +1,11 @@
+import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../organizations/org-key.ts';
-import type {Services} from '../services.ts';
+import {type LinkRow, toResolvedLink} from './link-row.ts';
 import {linkViewOf} from './link-view.ts';
 import {pageScript} from './page-script.ts';
 import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
-import {type LinkRow, toResolvedLink} from './resolve-link.ts';
 import {rowBytes} from './row-bytes.ts';
 import type {VisitorClass} from './visitor.ts';
 
@@ -81,7 +81,7 @@ const templateOf = (parts: readonly string[]): PageTemplate => ({
 /** The pages of a link, by their kind. */
 type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
 
-export const createPageTemplates = (services: Pick<Services, 'addresses'>): PageTemplates => {
+export const createPageTemplates = (services: {addresses: Addresses}): PageTemplates => {
 	/** Least recently used first. A link that has been changed is read anew, as another row, and the old one is dropped in time. */
 	const kept = new Map<LinkRow, Kept>();
 	let bytes = 0;

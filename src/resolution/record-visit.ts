@@ -2,7 +2,7 @@ import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
 import {networkKeyTextsOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
-import type {LinkRow} from './resolve-link.ts';
+import type {LinkRow} from './link-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
 import type {VisitorCookie} from './visitor-cookie.ts';
 

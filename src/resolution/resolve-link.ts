@@ -1,68 +1,9 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {linkGone, linkNotFound} from '../errors.ts';
-import {shortUrl} from '../links/short-url.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
+import {goneReason, type LinkRow, type ResolvedLink, toResolvedLink} from './link-row.ts';
 import {type Address, locate, type ResolutionPath} from './locate.ts';
-
-/** A link as it resolves: its own values over its template's, and those over the organization's (contract/links 4). */
-export type ResolvedLink = {
-	id: string;
-	organization: {id: string; orgKey: string; name: string};
-	shortCode: string;
-	url: string;
-	path: string;
-	params: Record<string, string>;
-	title: string | null;
-	channel: string | null;
-	fallbackUrl: string | null;
-	og: {title: string | null; description: string | null; imageUrl: string | null};
-	utm: {
-		source: string | null;
-		medium: string | null;
-		campaign: string | null;
-		term: string | null;
-		content: string | null;
-	};
-	deferredDeepLinking: boolean;
-	matchWindowHours: number;
-	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
-	android: Array<{packageName: string; scheme: string | null}>;
-};
-
-/** What an address resolves to, as it is stored: whether it resolves is for the moment of the visit to say. */
-export type LinkRow = {
-	id: string;
-	organization_id: string;
-	org_key: string;
-	organization_name: string;
-	organization_status: string;
-	/** The custom domain of its URL; null: the shared one, as also where its own does not serve. */
-	hostname: string | null;
-	/** When `hostname` stops serving unless somebody writes; null: it does not. */
-	hostname_until: Date | null;
-	short_code: string;
-	is_active: boolean;
-	expiry: Date | null;
-	path: string | null;
-	template_params: Record<string, string> | null;
-	params: Record<string, string> | null;
-	title: string | null;
-	channel: string | null;
-	fallback_url: string | null;
-	og_title: string | null;
-	og_description: string | null;
-	og_image_url: string | null;
-	utm_source: string | null;
-	utm_medium: string | null;
-	utm_campaign: string | null;
-	utm_term: string | null;
-	utm_content: string | null;
-	deferred_deep_linking: boolean;
-	match_window_hours: number;
-	ios: ResolvedLink['ios'];
-	android: ResolvedLink['android'] | null;
-};
 
 /** As `query` reads it. */
 type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
@@ -109,47 +50,6 @@ const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil
 	const isOnOwn = row.hostname !== null && hasFeature(services, {plan, entitledUntil}, 'custom_domains');
 	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
 	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
-};
-
-/** Whether a row that was kept still stands. */
-export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean => until === null || until > now;
-
-/** The link of a row. */
-export const toResolvedLink = ({addresses}: Pick<Services, 'addresses'>, row: LinkRow): ResolvedLink => ({
-	id: row.id,
-	organization: {id: row.organization_id, orgKey: row.org_key, name: row.organization_name},
-	shortCode: row.short_code,
-	url: shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code}),
-	path: row.path ?? '/',
-	params: {...row.template_params, ...row.params},
-	title: row.title,
-	channel: row.channel,
-	fallbackUrl: row.fallback_url,
-	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
-	utm: {
-		source: row.utm_source,
-		medium: row.utm_medium,
-		campaign: row.utm_campaign,
-		term: row.utm_term,
-		content: row.utm_content,
-	},
-	deferredDeepLinking: row.deferred_deep_linking,
-	matchWindowHours: row.match_window_hours,
-	ios: row.ios,
-	android: row.android ?? [],
-});
-
-/** Why a link does not resolve, or null where it does. */
-export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
-	if (row.organization_status === 'SUSPENDED') {
-		return 'suspended';
-	}
-
-	if (!row.is_active) {
-		return 'deactivated';
-	}
-
-	return row.expiry !== null && row.expiry <= now ? 'expired' : null;
 };
 
 /** As `goneReason`, in SQL: whether the link of `links` and `organizations` resolves at `now`. */

@@ -1,4 +1,4 @@
-import type {LinkRow} from './resolve-link.ts';
+import type {LinkRow} from './link-row.ts';
 
 /**
  * Bytes of V8's heap, of 64 bits without compressed pointers, as test/resolution/link-memory.ts measures them. What is not

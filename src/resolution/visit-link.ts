@@ -7,8 +7,9 @@ import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {answerData, answerPage, type VisitAnswer} from './answer-visit.ts';
+import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
-import {type LinkRow, resolveLink} from './resolve-link.ts';
+import {resolveLink} from './resolve-link.ts';
 
 /** Of the query only `deviceId` is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});

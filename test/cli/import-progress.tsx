@@ -1,8 +1,9 @@
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {render} from 'ink-testing-library';
-import {figuresOf, progressText} from '../../src/cli/import/import-progress.ts';
+import {figuresOf} from '../../src/cli/import/import-progress.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
+import {progressText} from '../../src/cli/terminal/progress-text.ts';
 
 const half = {rows: 5000, failed: 2, bytes: 50, size: 100};
 

@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
+import type {Click} from '../../src/clicks/click.ts';
 import {createDamageKeeper} from '../../src/clicks/journal/damaged.ts';
 import {createDrain} from '../../src/clicks/journal/drain.ts';
 import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
@@ -11,7 +12,6 @@ import {encodeFrame} from '../../src/clicks/journal/frame.ts';
 import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../src/clicks/open-match.ts';
-import type {Click} from '../../src/clicks/record-click.ts';
 import type {TestService} from '../helpers/service.ts';
 
 /** When the clicks of a test happen. */

@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import type {Click} from '../../src/clicks/click.ts';
 import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click-context.ts';
-import {type Click, directly} from '../../src/clicks/record-click.ts';
+import {directly} from '../../src/clicks/record-click.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../helpers/service.ts';

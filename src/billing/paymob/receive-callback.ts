@@ -1,7 +1,8 @@
+import type {Background} from '../../background.ts';
 import type {Db} from '../../db/db.ts';
 import {gatewayOff, invalidWebhookSignature} from '../../errors.ts';
 import {isTooDeep} from '../../http/too-deep.ts';
-import type {Services} from '../../services.ts';
+import type {Metrics} from '../../metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
 import {type Apply, countRepetition, receiveEvent} from '../ledger.ts';
@@ -141,7 +142,7 @@ const applierFor = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, '
 };
 
 /** What applies an event of the ledger again. @throws 503 where the gateway is off. */
-export const paymobApplier = ({paymob}: Services, event: GatewayEvent): Promise<Apply> => {
+export const paymobApplier = ({paymob}: {paymob: Paymob | null}, event: GatewayEvent): Promise<Apply> => {
 	if (paymob === null) {
 		throw gatewayOff();
 	}
@@ -168,7 +169,7 @@ const createdAt = (body: unknown): Date | null => {
 
 /** Receives a callback of gateway B. @throws 400 for a bad HMAC; 5xx where nothing was noted. */
 export const receivePaymobCallback = async (
-	{paymob, background, metrics}: Services,
+	{paymob, background, metrics}: {paymob: Paymob | null; background: Background; metrics: Metrics},
 	{rawBody, query}: {rawBody: Buffer; query: {hmac?: unknown}},
 ): Promise<void> => {
 	if (paymob === null) {

@@ -1,17 +1,8 @@
-import {durationText} from '../terminal/duration.ts';
 import {type Io, isLively} from '../terminal/io.ts';
+import {type ProgressFigures, progressText} from '../terminal/progress-text.ts';
 
 /** How far an import is: `bytes` of its input are done; the length of the input is null where it is not known. */
 export type Progress = {rows: number; failed: number; bytes: number; size: number | null};
-
-/** What is shown of it: `fraction` of the input, and once they can be told, rows a second and the seconds left. */
-export type ProgressFigures = {
-	rows: number;
-	failed: number;
-	fraction: number | null;
-	perSecond?: number;
-	secondsLeft?: number;
-};
 
 const SECONDS_BETWEEN_LINES = 5;
 /** Before that, a rate would be that of the start. */
@@ -30,16 +21,6 @@ export const figuresOf = ({rows, failed, bytes, size}: Progress, seconds: number
 		? timed
 		: {...timed, secondsLeft: (seconds * (1 - fraction)) / fraction};
 };
-
-/** `5210 rows, 2 failed, 52 %, 1042 rows/s, 5s left`. */
-export const progressText = ({rows, failed, fraction, perSecond, secondsLeft}: ProgressFigures): string =>
-	[
-		`${rows} rows`,
-		...(failed > 0 ? [`${failed} failed`] : []),
-		...(fraction === null ? [] : [`${Math.floor(fraction * 100)} %`]),
-		...(perSecond === undefined ? [] : [`${Math.round(perSecond)} rows/s`]),
-		...(secondsLeft === undefined ? [] : [`${durationText(Math.ceil(secondsLeft))} left`]),
-	].join(', ');
 
 /** Shows progress until the function it gives back is called: a bar on a terminal, else a line now and then. */
 export const startProgress = async (io: Io, progress: () => Progress): Promise<() => void> => {

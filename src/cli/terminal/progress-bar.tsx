@@ -1,6 +1,6 @@
 import {render, Text} from 'ink';
-import {type ProgressFigures, progressText} from '../import/import-progress.ts';
 import type {Io} from './io.ts';
+import {type ProgressFigures, progressText} from './progress-text.ts';
 
 const CELLS = 30;
 const SECONDS_BETWEEN_FRAMES = 0.1;

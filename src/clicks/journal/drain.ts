@@ -1,7 +1,8 @@
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {OnDamage} from './damaged.ts';
-import {monthsOf, type OnRefused, type Position, readPosition, storeBatch} from './entry-store.ts';
+import {monthsOf, type OnRefused, readPosition, storeBatch} from './entry-store.ts';
+import type {Position} from './position.ts';
 import {decodeSection} from './section.ts';
 import {readChunk, removeBefore, restBehind} from './segments.ts';
 

@@ -3,11 +3,9 @@ import {type Db, isRefusedValue, onlyRow} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
 import {keepContexts} from '../click-context-store.ts';
 import {clickColumns, type Entry, matchColumns} from './entry.ts';
+import type {Position} from './position.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
-
-/** A place in a journal: everything before it is in the tables. */
-export type Position = {segment: number; position: number};
 
 /** How far a journal has been drained; its beginning where nothing of it has been. */
 export const readPosition = async (db: Db, journal: string): Promise<Position> => {

@@ -1,7 +1,7 @@
 import {copyText} from '../../db/copy-in.ts';
+import type {Click} from '../click.ts';
 import {contextIdOf, contextRow} from '../click-context.ts';
 import {clickIdOfToken} from '../open-match.ts';
-import type {Click} from '../record-click.ts';
 import {timeOrderedId} from '../time-ordered-id.ts';
 
 /** A click as it goes into the journal. */

@@ -1,7 +1,7 @@
 import {closeSync, fstatSync, openSync, readdirSync, readSync, rmSync} from 'node:fs';
 import path from 'node:path';
-import type {Position} from './entry-store.ts';
 import {decodeFrames, findFrame, HEADER_BYTES, MAX_PAYLOAD_BYTES} from './frame.ts';
+import type {Position} from './position.ts';
 
 /** A journal is a folder of numbered files. Only the last one is written to, and only at its end. */
 export const segmentPath = (folder: string, segment: number): string =>

@@ -1,4 +1,4 @@
-import type {Position} from './entry-store.ts';
+import type {Position} from './position.ts';
 
 /** Clicks that come within so long are told of together, so that an hour without a database costs little memory. */
 const TOGETHER_MS = 100;

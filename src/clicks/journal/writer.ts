@@ -1,7 +1,7 @@
 import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import type {Entry} from './entry.ts';
-import type {Position} from './entry-store.ts';
 import {encodeFrame, MAX_PAYLOAD_BYTES} from './frame.ts';
+import type {Position} from './position.ts';
 import {encodeSection} from './section.ts';
 import {segmentPath} from './segments.ts';
 

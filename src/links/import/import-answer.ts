@@ -3,8 +3,7 @@ import type {HttpError} from '../../errors.ts';
 import type {LinkOwner} from '../link.ts';
 import type {LinkReferences} from '../link-references.ts';
 import {shortUrl} from '../short-url.ts';
-import type {RowResult} from './import-chunk.ts';
-import type {ImportTarget} from './import-target.ts';
+import type {ImportTarget, RowResult} from './import-target.ts';
 
 /** A row's line of the answer (contract/admin 4). */
 export type ImportAnswer = {

@@ -9,13 +9,8 @@ import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} fr
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
-import type {HeldLink, ImportTarget} from './import-target.ts';
+import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
 import {importedInput} from './imported-input.ts';
-
-export type RowResult = {line: number} & (
-	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
-	| {status: 'failed'; error: HttpError}
-);
 
 const refusal = (error: unknown): HttpError => {
 	if (error instanceof HttpError) {

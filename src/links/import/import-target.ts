@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../../db/db.ts';
+import type {HttpError} from '../../errors.ts';
 import {generateShortCode} from '../empty-link.ts';
 import type {LinkRow} from '../link.ts';
 import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from '../link-store.ts';
@@ -113,3 +114,8 @@ export const rehearsalTarget = async (db: Db, trx: Db, organizationId: string): 
 		},
 	};
 };
+
+export type RowResult = {line: number} & (
+	| {status: 'created' | 'updated' | 'skipped'; link: HeldLink}
+	| {status: 'failed'; error: HttpError}
+);

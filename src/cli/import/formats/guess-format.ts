@@ -3,6 +3,7 @@ import {firstCsvRecord} from './csv.ts';
 import {isFirebaseHeading} from './firebase.ts';
 import {isObject} from './import-row.ts';
 import {createElementReader} from './json-elements.ts';
+import {isLineJson} from './ndjson.ts';
 import type {ImportFormatName} from './read-rows.ts';
 
 /** How much of a file tells its format. */
@@ -10,17 +11,6 @@ export const HEAD_BYTES = 64 * 1024;
 
 /** A format, and what told it. */
 export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
-
-/** Whether JSON is one object a line, as far as its first line shows. */
-export const isLineJson = (head: string): boolean => {
-	const [first = ''] = head.trimStart().split('\n', 1);
-	try {
-		const value: unknown = JSON.parse(first);
-		return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
-	} catch {
-		return false;
-	}
-};
 
 /** The first element of JSON, or an empty one where the head does not reach to its end. */
 const firstElement = (head: string): Record<string, unknown> => {

@@ -1,5 +1,5 @@
 import {inputError} from '../../cli-errors.ts';
-import {type ImportRow, jsonRow, MOST_READ_BYTES, plainLines} from './import-row.ts';
+import {type ImportRow, isObject, jsonRow, MOST_READ_BYTES, plainLines} from './import-row.ts';
 import {linesOf, type Source} from './lines.ts';
 
 const bound = {
@@ -17,3 +17,14 @@ export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
 		}
 	}
 }
+
+/** Whether JSON is one object a line, as far as its first line shows. */
+export const isLineJson = (head: string): boolean => {
+	const [first = ''] = head.trimStart().split('\n', 1);
+	try {
+		const value: unknown = JSON.parse(first);
+		return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
+	} catch {
+		return false;
+	}
+};

@@ -4,11 +4,10 @@ import {csvRows} from './csv.ts';
 import {dubLink, dubNames} from './dub.ts';
 import {firebaseNames, firebaseRows} from './firebase.ts';
 import {type LinkMapper, mappedRows} from './foreign-rows.ts';
-import {isLineJson} from './guess-format.ts';
 import type {ImportRow} from './import-row.ts';
 import {jsonRows} from './json.ts';
 import type {Source} from './lines.ts';
-import {ndjsonRows} from './ndjson.ts';
+import {isLineJson, ndjsonRows} from './ndjson.ts';
 
 export type ImportFormat = {
 	/** `head` is how the file begins, as far as that is known. */

@@ -1,0 +1,20 @@
+import {durationText} from './duration.ts';
+
+/** What is shown of it: `fraction` of the input, and once they can be told, rows a second and the seconds left. */
+export type ProgressFigures = {
+	rows: number;
+	failed: number;
+	fraction: number | null;
+	perSecond?: number;
+	secondsLeft?: number;
+};
+
+/** `5210 rows, 2 failed, 52 %, 1042 rows/s, 5s left`. */
+export const progressText = ({rows, failed, fraction, perSecond, secondsLeft}: ProgressFigures): string =>
+	[
+		`${rows} rows`,
+		...(failed > 0 ? [`${failed} failed`] : []),
+		...(fraction === null ? [] : [`${Math.floor(fraction * 100)} %`]),
+		...(perSecond === undefined ? [] : [`${Math.round(perSecond)} rows/s`]),
+		...(secondsLeft === undefined ? [] : [`${durationText(Math.ceil(secondsLeft))} left`]),
+	].join(', ');
