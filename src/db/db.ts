@@ -7,7 +7,7 @@ import {setUpSession} from './session.ts';
 export type Db = Knex;
 
 /** Where PostgreSQL is: a connection URL, or the parts of one (a socket folder as `host`). */
-export type DbConnection = string | {host: string; port: number; user: string; database: string};
+export type DbConnection = string | {host: string; port: number; user: string; password: string; database: string};
 
 /** How long a connection may take to come up, and a statement to get one of the pool's: then the caller gets 503. */
 const TIMEOUTS = {connectMs: 2000, acquireMs: 5000};

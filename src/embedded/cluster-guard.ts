@@ -3,6 +3,7 @@ import {Client} from 'pg';
 import {DataDirInUseError, errorCode} from './embedded-errors.ts';
 import {CLUSTER_USER} from './init-cluster.ts';
 import type {Postmaster} from './lock-file.ts';
+import {wrongPassword} from './password.ts';
 
 /**
  * A connection that stands for this process in the cluster. Its advisory locks tell who uses the cluster and which
@@ -22,6 +23,7 @@ export const DATABASE = 'oplink';
 const SPACE = 0x6f_70_6c_6b;
 const [USE, SERVE, CREATE] = [1, 2, 3];
 const HOLDER_GONE_MS = 5000;
+const WRONG_PASSWORD = '28P01';
 const SERVER_NAME = /^oplink server (\d+)$/;
 
 const isGone = (pid: number): boolean => {
@@ -79,16 +81,17 @@ const ensureDatabase = async (client: Client): Promise<void> => {
 
 /**
  * Joins the users of a running cluster, as its one server where `exclusive`, and sees to the database.
- * Throws a DataDirInUseError where another server owns it.
+ * Throws a DataDirInUseError where another server owns it, an EmbeddedPostgresError where the password is wrong.
  */
 export const openClusterGuard = async (
 	{port, socketDir}: Postmaster,
-	{dataDir, exclusive}: {dataDir: string; exclusive: boolean},
+	{dataDir, password, exclusive}: {dataDir: string; password: string; exclusive: boolean},
 ): Promise<ClusterGuard> => {
 	const client = new Client({
 		host: socketDir,
 		port,
 		user: CLUSTER_USER,
+		password,
 		database: 'postgres',
 		application_name: `oplink ${exclusive ? 'server' : 'user'} ${process.pid}`,
 		connectionTimeoutMillis: 5000,
@@ -110,7 +113,7 @@ export const openClusterGuard = async (
 		await ensureDatabase(client);
 	} catch (error) {
 		await close();
-		throw error;
+		throw errorCode(error) === WRONG_PASSWORD ? wrongPassword(dataDir) : error;
 	}
 
 	const isLast = async () => {

@@ -1,12 +1,13 @@
 import {execFile} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {chown, mkdtemp, rename, rm, symlink} from 'node:fs/promises';
+import {chown, mkdtemp, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {Binaries} from './binaries.ts';
 import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
 import {type Identity, newClusterIdentity} from './identity.ts';
 import {CLUSTER_NAME, chooseParent, draftPrefix, relocatedPath, removeAbandonedDrafts} from './location.ts';
+import {createVerifier, makePassword, readPassword} from './password.ts';
 import {plainEnvironment} from './tether.ts';
 
 /** The superuser of a cluster and owner of all in it. */
@@ -15,17 +16,18 @@ export const CLUSTER_USER = 'oplink';
 /** Written into the cluster's postgresql.conf, where an operator may change them. */
 const SETTINGS = ['max_connections=200', 'jit=off', 'log_checkpoints=off', 'log_min_messages=log', 'log_timezone=UTC'];
 
-// Local connections are trusted since the socket lies in a folder of the owner alone. C.UTF-8 sorts by code point and
-// folds the case of every script, on every machine alike.
+// The socket lies in a folder of the owner alone, but another process of that user, who may be `nobody`, can open it: a
+// password is what keeps it out. C.UTF-8 sorts by code point and folds the case of every script, on every machine alike.
 const INITDB_ARGUMENTS = [
-	['-U', CLUSTER_USER, '--auth-local=trust', '--auth-host=reject', '-E', 'UTF8'],
+	['-U', CLUSTER_USER, '--auth-local=scram-sha-256', '--auth-host=reject', '-E', 'UTF8'],
 	['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
 	SETTINGS.flatMap((setting) => ['-c', setting]),
 ].flat();
 
-const initdb = async (binaries: Binaries, directory: string, identity: Identity): Promise<void> => {
+/** @param pwfile a file with what the superuser's password is verified by. */
+const initdb = async (binaries: Binaries, directory: string, identity: Identity, pwfile: string): Promise<void> => {
 	try {
-		await promisify(execFile)(binaries.initdb, ['-D', directory, ...INITDB_ARGUMENTS], {
+		await promisify(execFile)(binaries.initdb, ['-D', directory, `--pwfile=${pwfile}`, ...INITDB_ARGUMENTS], {
 			...identity,
 			cwd: '/',
 			env: plainEnvironment,
@@ -61,18 +63,22 @@ const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
  * killed midway leaves nothing that looks like a cluster, and of two first starts the second finds the first's.
  */
 export const initCluster = async (binaries: Binaries, dataDir: string): Promise<void> => {
-	const identity = newClusterIdentity();
+	const identity = await newClusterIdentity();
+	await makePassword(dataDir);
 	const parent = await chooseParent(dataDir);
 	await removeAbandonedDrafts(parent);
 	const draft = await mkdtemp(path.join(parent, draftPrefix()));
+	const verifier = `${draft}-verifier`;
 	let made = draft;
 	let isOurs = false;
 	try {
+		await writeFile(verifier, `${createVerifier(await readPassword(dataDir))}\n`, {mode: 0o600, flag: 'wx'});
 		if (identity.uid !== undefined) {
 			await chown(draft, identity.uid, identity.gid);
+			await chown(verifier, identity.uid, identity.gid);
 		}
 
-		await initdb(binaries, draft, identity);
+		await initdb(binaries, draft, identity, verifier);
 		const entry = path.join(dataDir, CLUSTER_NAME);
 		if (parent === dataDir) {
 			isOurs = await orWhereExists(rename(draft, entry));
@@ -82,6 +88,7 @@ export const initCluster = async (binaries: Binaries, dataDir: string): Promise<
 			isOurs = await orWhereExists(symlink(made, entry));
 		}
 	} finally {
+		await rm(verifier, {force: true});
 		if (!isOurs) {
 			await rm(made, {recursive: true, force: true});
 		}

@@ -66,6 +66,12 @@ export const findCluster = async (dataDir: string, major: string): Promise<Clust
 	return checkAccess(directory);
 };
 
+/** Who runs the cluster of a DATA_DIR: its owner, and before it is made whom a new one will belong to. */
+export const clusterRunner = async (dataDir: string): Promise<Identity> => {
+	const owner = await clusterIdentity(path.join(dataDir, CLUSTER_NAME)).catch(() => null);
+	return owner === null || owner.uid === 0 ? newClusterIdentity() : owner;
+};
+
 const checkAccess = async (directory: string): Promise<Cluster> => {
 	const owner = (await stat(directory)).uid;
 	if (isRoot() ? owner === 0 : owner !== process.getuid?.()) {
@@ -91,7 +97,7 @@ const checkAccess = async (directory: string): Promise<Cluster> => {
  * Where a new cluster goes: into DATA_DIR, or below the shared folder where PostgreSQL's user cannot enter DATA_DIR.
  */
 export const chooseParent = async (dataDir: string): Promise<string> =>
-	(await canEnter(newClusterIdentity(), dataDir)) ? dataDir : makeSharedBase();
+	(await canEnter(await newClusterIdentity(), dataDir)) ? dataDir : makeSharedBase();
 
 const DRAFT = /^\.postgres-(\d+)-/;
 

@@ -5,17 +5,17 @@ import {isConnectionFault} from '../db/db.ts';
 import {prepareBinaries} from './binaries.ts';
 import {type ClusterGuard, DATABASE, openClusterGuard} from './cluster-guard.ts';
 import {EmbeddedPostgresError, errorCode} from './embedded-errors.ts';
-import {newClusterIdentity} from './identity.ts';
 import {CLUSTER_USER, initCluster} from './init-cluster.ts';
-import {type Cluster, findCluster, makeDataDir} from './location.ts';
+import {type Cluster, clusterRunner, findCluster, makeDataDir} from './location.ts';
 import type {Postmaster} from './lock-file.ts';
+import {readPassword} from './password.ts';
 import {ensurePostmaster, stopPostmaster} from './postmaster.ts';
 import type {Tethered} from './tether.ts';
 
 export type EmbeddedPostgres = {
 	/** For `pg` and `createDb`: `host` is the folder of a unix socket. */
-	connection: {host: string; port: number; user: string; database: string};
-	/** The same as a URL that `pg`, `psql` and `new URL` read. */
+	connection: {host: string; port: number; user: string; password: string; database: string};
+	/** The same as a URL that `pg`, `psql` and `new URL` read. It holds the password, so it is never logged. */
 	connectionString: string;
 	/** Where the cluster lies: in DATA_DIR, or where the link in DATA_DIR leads. */
 	directory: string;
@@ -54,7 +54,7 @@ const prepare = async (dataDir: string, log: Logger) => {
 
 const findOrInitCluster = async (dataDir: string, log: Logger) => {
 	await makeDataDir(dataDir);
-	const binaries = await prepareBinaries(newClusterIdentity(), dataDir);
+	const binaries = await prepareBinaries(await clusterRunner(dataDir), dataDir);
 	const existing = await findCluster(dataDir, binaries.major);
 	if (existing) {
 		return {binaries, cluster: existing};
@@ -73,7 +73,7 @@ const findOrInitCluster = async (dataDir: string, log: Logger) => {
 /** Joins the cluster. PostgreSQL may be stopped by its last user between the look and the connection: then once more. */
 const join = async (
 	ensure: () => ReturnType<typeof ensurePostmaster>,
-	options: {dataDir: string; exclusive: boolean},
+	options: {dataDir: string; password: string; exclusive: boolean},
 ) => {
 	const began = performance.now();
 	for (;;) {
@@ -105,7 +105,7 @@ const leave = async ({postmaster, tethered, guard}: Session, cluster: Cluster, l
 
 /**
  * Starts the default database, a real PostgreSQL whose cluster lies in `dataDir`, or joins the one that runs there.
- * It listens on a unix socket alone. A PostgreSQL that dies while it is in use is started again. When this process
+ * It listens on a unix socket alone, and asks for the password that DATA_DIR keeps. A PostgreSQL that dies while it is in use is started again. When this process
  * dies, PostgreSQL shuts down by itself; where it does not, the next start adopts it.
  * Throws a DataDirInUseError where `exclusive` and another server runs on `dataDir`, and an EmbeddedPostgresError
  * where no database can be had here.
@@ -115,7 +115,8 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 	const dataDir = path.resolve(options.dataDir);
 	const began = performance.now();
 	const {binaries, cluster} = await prepare(dataDir, log);
-	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, exclusive});
+	const password = await readPassword(dataDir);
+	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, password, exclusive});
 
 	let session = await enter();
 	let isStopping = false;
@@ -148,9 +149,9 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 		{pid, directory: cluster.directory, ms: took},
 		`embedded PostgreSQL ${session.tethered ? 'started' : 'joined'}`,
 	);
-	const query = new URLSearchParams({host: socketDir, port: String(port), user: CLUSTER_USER});
+	const query = new URLSearchParams({host: socketDir, port: String(port), user: CLUSTER_USER, password});
 	return {
-		connection: {host: socketDir, port, user: CLUSTER_USER, database: DATABASE},
+		connection: {host: socketDir, port, user: CLUSTER_USER, password, database: DATABASE},
 		connectionString: `postgresql:///${DATABASE}?${query}`,
 		directory: cluster.directory,
 		pid: () => session.postmaster.pid,

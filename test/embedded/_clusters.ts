@@ -37,7 +37,7 @@ export const createDataDirs = () => {
 		remove: () => rm(original, {recursive: true, force: true}),
 		copy: async (t: ExecutionContext): Promise<string> => {
 			const dataDir = await temporaryFolder(t);
-			await promisify(execFile)('cp', ['-a', path.join(original, 'postgres'), dataDir]);
+			await promisify(execFile)('cp', ['-a', `${original}/.`, dataDir]);
 			return dataDir;
 		},
 	};

@@ -6,7 +6,7 @@ import {PassThrough} from 'node:stream';
 import test from 'ava';
 import {pino} from 'pino';
 import {prepareBinaries} from '../../src/embedded/binaries.ts';
-import {clusterIdentity, newClusterIdentity} from '../../src/embedded/identity.ts';
+import {clusterIdentity} from '../../src/embedded/identity.ts';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
 import {
 	createDataDirs,
@@ -70,7 +70,7 @@ test('a PostgreSQL that runs on without a server is adopted by the next start an
 	await writeNote(first.connectionString);
 	await first.stop();
 	const identity = await clusterIdentity(first.directory);
-	const {postgres} = await prepareBinaries(newClusterIdentity(), dataDir);
+	const {postgres} = await prepareBinaries(identity, dataDir);
 	const orphan = spawn(
 		postgres,
 		['-D', first.directory, '-c', 'listen_addresses=', '-c', `unix_socket_directories=${first.directory}`],

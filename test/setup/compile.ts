@@ -57,7 +57,7 @@ const bundle = (outdir: string, entryPoints: Array<{in: string; out: string}>) =
 
 /** The program, and what tests start as a process of its own. */
 const programEntries = [
-	entryOf('test/embedded/_holder.ts'),
+	...['test/embedded/_holder.ts', 'test/embedded/_stranger.ts'].map(entryOf),
 	...Object.entries(lateEntries).map(([name, file]) => ({in: file, out: `src/${name}`})),
 ];
 
