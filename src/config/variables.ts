@@ -7,7 +7,7 @@ type Variable = {name: string; fallback: string; meaning: string; secret?: boole
 export const configTable: readonly Variable[] = [
 	{name: 'HOST', fallback: '127.0.0.1', meaning: 'address to listen on'},
 	{name: 'PORT', fallback: '3000', meaning: 'port to listen on; 0 picks a free one'},
-	{name: 'DATA_DIR', fallback: './data', meaning: 'embedded database, click journal, generated admin token and database password'},
+	{name: 'DATA_DIR', fallback: './data', meaning: 'embedded database, click journal, generated secrets'},
 	{
 		name: 'DATABASE_URL',
 		fallback: '',

@@ -8,6 +8,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
 import {freePort} from '../setup/free-port.ts';
 import {findRedisBinary} from '../setup/redis-binary.ts';
+import {tlsFile} from './tls-file.ts';
 
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
 	while (!(await condition())) {
@@ -15,8 +16,18 @@ export const until = async (condition: () => boolean | Promise<boolean>): Promis
 	}
 };
 
+/** Where it listens. By TLS, its certificate is for `localhost`. */
+const listenOn = (port: number, tls: boolean): string[] =>
+	tls
+		? [
+				['--port', '0', '--tls-port', `${port}`, '--tls-auth-clients', 'no'],
+				['--tls-cert-file', tlsFile('localhost'), '--tls-key-file', tlsFile('key')],
+				['--tls-ca-cert-file', tlsFile('authority')],
+			].flat()
+		: ['--port', `${port}`];
+
 /** A Redis of this test alone, that can be killed, stopped and started again on the same port. */
-export const createRedisServer = async (t: ExecutionContext) => {
+export const createRedisServer = async (t: ExecutionContext, {tls = false} = {}) => {
 	const port = await freePort();
 	const folder = await mkdtemp(join(tmpdir(), 'oplink-redis-'));
 	let child: ChildProcess | null = null;
@@ -33,13 +44,18 @@ export const createRedisServer = async (t: ExecutionContext) => {
 	});
 
 	const start = async () => {
-		const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+		const storage = ['--save', '', '--appendonly', 'no', '--dir', folder];
+		const options = [...listenOn(port, tls), '--bind', '127.0.0.1', ...storage];
 		child = spawn(await findRedisBinary(), options, {stdio: ['ignore', 'pipe', 'inherit']});
+		let printed = '';
 		for await (const chunk of child.stdout ?? []) {
-			if (String(chunk).includes('Ready to accept connections')) {
-				break;
+			printed += chunk;
+			if (printed.includes('Ready to accept connections')) {
+				return;
 			}
 		}
+
+		throw new Error(`Redis ended instead of starting${tls ? ' (can it do TLS?)' : ''}: ${printed}`);
 	};
 
 	/** A process goes on until it has noticed the signal: Linux tells when it stands. */

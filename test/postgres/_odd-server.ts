@@ -2,12 +2,10 @@ import {chmod, chown, copyFile, mkdtemp, rm, stat, writeFile} from 'node:fs/prom
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {type EmbeddedPostgres, startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
-import {packageRoot} from '../../src/package-root.ts';
 import {silent} from '../embedded/_clusters.ts';
 import {execute} from '../helpers/database.ts';
+import {tlsFile} from '../helpers/tls-file.ts';
 import {freePort} from '../setup/free-port.ts';
-
-export const certificate = (name: string): string => path.join(packageRoot, 'test/fixtures/tls', `${name}.pem`);
 
 /** Users need their password over TCP, except `refused`, whom nothing lets in, and `guarded`, who has to come by TLS. */
 const HBA = `local all oplink trust
@@ -36,7 +34,7 @@ export const startOddServer = async (): Promise<OddServer> => {
 	const {uid, gid} = await stat(first.directory);
 	for (const name of ['key', 'localhost']) {
 		const file = path.join(first.directory, `${name}.pem`);
-		await copyFile(certificate(name), file);
+		await copyFile(tlsFile(name), file);
 		await chmod(file, 0o600);
 		await chown(file, uid, gid);
 	}

@@ -6,7 +6,8 @@ import {asOperatorError} from '../../src/db/open-database.ts';
 import {send} from '../helpers/callers.ts';
 import {dataDirectory, oplink, ready, sentencesOf} from '../helpers/process.ts';
 import {startedFor} from '../helpers/started.ts';
-import {certificate, startOddServer} from './_odd-server.ts';
+import {tlsFile} from '../helpers/tls-file.ts';
+import {startOddServer} from './_odd-server.ts';
 
 const server = startedFor(test, () => startOddServer());
 test.serial.before(async () => {
@@ -102,7 +103,7 @@ const mistakes: Mistake[] = [
 		name: 'a certificate for another name',
 		url: () =>
 			server
-				.url('postgres', 'admin', `?sslmode=verify-full&sslrootcert=${certificate('authority')}`)
+				.url('postgres', 'admin', `?sslmode=verify-full&sslrootcert=${tlsFile('authority')}`)
 				.replace('localhost', '127.0.0.1'),
 		says: /certificate of the server is for another name/,
 	},
@@ -214,7 +215,7 @@ test('a PostgreSQL older than 14 is named, and 14 is not', (t) => {
 
 test('a private CA that is named is trusted, whichever name sslmode has, without a warning', async (t) => {
 	for (const mode of ['require', 'verify-ca', 'verify-full']) {
-		const url = server.url('postgres', 'guarded', `?sslmode=${mode}&sslrootcert=${certificate('authority')}`);
+		const url = server.url('postgres', 'guarded', `?sslmode=${mode}&sslrootcert=${tlsFile('authority')}`);
 		const warned: Error[] = [];
 		const listen = (warning: Error) => warned.push(warning);
 		process.on('warning', listen);
