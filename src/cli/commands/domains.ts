@@ -96,10 +96,10 @@ export const domainCommands: CommandGroup = {
 			},
 		}),
 
-		step('verify', 'Look the DNS record up and verify the domain'),
+		step('verify', 'Look up the DNS record and verify the domain'),
 		step('approve', 'Verify a domain without its DNS record'),
 		step('reject', 'Reject a domain: it is not served'),
-		step('default', 'Make a verified domain that of new links; the shared one takes it back', [
+		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', [
 			'default Ab12 links.example.com',
 		]),
 

@@ -19,7 +19,7 @@ export const linkReference = (text: string): LinkReference => {
 	const [, ...segments] = path.split('/').filter((segment) => segment !== '');
 	const [first, second] = segments;
 	if (first === undefined || segments.length > 2) {
-		throw usageError(`'${text}' is no short URL`, 'It looks like https://go.acme.example/Ab12/spring');
+		throw usageError(`'${text}' is not a short URL`, 'It looks like https://go.acme.example/Ab12/spring');
 	}
 
 	return second === undefined ? {shortCode: first} : {org: first, shortCode: second};
