@@ -1,13 +1,12 @@
+import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A link as an operator names it; `org` is the orgKey where a short URL has it. */
 export type LinkReference = {linkId?: string; shortCode?: string; org?: string};
 
 /** What an id, a short code or a short URL names. @throws OperatorError for a URL that is no short one. */
 export const linkReference = (text: string): LinkReference => {
-	if (UUID.test(text)) {
+	if (isUuid(text)) {
 		return {linkId: text};
 	}
 
