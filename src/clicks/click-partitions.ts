@@ -33,8 +33,7 @@ export const createClickPartitions = (db: Db): ClickPartitions => {
 			// Attached, as CREATE TABLE PARTITION OF would wait for whoever reads or writes the table, a backup too, and
 			// hold up everybody who comes after.
 			await trx.raw(`CREATE TABLE ${partition} (LIKE clicks INCLUDING ALL)`);
-			// In a backup of an earlier version, which is migrated afterwards, the table itself has a key, which is called so.
-			await trx.raw(`CREATE UNIQUE INDEX IF NOT EXISTS ${partition}_pkey ON ${partition} (id)`);
+			await trx.raw(`CREATE UNIQUE INDEX ${partition}_pkey ON ${partition} (id)`);
 			await trx.raw(`ALTER TABLE clicks ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to})`);
 		});
 

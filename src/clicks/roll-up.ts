@@ -43,7 +43,7 @@ const add = async (trx: Db, slice: Slice, limits: DayLimits): Promise<void> => {
 	}
 };
 
-/** Adds a day of the rows that were there before rollups, or notes that there are no more. */
+/** Adds a day of the rows that were restored into this cluster, or notes that there are no more. */
 const addOldDay = async (
 	trx: Db,
 	{rolled}: RollupState,

@@ -1,10 +1,5 @@
 import type {Knex} from 'knex';
-
-/** `page` and `limit` of every list (contract/requests 10). `page` stays where its offset fits a bigint. */
-export type PageQuery = {page: number; limit: number};
-
-/** A list as every route answers it. */
-export type Page<T> = {data: T[]; total: number; page: number; limit: number};
+import type {Page, PageQuery} from '../http/validate.ts';
 
 /**
  * One page of what a query gives, and how much there is of it in all (contract/requests 10).

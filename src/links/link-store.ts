@@ -1,5 +1,6 @@
 import {type Db, likeLiteral, onlyRow} from '../db/db.ts';
-import {type Page, readPage} from '../db/read-page.ts';
+import {readPage} from '../db/read-page.ts';
+import type {Page} from '../http/validate.ts';
 import {type LinkRow, linkColumns} from './link.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 

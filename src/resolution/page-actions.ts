@@ -1,5 +1,4 @@
-import {safeHttpUrl} from '../safe-http-url.ts';
-import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, withUtm} from './link-targets.ts';
+import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, safeHttpUrl, withUtm} from './link-targets.ts';
 import type {LinkView} from './link-view.ts';
 import type {Visitor} from './visitor.ts';
 

@@ -125,7 +125,7 @@ test('a row whose transaction ends after later ones were rolled up is counted', 
 	t.is(await rolledClicks(service), 4);
 });
 
-test('rows from before rollups are added organization by organization, day by day, and counted meanwhile', async (t) => {
+test('restored rows are added organization by organization, day by day, and counted meanwhile', async (t) => {
 	const {service, db, acme} = await setup();
 	t.teardown(() => service.stop());
 	const globex = await organization(service, {appConfig: null});

@@ -16,11 +16,11 @@ const withWritableDatabase = <T>(context: Context, work: (db: Db) => Promise<T>)
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',
-	summary: 'Apply, roll back or list database migrations',
+	summary: 'Bring the database to this version of the program, or back',
 	commands: [
 		command({
 			usage: 'up',
-			summary: 'Apply all pending migrations; serve does this too',
+			summary: 'Apply every migration that is pending; serve does this as well',
 			examples: ['up'],
 			run: async (context) => {
 				const applied = await withWritableDatabase(context, async (db) => (await migrations()).migrateUp(db));
@@ -34,18 +34,18 @@ export const migrateCommands: CommandGroup = {
 
 		command({
 			usage: 'down',
-			summary: 'Roll back the latest migration; deletes the data in the tables it created',
+			summary: 'Undo the newest migration, with the data that lives in what it made',
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context: Context<{yes?: boolean}>) => {
 				await requireConsent(
 					context.io,
 					context.options.yes,
-					'Roll back the latest migration and delete the data in the tables it created?',
+					'Undo the newest migration and lose the data in what it made?',
 				);
 				const undone = await withWritableDatabase(context, async (db) => (await migrations()).migrateDown(db));
 				await context.show.answer({undone}, () =>
-					undone === null ? 'Nothing to do: no migration is applied' : `rolled back ${undone}`,
+					undone === null ? 'Nothing to do: no migration is applied' : `undid ${undone}`,
 				);
 			},
 		}),

@@ -66,14 +66,11 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 	}
 
 	if (served.status >= 300 && served.status < 400) {
-		return failed(
-			`redirects to ${served.location}`,
-			`Serve ${path} at the host itself: phones do not follow redirects`,
-		);
+		return failed(`redirects to ${served.location}`, `Serve ${path} at the host itself: phones follow no redirect`);
 	}
 
 	if (served.status !== 200) {
-		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server unchanged`);
+		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server, as they come`);
 	}
 
 	if (!/^application\/json\s*(?:;|$)/i.test(served.contentType ?? '')) {
@@ -81,33 +78,29 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 	}
 
 	if (limit !== null && served.bytes > limit) {
-		return failed(`has ${served.bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
+		return failed(`has ${served.bytes} bytes and may have ${limit}`, 'Give organizations domains of their own');
 	}
 
 	const content = parsed(served.body);
 	if (content === undefined) {
-		return failed('is not valid JSON', `Let requests for ${path} through to the server unchanged`);
+		return failed('is no JSON', `Let requests for ${path} through to the server, as they come`);
 	}
 
 	const entries = new Set(file.entriesOf(content));
 	const missing = expected.filter((entry) => !entries.has(entry));
 	if (missing.length > 0) {
-		return failed(`lacks ${named(missing)}`, 'Make sure that no proxy caches or changes the file');
+		return failed(`lacks ${named(missing)}`, 'Have nothing in front of the server keep or change the file');
 	}
 
 	const known = new Set(expected);
 	const others = host.isPart ? [] : [...entries].filter((entry) => !known.has(entry));
 	if (others.length > 0) {
-		return warn(
-			check,
-			`${name} has ${named(others)}, which is not configured`,
-			'Make sure that no proxy caches old files',
-		);
+		return warn(check, `${name} has ${named(others)}, which is not configured`, 'Have nothing in front keep old files');
 	}
 
 	return limit !== null && served.bytes > limit * 0.8
-		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations their own domains')
-		: ok(check, `${name} matches the configuration, ${served.bytes} bytes`);
+		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations domains of their own')
+		: ok(check, `${name} has what is configured, in ${served.bytes} bytes`);
 };
 
 /** The body of an answer, or null where it is longer than any association file. */
@@ -152,7 +145,7 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 	} catch (error) {
 		return findingsOf(area).fail(
 			file.check,
-			`${file.path} cannot be fetched: ${reasonOf(error)}`,
+			`${file.path} cannot be had: ${reasonOf(error)}`,
 			'Let requests for the host through to the server',
 		);
 	}

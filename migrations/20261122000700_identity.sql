@@ -1,17 +1,19 @@
 -- migrate:up
--- people, mirrored from the identity provider
+-- Teams: people and their memberships, mirrored from the identity provider, whose deliveries may come twice, late or in
+-- any order.
+
 CREATE TABLE users (
 	id uuid CONSTRAINT users_pkey PRIMARY KEY,
 	clerk_user_id text CONSTRAINT users_clerk_user_id_key UNIQUE,
-	-- lower case; null where the provider knows none, or another has it
+	-- lower case; null where the provider has none, or another user has it
 	email text CONSTRAINT users_email_key UNIQUE,
-	-- whether the provider has verified the address, so that it tells who somebody is
+	-- whether the provider has verified the address, so that it proves who somebody is
 	is_email_verified boolean NOT NULL DEFAULT true,
 	name text NOT NULL DEFAULT '',
 	last_login_at timestamptz,
 	-- a coarse flag of the application, not the role of a membership
 	role text NOT NULL DEFAULT 'USER' CONSTRAINT users_role_check CHECK (role IN ('ADMIN', 'USER')),
-	-- updated_at of the provider's own record; null where only a membership told of the user
+	-- updated_at of the provider's own record; null where only a membership named the user
 	provider_updated_at timestamptz,
 	created_at timestamptz NOT NULL,
 	updated_at timestamptz NOT NULL
@@ -23,7 +25,7 @@ CREATE TABLE org_members (
 	user_id uuid NOT NULL CONSTRAINT org_members_user_id_fkey REFERENCES users (id) ON DELETE CASCADE,
 	role text NOT NULL
 		CONSTRAINT org_members_role_check CHECK (role IN ('OWNER', 'ADMIN', 'DEVELOPER', 'ANALYST', 'VIEWER')),
-	-- the provider's membership; null where it told of none
+	-- the provider's membership; null where its id is not known yet
 	clerk_membership_id text,
 	-- created_at and updated_at of the provider's membership
 	provider_created_at timestamptz,
@@ -35,24 +37,12 @@ CREATE TABLE org_members (
 CREATE INDEX org_members_user_id_idx ON org_members (user_id);
 CREATE INDEX org_members_clerk_membership_id_idx ON org_members (clerk_membership_id);
 
-ALTER TABLE organizations
-	-- updated_at of the provider's own record: an update that is older is stale; null where only a membership told of it
-	ADD COLUMN provider_updated_at timestamptz,
-	-- the name there: a name that was given here stays until this one changes
-	ADD COLUMN provider_name text,
-	-- the contact that was taken from the first owner: one that was given here is another, and stays
-	ADD COLUMN mirrored_contact_email text,
-	-- names are not unique at the provider: a mirrored organization may have one that is in use here
-	ADD COLUMN shares_name boolean NOT NULL DEFAULT false;
-DROP INDEX organizations_name_key;
-CREATE UNIQUE INDEX organizations_name_key ON organizations (lower(name)) WHERE NOT shares_name;
-
--- who came into an organization as its owner; the first of them with an address is its contact
+-- who joined an organization as its owner; the first of them with an address is its contact
 CREATE TABLE organization_owners (
 	organization_id uuid NOT NULL
 		CONSTRAINT organization_owners_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
 	clerk_user_id text NOT NULL,
-	-- what the membership named; null: the user's own address counts
+	-- the address in the membership; null: the user's own address counts
 	email text,
 	-- created_at of the provider's membership
 	since timestamptz NOT NULL,
@@ -60,7 +50,7 @@ CREATE TABLE organization_owners (
 );
 CREATE INDEX organization_owners_clerk_user_id_idx ON organization_owners (clerk_user_id);
 
--- roles of memberships that an 'updated' told of before their 'created' came
+-- roles of memberships whose 'updated' came before their 'created'
 CREATE TABLE awaited_roles (
 	clerk_membership_id text CONSTRAINT awaited_roles_pkey PRIMARY KEY,
 	role text NOT NULL,
@@ -72,14 +62,14 @@ CREATE INDEX awaited_roles_received_at_idx ON awaited_roles (received_at);
 -- what the provider has deleted, so that a late 'created' does not bring it back
 CREATE TABLE identity_tombstones (
 	kind text NOT NULL
-		-- 'discarded': an organization that was never to be mirrored, because it was given up while it was made
+		-- 'discarded': an organization that must never be mirrored, because it was given up while it was made
 		CONSTRAINT identity_tombstones_kind_check CHECK (kind IN ('organization', 'membership', 'discarded')),
 	-- the provider's id of what was deleted
 	provider_id text NOT NULL,
 	-- of a membership: whose, and where
 	clerk_org_id text,
 	clerk_user_id text,
-	-- created_at of the deleted record: the same id with a later one is a new record; null: none was told
+	-- created_at of the deleted record: the same id with a later one is a new record; null: not known
 	provider_created_at timestamptz,
 	deleted_at timestamptz NOT NULL,
 	CONSTRAINT identity_tombstones_pkey PRIMARY KEY (kind, provider_id)
@@ -87,28 +77,38 @@ CREATE TABLE identity_tombstones (
 CREATE INDEX identity_tombstones_member_idx ON identity_tombstones (clerk_org_id, clerk_user_id);
 CREATE INDEX identity_tombstones_deleted_at_idx ON identity_tombstones (deleted_at);
 
--- deliveries of providers and gateways that were applied: a repeated one changes nothing
+-- deliveries that were applied: a repeated one changes nothing
 CREATE TABLE webhook_deliveries (
 	provider text NOT NULL,
-	-- svix-id, or the gateway's id of the event
+	-- svix-id
 	delivery_id text NOT NULL,
 	received_at timestamptz NOT NULL,
 	CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (provider, delivery_id)
 );
 CREATE INDEX webhook_deliveries_received_at_idx ON webhook_deliveries (received_at);
 
+-- verified events of the identity provider, and what became of each
+CREATE TABLE identity_events (
+	id uuid CONSTRAINT identity_events_pkey PRIMARY KEY,
+	-- svix-id: what makes two deliveries the same event
+	event_key text NOT NULL CONSTRAINT identity_events_event_key_key UNIQUE,
+	type text NOT NULL,
+	outcome text NOT NULL CONSTRAINT identity_events_outcome_check CHECK (outcome IN ('APPLIED', 'IGNORED', 'FAILED')),
+	-- one sentence: why it changed nothing, or what kept it from being applied
+	reason text NOT NULL,
+	-- what the event is about, as received
+	payload json NOT NULL,
+	deliveries integer NOT NULL DEFAULT 1,
+	received_at timestamptz NOT NULL,
+	processed_at timestamptz NOT NULL
+);
+CREATE INDEX identity_events_received_at_idx ON identity_events (received_at DESC, id DESC);
+
 -- migrate:down
+DROP TABLE identity_events;
 DROP TABLE webhook_deliveries;
 DROP TABLE identity_tombstones;
 DROP TABLE awaited_roles;
 DROP TABLE organization_owners;
-DROP INDEX organizations_name_key;
-UPDATE organizations SET name = name || ' (' || org_key || ')' WHERE shares_name;
-CREATE UNIQUE INDEX organizations_name_key ON organizations (lower(name));
-ALTER TABLE organizations
-	DROP COLUMN provider_updated_at,
-	DROP COLUMN provider_name,
-	DROP COLUMN mirrored_contact_email,
-	DROP COLUMN shares_name;
 DROP TABLE org_members;
 DROP TABLE users;

@@ -1,5 +1,5 @@
 -- migrate:up
--- Counts of clicks, matches and events, added up once and for good; docs/dashboard-speed.md tells how they are read.
+-- Counts of clicks, matches and events, added up once and for good; docs/dashboard-speed.md says how they are read.
 
 -- one row: which rows of clicks, match_attempts and events the rollups below hold
 CREATE TABLE rollups (
@@ -8,10 +8,14 @@ CREATE TABLE rollups (
 	cluster bigint NOT NULL,
 	-- the rows of transactions that had ended by this snapshot are in the rollups, no others are
 	rolled pg_snapshot NOT NULL,
-	-- rows from before rollups (writer 0) are added organization by organization, day by day; null: all are
+	-- rows that were restored into this cluster (writer 0) are added organization by organization, day by day; null: all are
 	backfill_organization_id uuid,
-	backfill_from timestamptz NOT NULL
+	backfill_from timestamptz NOT NULL,
+	-- from when on (UTC) all events are there; of earlier ones only the rollups know
+	events_from timestamptz NOT NULL DEFAULT '-infinity'
 );
+-- a snapshot by which no transaction had ended: nothing is added up yet
+INSERT INTO rollups (cluster, rolled, backfill_from) SELECT system_identifier, '1:1:', '-infinity' FROM pg_control_system();
 
 -- per quarter of an hour, which every time zone's hours, days and months are made of
 CREATE TABLE rollup_quarters (
@@ -53,11 +57,12 @@ CREATE TABLE rollup_breakdowns (
 ) WITH (fillfactor = 80);
 
 -- Numbers the rows that come from now on by the transaction that writes them, and has the ones that are there added up
--- anew. Counts of months whose clicks have been dropped stay, because nothing else knows them.
-CREATE FUNCTION restart_rollups() RETURNS void LANGUAGE plpgsql AS $$
+-- anew. Counts of clicks and events that have been deleted stay, because nothing else knows them.
+CREATE OR REPLACE FUNCTION restart_rollups() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	counted text;
 	kept_before timestamptz;
+	known_from timestamptz;
 BEGIN
 	FOREACH counted IN ARRAY ARRAY['clicks', 'match_attempts', 'events'] LOOP
 		EXECUTE format('ALTER TABLE %I DROP COLUMN IF EXISTS writer', counted);
@@ -67,30 +72,26 @@ BEGIN
 		EXECUTE format('CREATE INDEX %I ON %I (writer)', counted || '_writer_idx', counted);
 	END LOOP;
 	SELECT coalesce(date_trunc('month', min(occurred_at), 'UTC'), 'infinity') INTO kept_before FROM clicks;
+	SELECT coalesce(max(events_from), '-infinity') INTO known_from FROM rollups;
+	-- due to be deleted, and counted
+	DELETE FROM events WHERE occurred_at < known_from;
 	DELETE FROM rollup_breakdowns WHERE start >= kept_before OR dimension = 'matchMethod';
 	DELETE FROM rollup_days WHERE start >= kept_before;
-	DELETE FROM rollup_quarters WHERE start >= kept_before;
-	UPDATE rollup_quarters SET matches = 0, events = 0;
+	DELETE FROM rollup_quarters WHERE start >= greatest(kept_before, known_from);
+	UPDATE rollup_quarters SET matches = 0,
+		clicks = CASE WHEN start >= kept_before THEN 0 ELSE clicks END,
+		crawler_views = CASE WHEN start >= kept_before THEN 0 ELSE crawler_views END,
+		events = CASE WHEN start >= known_from THEN 0 ELSE events END;
 	DELETE FROM rollups;
 	-- a transaction that is under way and waits for this one may yet write rows with its number: it is none of these
-	INSERT INTO rollups (cluster, rolled, backfill_organization_id, backfill_from)
-		SELECT system_identifier, pg_current_snapshot(), '00000000-0000-0000-0000-000000000000', '-infinity'
+	INSERT INTO rollups (cluster, rolled, backfill_organization_id, backfill_from, events_from)
+		SELECT system_identifier, pg_current_snapshot(), '00000000-0000-0000-0000-000000000000', '-infinity', known_from
 		FROM pg_control_system();
 END $$;
-SELECT restart_rollups();
-
--- the figures of one link are counted from its own rows, as those of its clicks are
-CREATE INDEX match_attempts_link_id_at_idx ON match_attempts (link_id, at) WHERE matched;
-CREATE INDEX events_link_id_occurred_at_idx ON events (link_id, occurred_at) WHERE link_id IS NOT NULL;
 
 -- migrate:down
-DROP INDEX events_link_id_occurred_at_idx;
-DROP INDEX match_attempts_link_id_at_idx;
 DROP FUNCTION restart_rollups();
 DROP TABLE rollup_breakdowns;
 DROP TABLE rollup_days;
 DROP TABLE rollup_quarters;
 DROP TABLE rollups;
-ALTER TABLE events DROP COLUMN writer;
-ALTER TABLE match_attempts DROP COLUMN writer;
-ALTER TABLE clicks DROP COLUMN writer;

@@ -1,13 +1,30 @@
 -- migrate:up
--- Changes of one thing by one actor in an hour (UTC) share a record: it names every field that changed, and how often.
-ALTER TABLE audit_log
+-- Who changed what. Changes of one thing by one actor in an hour (UTC) share a record: it names every field that changed,
+-- and how often.
+
+CREATE TABLE audit_log (
+	id uuid CONSTRAINT audit_log_pkey PRIMARY KEY,
+	-- of several changes the last
+	at timestamptz NOT NULL,
+	-- no foreign key: the record outlives the organization
+	organization_id uuid,
+	actor_type text NOT NULL,
+	actor_id text,
+	actor_name text,
+	action text NOT NULL,
+	entity_type text NOT NULL,
+	entity_id text,
+	request_id text,
+	details jsonb,
 	-- what makes two records the same one: a hash of actor, action, entity and hour; null: always a record of its own
-	ADD COLUMN repeat_key uuid,
-	ADD COLUMN count integer NOT NULL DEFAULT 1,
-	-- when the first of several was; null: there is one, and `at` tells
-	ADD COLUMN since timestamptz;
+	repeat_key uuid,
+	count integer NOT NULL DEFAULT 1,
+	-- when the first of several was; null: there is one, at `at`
+	since timestamptz
+);
 CREATE UNIQUE INDEX audit_log_repeat_key_key ON audit_log (repeat_key) WHERE repeat_key IS NOT NULL;
--- what is older than config/retention.json says is found by this
+CREATE INDEX audit_log_organization_id_at_idx ON audit_log (organization_id, at DESC, id DESC);
+-- finds what is older than config/retention.json allows
 CREATE INDEX audit_log_at_idx ON audit_log (at);
 
 -- {from, to} of two changes in a row is the first `from` and the last `to`; of anything else the last value is left.
@@ -31,5 +48,4 @@ $$;
 -- migrate:down
 DROP FUNCTION merge_audit_details(jsonb, jsonb);
 DROP FUNCTION merge_audit_change(jsonb, jsonb);
-DROP INDEX audit_log_at_idx;
-ALTER TABLE audit_log DROP COLUMN since, DROP COLUMN count, DROP COLUMN repeat_key;
+DROP TABLE audit_log;

@@ -1,6 +1,6 @@
 -- migrate:up
--- Tells every process of the installation what its caches may no longer say, in the transaction of the write: what is
--- rolled back is not told, and what is told arrives in the order of the commits (docs/link-cache.md).
+-- Notifies every process of the installation of what its caches must forget, in the transaction of the write: a write that
+-- is rolled back sends nothing, and notifications arrive in the order of the commits (docs/link-cache.md).
 
 -- A link by its address, in its old form and its new one; many at once as all of their organization's.
 CREATE FUNCTION tell_changed_links() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -31,7 +31,8 @@ CREATE TRIGGER links_updated AFTER UPDATE ON links
 CREATE TRIGGER links_deleted AFTER DELETE ON links
 	REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION tell_changed_links();
 
--- What all links of an organization take from it.
+-- What all links of an organization take from it, and its keys, which are kept in memory together with it. When a key was
+-- used last is left out: it is noted every minute. So is a place in the association file, which changes no link.
 CREATE FUNCTION tell_changed_organization() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
 	row_of record;
@@ -46,16 +47,21 @@ BEGIN
 	PERFORM pg_notify('oplink_changes', 'o:' || key) WHERE key IS NOT NULL;
 	RETURN NULL;
 END $$;
-CREATE TRIGGER organizations_updated AFTER UPDATE OF name, status, org_key ON organizations
+CREATE TRIGGER organizations_updated AFTER UPDATE OF
+		clerk_org_id, org_key, name, status, plan, entitled_until, contact_email, default_domain_id ON organizations
 	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
 CREATE TRIGGER organizations_deleted AFTER DELETE ON organizations
 	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
-CREATE TRIGGER app_configs_changed AFTER INSERT OR UPDATE OR DELETE ON app_configs
+CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE
+		OR UPDATE OF organization_id, tier, prefix, key_hash, is_revoked, expires_at ON api_keys
+	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
+CREATE TRIGGER app_configs_changed AFTER INSERT OR DELETE OR UPDATE OF ios, android, fallback_url, og_title,
+		og_description, og_image_url, probabilistic_matching, minimum_confidence ON app_configs
 	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
 CREATE TRIGGER templates_updated AFTER UPDATE OR DELETE ON templates
 	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
 
--- Which host is whose. Domains change rarely, so that all are told at once, with the links that are on them.
+-- Which host is whose. Domains change rarely, so that one notification stands for all of them and the links on them.
 CREATE FUNCTION tell_changed_domains() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM pg_notify('oplink_changes', 'd');
@@ -64,15 +70,28 @@ END $$;
 CREATE TRIGGER domains_changed AFTER INSERT OR UPDATE OR DELETE ON domains
 	FOR EACH STATEMENT EXECUTE FUNCTION tell_changed_domains();
 
+-- What the association files are made of.
+CREATE FUNCTION tell_changed_files() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('oplink_changes', 'f');
+	RETURN NULL;
+END $$;
+CREATE TRIGGER app_configs_made AFTER INSERT OR DELETE ON app_configs
+	FOR EACH ROW EXECUTE FUNCTION tell_changed_files();
+CREATE TRIGGER app_configs_files_changed AFTER UPDATE OF ios, android, shared_at ON app_configs
+	FOR EACH ROW WHEN (
+		OLD.ios IS DISTINCT FROM NEW.ios OR OLD.android IS DISTINCT FROM NEW.android
+		OR OLD.shared_at IS DISTINCT FROM NEW.shared_at
+	) EXECUTE FUNCTION tell_changed_files();
+CREATE TRIGGER organizations_files_changed AFTER UPDATE OF status, plan, org_key ON organizations
+	FOR EACH ROW WHEN (
+		OLD.status IS DISTINCT FROM NEW.status OR OLD.plan IS DISTINCT FROM NEW.plan
+		OR OLD.org_key IS DISTINCT FROM NEW.org_key
+	) EXECUTE FUNCTION tell_changed_files();
+
 -- migrate:down
-DROP TRIGGER domains_changed ON domains;
-DROP TRIGGER templates_updated ON templates;
-DROP TRIGGER app_configs_changed ON app_configs;
-DROP TRIGGER organizations_deleted ON organizations;
-DROP TRIGGER organizations_updated ON organizations;
-DROP TRIGGER links_deleted ON links;
-DROP TRIGGER links_updated ON links;
-DROP TRIGGER links_inserted ON links;
-DROP FUNCTION tell_changed_domains();
-DROP FUNCTION tell_changed_organization();
-DROP FUNCTION tell_changed_links();
+-- with the triggers that call them
+DROP FUNCTION tell_changed_files() CASCADE;
+DROP FUNCTION tell_changed_domains() CASCADE;
+DROP FUNCTION tell_changed_organization() CASCADE;
+DROP FUNCTION tell_changed_links() CASCADE;

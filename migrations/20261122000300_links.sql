@@ -1,4 +1,6 @@
 -- migrate:up
+-- Links, and what they are made of: domains, channels and templates.
+
 CREATE TABLE domains (
 	id uuid CONSTRAINT domains_pkey PRIMARY KEY,
 	-- both null in one row only: the shared link domain, whose host name is LINK_DOMAIN
@@ -19,6 +21,13 @@ INSERT INTO domains (id, status, created_at, updated_at)
 	VALUES (gen_random_uuid(), 'VERIFIED', now(), now());
 ALTER TABLE organizations ADD CONSTRAINT organizations_default_domain_id_fkey
 	FOREIGN KEY (default_domain_id) REFERENCES domains (id) ON DELETE SET NULL;
+
+-- Host names that the operator rejected, for every organization, until he approves one: a domain that is removed and added
+-- again is rejected again (docs/custom-domains.md).
+CREATE TABLE rejected_hostnames (
+	hostname text CONSTRAINT rejected_hostnames_pkey PRIMARY KEY,
+	rejected_at timestamptz NOT NULL
+);
 
 CREATE TABLE channels (
 	id uuid CONSTRAINT channels_pkey PRIMARY KEY,
@@ -117,5 +126,6 @@ DROP TABLE link_counts;
 DROP TABLE links;
 DROP TABLE templates;
 DROP TABLE channels;
+DROP TABLE rejected_hostnames;
 ALTER TABLE organizations DROP CONSTRAINT organizations_default_domain_id_fkey;
 DROP TABLE domains;

@@ -1,16 +1,31 @@
 -- migrate:up
-ALTER TABLE subscriptions
+-- Subscriptions, and every payment that two gateways take, refuse or give back.
+
+CREATE TABLE subscriptions (
+	id uuid CONSTRAINT subscriptions_pkey PRIMARY KEY,
+	organization_id uuid NOT NULL CONSTRAINT subscriptions_organization_id_key UNIQUE
+		CONSTRAINT subscriptions_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	plan text NOT NULL,
+	status text NOT NULL
+		CONSTRAINT subscriptions_status_check CHECK (status IN ('INACTIVE', 'ACTIVE', 'PAST_DUE', 'CANCELED')),
+	gateway text NOT NULL
+		CONSTRAINT subscriptions_gateway_check CHECK (gateway IN ('GATEWAY_A', 'GATEWAY_B', 'MANUAL')),
+	gateway_subscription_id text,
+	gateway_customer_id text,
+	current_period_start timestamptz,
+	current_period_end timestamptz,
+	cancel_at_period_end boolean NOT NULL DEFAULT false,
+	scheduled_plan text,
 	-- when the row became PAST_DUE: what the plan gives is kept for 7 days from then
-	ADD COLUMN past_due_at timestamptz,
+	past_due_at timestamptz,
 	-- gateway B: the first activation, which the calendar months of its periods are counted from
-	ADD COLUMN anchor_at timestamptz;
+	anchor_at timestamptz,
+	created_at timestamptz NOT NULL,
+	updated_at timestamptz NOT NULL
+);
 CREATE UNIQUE INDEX subscriptions_gateway_subscription_id_key ON subscriptions (gateway, gateway_subscription_id);
 CREATE INDEX subscriptions_current_period_end_idx ON subscriptions (current_period_end)
 	WHERE status IN ('ACTIVE', 'PAST_DUE');
-
--- until when the organization has what its plan gives; null: without an end. It changes with the subscription, in the
--- same transaction, so that no read of a plan has to look there.
-ALTER TABLE organizations ADD COLUMN entitled_until timestamptz;
 
 -- one attempt to take money: what was asked for, and what became of it
 CREATE TABLE billing_attempts (
@@ -32,11 +47,16 @@ CREATE TABLE billing_attempts (
 	gateway_ref2 text,
 	-- what paid it: the invoice (A), the transaction (B)
 	transaction_id text,
-	-- of a renewal: which period it pays, and the how manieth try it is
+	-- of a renewal: the period that it pays, and the number of the try
 	period_start timestamptz,
 	period_end timestamptz,
 	retry integer NOT NULL DEFAULT 0,
 	last_error text,
+	-- gateway B: when a saved card was charged for it, written before the card is charged, so that no crash leads to a
+	-- second charge; null: the customer pays on the gateway's page
+	charged_at timestamptz,
+	-- gateway B: when the gateway was last asked for the outcome; null: never
+	asked_at timestamptz,
 	created_at timestamptz NOT NULL,
 	updated_at timestamptz NOT NULL,
 	CONSTRAINT billing_attempts_gateway_ref_key UNIQUE (gateway, gateway_ref),
@@ -111,12 +131,31 @@ CREATE INDEX gateway_events_organization_id_idx ON gateway_events (organization_
 CREATE INDEX gateway_events_attempt_id_idx ON gateway_events (attempt_id);
 CREATE INDEX gateway_events_unmatched_idx ON gateway_events (gateway, reference) WHERE outcome = 'UNMATCHED';
 
+-- payments of gateway B that are not kept: given back by us, or there by somebody else. They outlive the organization.
+CREATE TABLE payment_reversals (
+	transaction_id text CONSTRAINT payment_reversals_pkey PRIMARY KEY,
+	organization_id uuid
+		CONSTRAINT payment_reversals_organization_id_fkey REFERENCES organizations (id) ON DELETE SET NULL,
+	attempt_id uuid CONSTRAINT payment_reversals_attempt_id_fkey REFERENCES billing_attempts (id) ON DELETE SET NULL,
+	amount_minor bigint NOT NULL,
+	-- why we give it back; null: it was given back at the gateway
+	reason text,
+	-- the ledger's event that shows what came of it
+	event_key text NOT NULL,
+	status text NOT NULL CONSTRAINT payment_reversals_status_check CHECK (status IN ('PENDING', 'VOIDED', 'REFUNDED')),
+	tries integer NOT NULL DEFAULT 0,
+	next_try_at timestamptz NOT NULL,
+	created_at timestamptz NOT NULL,
+	updated_at timestamptz NOT NULL
+);
+CREATE INDEX payment_reversals_pending_idx ON payment_reversals (next_try_at) WHERE status = 'PENDING';
+CREATE INDEX payment_reversals_organization_id_idx ON payment_reversals (organization_id);
+CREATE INDEX payment_reversals_attempt_id_idx ON payment_reversals (attempt_id);
+
 -- migrate:down
+DROP TABLE payment_reversals;
 DROP TABLE gateway_events;
 DROP TABLE payment_methods;
 DROP TABLE billing_invoices;
 DROP TABLE billing_attempts;
-ALTER TABLE organizations DROP COLUMN entitled_until;
-DROP INDEX subscriptions_current_period_end_idx;
-DROP INDEX subscriptions_gateway_subscription_id_key;
-ALTER TABLE subscriptions DROP COLUMN anchor_at, DROP COLUMN past_due_at;
+DROP TABLE subscriptions;
