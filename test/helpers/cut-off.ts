@@ -52,8 +52,10 @@ const addressOf = (url: string): {port: number; host: string} | {path: string} =
 /** A line to the server of a database, and the database's URL through it. */
 export const openDatabaseLine = async (databaseUrl: string): Promise<{line: Line; url: string}> => {
 	const line = await openLine(addressOf(databaseUrl));
-	const {username, password, pathname, searchParams} = new URL(databaseUrl);
-	const user = username || searchParams.get('user') || 'postgres';
+	const given = new URL(databaseUrl);
+	const {pathname, searchParams} = given;
+	const user = given.username || searchParams.get('user') || 'postgres';
+	const password = given.password || searchParams.get('password') || '';
 	return {
 		line,
 		url: `postgresql://${user}${password === '' ? '' : `:${password}`}@127.0.0.1:${line.port}${pathname}`,
