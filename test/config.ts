@@ -3,6 +3,7 @@ import {Resolver} from 'node:dns';
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import {envExample} from '../.build/docs/env-example.ts';
 import {addressesOf, ConfigError, loadConfig} from '../src/config/config.ts';
 import {configTable, describeConfig} from '../src/config/variables.ts';
 import {packageRoot} from '../src/package-root.ts';
@@ -144,13 +145,32 @@ test('a secret is never shown', (t) => {
 	t.true(shown.includes('"value":"80"'));
 });
 
-test('.env.example lists every variable, commented out, in the order of the table', (t) => {
-	const lines = readFileSync(path.join(packageRoot, '.env.example'), 'utf8').split('\n');
-	const names = lines.flatMap((line) => /^# ([A-Z][A-Z_]+)=/.exec(line)?.[1] ?? []);
+test('.env.example is what npm run docs:env makes of the variables', (t) => {
+	t.is(readFileSync(path.join(packageRoot, '.env.example'), 'utf8'), envExample());
+});
+
+test('each line of .env.example, uncommented, sets the default', (t) => {
+	const lines = envExample().split('\n');
+	const pairs = lines.flatMap((line) => {
+		const [, name, value] = /^# ([A-Z][A-Z_]+)=(.*)$/.exec(line) ?? [];
+		return name === undefined ? [] : [[name, value]];
+	});
 	t.deepEqual(
-		names,
+		pairs.map(([name]) => name),
 		configTable.map(({name}) => name),
 	);
+	t.deepEqual(loadConfig(Object.fromEntries(pairs)), loadConfig({}));
+});
+
+test('what a gateway needs is missing, or wrong, but not both', (t) => {
+	const error = t.throws(() => loadConfig({PAYMOB_SECRET_KEY: 'secret', PAYMOB_CARD_INTEGRATION_ID: 'card'}), {
+		instanceOf: ConfigError,
+	});
+	t.deepEqual(error?.faults, [
+		'PAYMOB_CARD_INTEGRATION_ID must be the number of an integration',
+		'PAYMOB_PUBLIC_KEY must be set with PAYMOB_SECRET_KEY',
+	]);
+	t.is(loadConfig({}).paymob, null);
 });
 
 test('the environment is read in config.ts and in the CLI only', (t) => {

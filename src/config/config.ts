@@ -1,19 +1,11 @@
 import {readFileSync} from 'node:fs';
-import {isIP} from 'node:net';
 import path from 'node:path';
-import {isProxyRange} from '../http/client-ip.ts';
 import {placeholderWarning} from '../plans/placeholder-prices.ts';
 import {type Plans, readPlans, shippedPlans} from '../plans/plans.ts';
 import {databaseUrlFault} from './database-url.ts';
-import {type Environment, readEnvironment} from './environment.ts';
-import {
-	type IdentityProviderConfig,
-	type PaymobConfig,
-	readIdentityProvider,
-	readPaymob,
-	readStripe,
-	type StripeConfig,
-} from './providers.ts';
+import {type Environment, readVariables, type ValuesOf} from './variable.ts';
+import {variables} from './variables.ts';
+import {isWebhookSecret} from './webhook-secret.ts';
 
 /** Exit code of a start that configuration ended (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78;
@@ -27,50 +19,24 @@ export class ConfigError extends Error {
 	}
 }
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type Values = ValuesOf<typeof variables>;
+type Having<T, K extends keyof T> = T & {readonly [P in K]: NonNullable<T[P]>};
 
-export type Config = Readonly<{
-	host: string;
-	port: number;
-	dataDir: string;
-	databaseUrl: string | null;
-	/** Whether a first start makes a demo organization: with the embedded database, and never in production. */
-	demo: boolean;
-	redisUrl: string | null;
-	/** Processes on this machine that share the port. */
-	workers: number;
-	/** Null: derived from the port that was bound, see `addressesOf`. */
-	publicUrl: string | null;
-	linkDomain: string | null;
-	linkScheme: 'http' | 'https' | null;
-	/** Null: generated into `dataDir`. */
-	adminToken: string | null;
-	trustedProxies: readonly string[];
-	idp: IdentityProviderConfig;
-	/** Provider organization id of the ops organization; null: no session is ops. */
-	opsOrgId: string | null;
-	/** Null: the gateway is off. */
-	stripe: StripeConfig | null;
-	paymob: PaymobConfig | null;
-	/** Null: the API host's base URL. */
-	billingReturnUrl: string | null;
-	plans: Plans;
-	dnsServers: readonly string[];
-	/** Memory for links that were resolved, in MB. */
-	linkCacheMegabytes: number;
-	/** Most that clicks may take on the disk while they wait for the database, in MB. */
-	journalMegabytes: number;
-	/** Most connections that a process serves at once. */
-	maxConnections: number;
-	clickRetentionDays: number;
-	shutdownTimeoutSeconds: number;
-	clockOffsetSeconds: number;
-	logLevel: LogLevel;
-	logFormat: 'json' | 'pretty';
-	keySecret: string | null;
-	warnings: readonly string[];
-}>;
+export type StripeConfig = Having<Values['stripe'], 'secretKey'>;
+export type PaymobConfig = Having<Values['paymob'], 'secretKey' | 'publicKey' | 'cardIntegrationId'>;
+
+/** The variables' values, and what follows from them. */
+export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
+	Readonly<{
+		/** Whether a first start makes a demo organization: with the embedded database, and never in production. */
+		demo: boolean;
+		/** Null: the gateway is off. */
+		stripe: StripeConfig | null;
+		paymob: PaymobConfig | null;
+		plans: Plans;
+		logFormat: NonNullable<Values['logFormat']>;
+		warnings: readonly string[];
+	}>;
 
 /** Where the service is reached and what its short URLs begin with. */
 export type Addresses = Readonly<{publicUrl: string; linkDomain: string; linkScheme: 'http' | 'https'}>;
@@ -90,17 +56,49 @@ export const addressesOf = (
 	};
 };
 
-const DEFAULT_CONNECTIONS = 10_000;
-
 /** The key is derived from the secret, so that a short one works; it can be guessed, though. */
 const LEAST_KEY_SECRET = 16;
 
-/** An address, with a port where it is not 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node ends itself over port 0. */
-const isResolver = (text: string): boolean => {
-	const [, inBrackets, bare, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
-	const isAddress = inBrackets === undefined ? isIP(bare ?? text) !== 0 : isIP(inBrackets) === 6;
-	return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
-};
+/** A rule between variables, or beyond what their declarations say: a sentence where it is broken. */
+type Rule = (values: Values, plans: Plans) => string | false | null;
+
+const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
+
+/** Broken, they end the start. Each begins with the name of the variable. */
+const requirements: readonly Rule[] = [
+	(values) => isProduction(values) && values.adminToken === null && 'ADMIN_TOKEN must be set with NODE_ENV=production',
+	(values) =>
+		isProduction(values) &&
+		values.clockOffsetSeconds !== 0 &&
+		'CLOCK_OFFSET is for rehearsals and refused with NODE_ENV=production',
+	({databaseUrl}) => {
+		const fault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
+		return fault && `DATABASE_URL ${fault}`;
+	},
+	({paymob: {secretKey, publicKey}}) =>
+		secretKey !== null && publicKey === null && 'PAYMOB_PUBLIC_KEY must be set with PAYMOB_SECRET_KEY',
+	({paymob: {secretKey, cardIntegrationId}}) =>
+		secretKey !== null && cardIntegrationId === null && 'PAYMOB_CARD_INTEGRATION_ID must be set with PAYMOB_SECRET_KEY',
+];
+
+/** Broken, something is refused later, which the start warns of. */
+const advice: readonly Rule[] = [
+	({keySecret}) =>
+		keySecret !== null &&
+		keySecret.length < LEAST_KEY_SECRET &&
+		`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: who has a copy of the database may guess it`,
+	({stripe}, plans) => stripe.secretKey !== null && placeholderWarning(plans),
+	({idp}) =>
+		idp.webhookSecret !== null &&
+		!isWebhookSecret(idp.webhookSecret) &&
+		'IDP_WEBHOOK_SECRET is not whsec_ followed by base64: every delivery will be refused with 400',
+	({idp}) =>
+		(idp.issuer === null) !== (idp.jwksUrl === null) &&
+		'IDP_ISSUER and IDP_JWKS_URL are needed both: every session will be refused with 401',
+];
+
+const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): values is Having<T, K> =>
+	keys.every((key) => values[key] !== null);
 
 /**
  * The configuration of `env`, checked as a whole.
@@ -108,89 +106,33 @@ const isResolver = (text: string): boolean => {
  * @throws ConfigError with one sentence per fault.
  */
 export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config => {
-	const variables = readEnvironment(env);
-	const {faults, text, fault, integer, url, choice, list} = variables;
-	const production = text('NODE_ENV') === 'production';
-	const warnings: string[] = [];
-
-	const linkDomain = text('LINK_DOMAIN')?.toLowerCase() ?? null;
-	if (linkDomain !== null && !/^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?$/.test(linkDomain)) {
-		fault('LINK_DOMAIN', 'must be a host name, with a port where it is not 80 or 443, and without scheme or path');
-	}
-
-	const adminToken = text('ADMIN_TOKEN');
-	if (adminToken !== null && !/^[\x21-\x7e]{32,}$/.test(adminToken)) {
-		fault('ADMIN_TOKEN', 'must be at least 32 visible ASCII characters');
-	} else if (adminToken === null && production) {
-		fault('ADMIN_TOKEN', 'must be set with NODE_ENV=production');
-	}
-
-	const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:']);
-	const databaseFault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
-	if (databaseFault !== null) {
-		fault('DATABASE_URL', databaseFault);
-	}
-
-	const clockOffsetSeconds = integer('CLOCK_OFFSET', 0, {min: -3_155_760_000, max: 3_155_760_000});
-	if (production && clockOffsetSeconds !== 0) {
-		fault('CLOCK_OFFSET', 'is for rehearsals and refused with NODE_ENV=production');
-	}
-
-	const keySecret = text('OPLINK_KEY_SECRET');
-	if (keySecret !== null && keySecret.length < LEAST_KEY_SECRET) {
-		warnings.push(
-			`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: who has a copy of the database may guess it`,
-		);
-	}
-
+	const faults: string[] = [];
+	const values = readVariables(variables, env, faults);
 	let plans: Plans = {};
 	try {
-		const file = text('PLANS_FILE');
-		plans = file === null ? shippedPlans() : readPlans(readFileSync(file, 'utf8'));
+		plans = values.plansFile === null ? shippedPlans() : readPlans(readFileSync(values.plansFile, 'utf8'));
 	} catch (error) {
-		fault('PLANS_FILE', `could not be used: ${(error as Error).message}`);
+		faults.push(`PLANS_FILE could not be used: ${(error as Error).message}`);
 	}
 
-	const stripe = readStripe(variables);
-	const placeholders = stripe === null ? null : placeholderWarning(plans);
-	if (placeholders !== null) {
-		warnings.push(placeholders);
-	}
-
-	const config: Config = {
-		host: text('HOST') ?? '127.0.0.1',
-		port: integer('PORT', 3000, {min: 0, max: 65_535}),
-		dataDir: path.resolve(text('DATA_DIR') ?? 'data'),
-		databaseUrl,
-		demo: text('DATABASE_URL') === null && !production,
-		redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
-		workers: integer('WORKERS', 1, {min: 1, max: 256}),
-		publicUrl: url('PUBLIC_URL', ['http:', 'https:']),
-		linkDomain,
-		linkScheme: choice('LINK_SCHEME', ['http', 'https']),
-		adminToken,
-		trustedProxies: list('TRUSTED_PROXIES', isProxyRange, 'comma-separated CIDRs'),
-		idp: readIdentityProvider(variables, warnings),
-		opsOrgId: text('OPS_ORG_ID'),
-		stripe,
-		paymob: readPaymob(variables),
-		billingReturnUrl: url('BILLING_RETURN_URL', ['http:', 'https:']),
-		plans,
-		dnsServers: list('DNS_SERVERS', isResolver, 'comma-separated addresses of resolvers'),
-		linkCacheMegabytes: integer('LINK_CACHE_MB', 64, {min: 0, max: 65_536}),
-		journalMegabytes: integer('JOURNAL_MAX_MB', 1024, {min: 0, max: 1_048_576}),
-		maxConnections: integer('MAX_CONNECTIONS', DEFAULT_CONNECTIONS, {min: 1, max: 1_000_000}),
-		clickRetentionDays: integer('CLICK_RETENTION_DAYS', 400, {min: 1, max: 36_500}),
-		shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 10, {min: 0, max: 3600}),
-		clockOffsetSeconds,
-		logLevel: choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
-		logFormat: choice('LOG_FORMAT', ['json', 'pretty']) ?? (isTerminal ? 'pretty' : 'json'),
-		keySecret,
-		warnings,
-	};
+	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
+	// A variable that is set and wrong counts as unset for the rules, and is not missing, too.
+	const isNew = (fault: string) => !faults.some((known) => known.split(' ')[0] === fault.split(' ')[0]);
+	faults.push(...broken(requirements).filter(isNew));
 	if (faults.length > 0) {
 		throw new ConfigError(faults);
 	}
 
-	return Object.freeze(config);
+	const {stripe, paymob, linkDomain} = values;
+	return Object.freeze({
+		...values,
+		dataDir: path.resolve(values.dataDir),
+		linkDomain: linkDomain?.toLowerCase() ?? null,
+		demo: values.databaseUrl === null && !isProduction(values),
+		stripe: has(stripe, 'secretKey') ? stripe : null,
+		paymob: has(paymob, 'secretKey', 'publicKey', 'cardIntegrationId') ? paymob : null,
+		plans,
+		logFormat: values.logFormat ?? (isTerminal ? 'pretty' : 'json'),
+		warnings: broken(advice),
+	});
 };

@@ -1,105 +1,177 @@
-import type {Environment} from './environment.ts';
+import {isIP} from 'node:net';
+import {isProxyRange} from '../http/client-ip.ts';
+import {
+	choice,
+	type Environment,
+	integer,
+	isVariable,
+	list,
+	text,
+	textOf,
+	url,
+	type Variable,
+	type Variables,
+} from './variable.ts';
 
-/** A line of the variables' table: what `oplink config` and `.env.example` list (contract/config 1). */
-type Variable = {name: string; fallback: string; meaning: string; secret?: boolean};
+/** An address, with a port where it is not 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node ends itself over port 0. */
+const isResolver = (server: string): boolean => {
+	const [, inBrackets, bare, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(server) ?? [];
+	const isAddress = inBrackets === undefined ? isIP(bare ?? server) !== 0 : isIP(inBrackets) === 6;
+	return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
+};
 
-/** The variables, in the order of contract/config 1, and NODE_ENV, which two of them ask. */
-export const configTable: readonly Variable[] = [
-	{name: 'HOST', fallback: '127.0.0.1', meaning: 'address to listen on'},
-	{name: 'PORT', fallback: '3000', meaning: 'port to listen on; 0 picks a free one'},
-	{name: 'DATA_DIR', fallback: './data', meaning: 'embedded database, click journal, generated secrets'},
-	{
-		name: 'DATABASE_URL',
-		fallback: '',
-		meaning: 'external PostgreSQL 14 or later; unset: embedded in DATA_DIR',
-		secret: true,
-	},
-	{name: 'REDIS_URL', fallback: '', meaning: 'Redis shared between processes; unset: in process', secret: true},
-	{name: 'WORKERS', fallback: '1', meaning: 'processes on this machine sharing the port'},
-	{name: 'PUBLIC_URL', fallback: 'http://localhost:PORT', meaning: 'base URL of the API host'},
-	{
-		name: 'LINK_DOMAIN',
-		fallback: 'localhost:PORT',
-		meaning: 'default link domain, with the port where it is not 80 or 443',
-	},
-	{name: 'LINK_SCHEME', fallback: 'https, or http on a loopback name', meaning: 'scheme of short URLs'},
-	{
-		name: 'ADMIN_TOKEN',
-		fallback: 'generated into DATA_DIR/admin-token',
-		meaning: 'admin bearer secret, at least 32 characters',
-		secret: true,
-	},
-	{name: 'TRUSTED_PROXIES', fallback: '', meaning: 'comma-separated CIDRs whose X-Forwarded-* headers are believed'},
-	{name: 'IDP_ISSUER', fallback: '', meaning: 'issuer of session tokens; unset: every session is 401'},
-	{name: 'IDP_JWKS_URL', fallback: '', meaning: 'key set that session tokens are verified with'},
-	{name: 'IDP_AUDIENCE', fallback: '', meaning: 'expected aud of session tokens; unset: not checked'},
-	{
-		name: 'IDP_AUTHORIZED_PARTIES',
-		fallback: '',
-		meaning: 'comma-separated allowed azp of session tokens; unset: not checked',
-	},
-	{name: 'IDP_API_URL', fallback: 'https://api.clerk.com/v1', meaning: 'backend API of the identity provider'},
-	{name: 'IDP_API_KEY', fallback: '', meaning: "secret of the identity provider's backend API", secret: true},
-	{name: 'IDP_WEBHOOK_SECRET', fallback: '', meaning: 'whsec_ and base64; unset: every delivery is 400', secret: true},
-	{
-		name: 'OPS_ORG_ID',
-		fallback: '',
-		meaning: 'provider organization id of the ops organization; unset: no session is ops',
-	},
-	{name: 'STRIPE_SECRET_KEY', fallback: '', meaning: 'gateway A; unset: off', secret: true},
-	{name: 'STRIPE_WEBHOOK_SECRET', fallback: '', meaning: 'signing secret of gateway A', secret: true},
-	{name: 'STRIPE_API_URL', fallback: '', meaning: 'points gateway A elsewhere'},
-	{name: 'PAYMOB_SECRET_KEY', fallback: '', meaning: 'gateway B; unset: off', secret: true},
-	{name: 'PAYMOB_PUBLIC_KEY', fallback: '', meaning: 'public key of gateway B'},
-	{name: 'PAYMOB_API_KEY', fallback: '', meaning: 'API key of gateway B', secret: true},
-	{name: 'PAYMOB_HMAC_SECRET', fallback: '', meaning: 'HMAC secret of gateway B', secret: true},
-	{name: 'PAYMOB_CARD_INTEGRATION_ID', fallback: '', meaning: 'card integration of gateway B'},
-	{
-		name: 'PAYMOB_MOTO_INTEGRATION_ID',
-		fallback: '',
-		meaning: 'integration for saved cards; unset: saved cards are not charged',
-	},
-	{name: 'PAYMOB_API_URL', fallback: '', meaning: 'points gateway B elsewhere'},
-	{name: 'PAYMOB_CHECKOUT_URL', fallback: '', meaning: 'hosted checkout of gateway B'},
-	{name: 'BILLING_RETURN_URL', fallback: 'PUBLIC_URL', meaning: 'where a hosted checkout returns to'},
-	{name: 'PLANS_FILE', fallback: 'config/plans.json', meaning: 'plans: quotas, features, prices'},
-	{name: 'DNS_SERVERS', fallback: "the system's", meaning: 'comma-separated resolvers for domain verification'},
-	{
-		name: 'JOURNAL_MAX_MB',
-		fallback: '1024',
-		meaning: 'most that clicks may take in DATA_DIR while they wait for the database, in MB',
-	},
-	{name: 'LINK_CACHE_MB', fallback: '64', meaning: 'memory for links that were resolved, in MB'},
-	{
-		name: 'MAX_CONNECTIONS',
-		fallback: '10000',
-		meaning: 'most connections that a process serves at once; less where ulimit -n allows less',
-	},
-	{name: 'CLICK_RETENTION_DAYS', fallback: '400', meaning: 'raw clicks older than this are dropped by partition'},
-	{name: 'SHUTDOWN_TIMEOUT', fallback: '10', meaning: 'seconds that a stop may take to drain'},
-	{
-		name: 'CLOCK_OFFSET',
-		fallback: '0',
-		meaning: 'seconds that every now of the service is moved; refused in production',
-	},
-	{name: 'LOG_LEVEL', fallback: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent'},
-	{name: 'LOG_FORMAT', fallback: 'json, or pretty on a terminal', meaning: 'json or pretty'},
-	{
-		name: 'OPLINK_KEY_SECRET',
-		fallback: '',
-		meaning: 'when set, raw API keys are encrypted at rest (AES-256-GCM)',
-		secret: true,
-	},
-	{
-		name: 'NODE_ENV',
-		fallback: '',
-		meaning: 'production: ADMIN_TOKEN must be set, CLOCK_OFFSET is refused, no demo organization is made',
-	},
-];
+const HOST_AND_PORT = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
+const PUBLIC_PROTOCOLS = ['http:', 'https:'];
+const integration = {pattern: /^[1-9]\d{0,15}$/, expected: 'must be the number of an integration'};
 
-/** The table with each variable's value: set values as they are, secrets masked, defaults named. */
+/** Every variable that the server reads, in the order in which people see them: that of contract/config 1. */
+export const variables = {
+	host: text('HOST', 'address to listen on', {default: '127.0.0.1'}),
+	port: integer('PORT', 'port to listen on; 0 picks a free one', {default: 3000, min: 0, max: 65_535}),
+	dataDir: text('DATA_DIR', 'embedded database, click journal, generated secrets', {default: './data'}),
+	databaseUrl: url('DATABASE_URL', 'external PostgreSQL 14 or later; unset: embedded in DATA_DIR', {
+		protocols: ['postgres:', 'postgresql:'],
+		secret: true,
+	}),
+	redisUrl: url(
+		'REDIS_URL',
+		'Redis that shares rate limits between machines; unset: they hold across the WORKERS of this machine',
+		{protocols: ['redis:', 'rediss:'], secret: true},
+	),
+	workers: integer('WORKERS', 'processes on this machine sharing the port', {default: 1, min: 1, max: 256}),
+	/** Null: derived from the port that was bound, see `addressesOf`; so are the next two. */
+	publicUrl: url('PUBLIC_URL', 'base URL of the API host', {
+		protocols: PUBLIC_PROTOCOLS,
+		defaultInWords: 'http://localhost:PORT',
+	}),
+	linkDomain: text('LINK_DOMAIN', 'default link domain, with the port where it is not 80 or 443', {
+		pattern: HOST_AND_PORT,
+		expected: 'must be a host name, with a port where it is not 80 or 443, and without scheme or path',
+		defaultInWords: 'localhost:PORT',
+	}),
+	linkScheme: choice('LINK_SCHEME', 'scheme of short URLs', {
+		values: ['http', 'https'],
+		defaultInWords: 'https, or http on a loopback name',
+	}),
+	/** Null: generated into `dataDir`. */
+	adminToken: text('ADMIN_TOKEN', 'admin bearer secret, at least 32 characters', {
+		pattern: /^[\x21-\x7e]{32,}$/,
+		expected: 'must be at least 32 visible ASCII characters',
+		defaultInWords: 'generated into DATA_DIR/admin-token',
+		secret: true,
+	}),
+	trustedProxies: list('TRUSTED_PROXIES', 'comma-separated CIDRs whose X-Forwarded-* headers are believed', {
+		isItem: isProxyRange,
+		expected: 'comma-separated CIDRs',
+	}),
+	/** The identity provider: how sessions are verified, how its backend API is called, how its webhooks are signed. */
+	idp: {
+		/** Null, as the key set's URL: every session is 401 (contract/config 4). The claim must equal it to the letter. */
+		issuer: url('IDP_ISSUER', 'issuer of session tokens; unset: every session is 401', {exact: true}),
+		jwksUrl: url('IDP_JWKS_URL', 'key set that session tokens are verified with; unset: every session is 401'),
+		audience: list('IDP_AUDIENCE', 'comma-separated allowed aud of session tokens; unset: not checked'),
+		authorizedParties: list(
+			'IDP_AUTHORIZED_PARTIES',
+			'comma-separated allowed azp of session tokens; unset: not checked',
+		),
+		apiUrl: url('IDP_API_URL', 'backend API of the identity provider', {default: 'https://api.clerk.com/v1'}),
+		apiKey: text('IDP_API_KEY', "secret of the identity provider's backend API", {secret: true}),
+		/** Null: every delivery is 400. */
+		webhookSecret: text('IDP_WEBHOOK_SECRET', 'whsec_ and base64; unset: every delivery is 400', {secret: true}),
+	},
+	/** Provider organization id of the ops organization; null: no session is ops. */
+	opsOrgId: text('OPS_ORG_ID', 'provider organization id of the ops organization; unset: no session is ops'),
+	/** Gateway A. */
+	stripe: {
+		secretKey: text('STRIPE_SECRET_KEY', 'secret key of Stripe; unset: Stripe is off', {secret: true}),
+		webhookSecret: text('STRIPE_WEBHOOK_SECRET', 'signing secret of Stripe webhooks', {secret: true}),
+		apiUrl: url('STRIPE_API_URL', 'API of Stripe', {defaultInWords: "Stripe's own"}),
+	},
+	/** Gateway B. Without the MOTO integration saved cards are not charged. */
+	paymob: {
+		secretKey: text('PAYMOB_SECRET_KEY', 'secret key of Paymob; unset: Paymob is off', {secret: true}),
+		publicKey: text('PAYMOB_PUBLIC_KEY', 'public key of Paymob'),
+		apiKey: text('PAYMOB_API_KEY', 'API key of Paymob', {secret: true}),
+		hmacSecret: text('PAYMOB_HMAC_SECRET', 'HMAC secret of Paymob', {secret: true}),
+		cardIntegrationId: text('PAYMOB_CARD_INTEGRATION_ID', 'Paymob integration for cards', {...integration}),
+		motoIntegrationId: text(
+			'PAYMOB_MOTO_INTEGRATION_ID',
+			'Paymob integration for saved cards; unset: saved cards are not charged',
+			{...integration},
+		),
+		apiUrl: url('PAYMOB_API_URL', 'API of Paymob', {default: 'https://accept.paymob.com'}),
+		/** As it is: whether it ends with a slash is the gateway's. */
+		checkoutUrl: url('PAYMOB_CHECKOUT_URL', 'hosted checkout of Paymob', {
+			exact: true,
+			default: 'https://accept.paymob.com/unifiedcheckout/',
+		}),
+	},
+	/** Null: the API host's base URL. */
+	billingReturnUrl: url('BILLING_RETURN_URL', 'where a hosted checkout returns to', {
+		protocols: PUBLIC_PROTOCOLS,
+		defaultInWords: 'PUBLIC_URL',
+	}),
+	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices', {defaultInWords: 'config/plans.json'}),
+	dnsServers: list('DNS_SERVERS', 'comma-separated addresses of resolvers for domain verification', {
+		isItem: isResolver,
+		expected: 'comma-separated addresses of resolvers',
+		defaultInWords: "the system's",
+	}),
+	journalMegabytes: integer(
+		'JOURNAL_MAX_MB',
+		'most that clicks of a process may take in DATA_DIR while they wait for the database, in MB',
+		{default: 1024, min: 0, max: 1_048_576},
+	),
+	linkCacheMegabytes: integer('LINK_CACHE_MB', 'memory of a process for links that were resolved, in MB', {
+		default: 64,
+		min: 0,
+		max: 65_536,
+	}),
+	maxConnections: integer(
+		'MAX_CONNECTIONS',
+		'most connections that a process serves at once; less where ulimit -n allows less',
+		{default: 10_000, min: 1, max: 1_000_000},
+	),
+	clickRetentionDays: integer('CLICK_RETENTION_DAYS', 'raw clicks older than this are dropped by partition', {
+		default: 400,
+		min: 1,
+		max: 36_500,
+	}),
+	shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 'seconds that a stop may take to drain', {
+		default: 10,
+		min: 0,
+		max: 3600,
+	}),
+	clockOffsetSeconds: integer('CLOCK_OFFSET', 'seconds that every now of the service is moved; refused in production', {
+		default: 0,
+		min: -3_155_760_000,
+		max: 3_155_760_000,
+	}),
+	logLevel: choice('LOG_LEVEL', 'least level that is logged', {
+		values: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+		default: 'info',
+	}),
+	logFormat: choice('LOG_FORMAT', 'format of the log', {
+		values: ['json', 'pretty'],
+		defaultInWords: 'json, or pretty on a terminal',
+	}),
+	keySecret: text('OPLINK_KEY_SECRET', 'when set, raw API keys are encrypted at rest (AES-256-GCM)', {secret: true}),
+	nodeEnv: text(
+		'NODE_ENV',
+		'production: ADMIN_TOKEN must be set, CLOCK_OFFSET is refused, no demo organization is made',
+	),
+};
+
+const everyOne = (group: Variables): Array<Variable<unknown>> =>
+	Object.values(group).flatMap((entry) => (isVariable(entry) ? [entry] : everyOne(entry)));
+
+/** The variables in their order, without their groups. */
+export const configTable: ReadonlyArray<Variable<unknown>> = everyOne(variables);
+
+/** A line for each variable, as `oplink config` lists them: set values as they are, secrets masked, defaults named. */
 export const describeConfig = (env: Environment) =>
-	configTable.map(({name, fallback, meaning, secret = false}) => {
-		const value = env[name]?.trim() || null;
-		return {name, value: value !== null && secret ? '********' : value, default: fallback, meaning, secret};
+	configTable.map(({name, meaning, fallback, fallbackInWords, isSecret: secret}) => {
+		const set = textOf(env, name);
+		const value = set !== null && secret ? '********' : set;
+		return {name, value, default: fallbackInWords ?? String(fallback ?? ''), meaning, secret};
 	});

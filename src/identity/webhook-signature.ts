@@ -1,7 +1,7 @@
 import {timingSafeEqual} from 'node:crypto';
 import type {IncomingHttpHeaders} from 'node:http';
 import {createRequire} from 'node:module';
-import {isWebhookSecret} from '../config/providers.ts';
+import {isWebhookSecret} from '../config/webhook-secret.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import {isTooDeep} from '../http/too-deep.ts';
 import type {Delivery} from './delivery.ts';

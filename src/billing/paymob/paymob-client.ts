@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
-import type {PaymobConfig} from '../../config/providers.ts';
+import type {PaymobConfig} from '../../config/config.ts';
 import {gatewayFailed} from '../../errors.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
 import {fieldsOf, readTransaction, unwrapped} from './paymob-payloads.ts';

@@ -1,7 +1,6 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
-import type {Config} from '../../config/config.ts';
-import type {PaymobConfig} from '../../config/providers.ts';
+import type {Config, PaymobConfig} from '../../config/config.ts';
 import type {Db} from '../../db/db.ts';
 import type {Plans} from '../../plans/plans.ts';
 import {type CardCipher, createCardCipher} from './card-cipher.ts';

@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import type Stripe from 'stripe';
-import type {StripeConfig} from '../../config/providers.ts';
+import type {StripeConfig} from '../../config/config.ts';
 import {gatewayFailed} from '../../errors.ts';
 
 /** Longest that a call may take; the library repeats one whose connection failed, under the same idempotency key. */

@@ -1,4 +1,4 @@
-import {configTable} from '../../config/variables.ts';
+import {describeConfig} from '../../config/variables.ts';
 import {keyValues} from '../terminal/output.ts';
 
 const WIDTH = 80;
@@ -36,7 +36,7 @@ The token of a profile goes to the URL of that profile and nowhere else.
 
 The server (serve, migrate, config; doctor where no server answers) reads:
 
-${listed(configTable.map(({name, meaning, fallback}) => [name, fallback ? `${meaning} (${fallback})` : meaning]))}
+${listed(describeConfig({}).map(({name, meaning, default: fallback}) => [name, fallback ? `${meaning} (${fallback})` : meaning]))}
 
 'oplink config' shows what a server with this environment would get, and what is
 wrong with it. A running one keeps what it was started with.`;

@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
+import {variables} from '../../config/variables.ts';
 import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
@@ -47,7 +48,10 @@ export const isLoopback = (url: string): boolean =>
 /** What the server on this machine generated. */
 const generatedToken = ({env, cwd}: Io): string | null => {
 	try {
-		return readFileSync(path.resolve(cwd, env['DATA_DIR'] || './data', 'admin-token'), 'utf8').trim() || null;
+		return (
+			readFileSync(path.resolve(cwd, env['DATA_DIR'] || variables.dataDir.fallback, 'admin-token'), 'utf8').trim() ||
+			null
+		);
 	} catch {
 		// Unreadable is as good as absent: the message says which ways there are to name a token.
 		return null;
@@ -89,7 +93,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 			return {baseUrl: serverUrl(profile.url), origin, from: profile};
 		}
 
-		const port = Number(env['PORT']) || 3000;
+		const port = Number(env['PORT']) || variables.port.fallback;
 		return {baseUrl: serverUrl(env['PUBLIC_URL'] || `http://localhost:${port}`), origin: 'machine', from: null};
 	};
 

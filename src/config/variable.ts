@@ -1,0 +1,113 @@
+/** Variables by name, as a process has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Keeps that a variable is wrong; `expected` goes on after its name. */
+type Fault = (expected: string) => null;
+type Read<T> = (text: string, fault: Fault) => T | null;
+
+/** All that is known of a variable: help, `oplink config`, `.env.example` and the configuration are made of it. */
+export type Variable<T> = Readonly<{
+	name: string;
+	/** What it is for, in words for operators. */
+	meaning: string;
+	/** Its value while it is not set. */
+	fallback: T;
+	/** What then applies, where `fallback` does not say it. */
+	fallbackInWords: string | null;
+	isSecret: boolean;
+	/** The value of a text that is not blank, or what `fault` returns. */
+	read: Read<T>;
+}>;
+
+/** Variables, alone and in groups, by what the configuration calls them. */
+export type Variables = Readonly<{[key: string]: Variable<unknown> | Variables}>;
+
+/** The values of variables, in the same groups. */
+export type ValuesOf<V> = {readonly [K in keyof V]: V[K] extends Variable<infer T> ? T : ValuesOf<V[K]>};
+
+type Facts<F> = {default?: F; defaultInWords?: string | null; secret?: boolean};
+
+const declare = <T, F extends T | null>(
+	name: string,
+	meaning: string,
+	{default: fallback, defaultInWords: fallbackInWords = null, secret: isSecret = false}: Facts<F>,
+	read: Read<T>,
+): Variable<T | F> => ({name, meaning, fallback: (fallback ?? null) as F, fallbackInWords, isSecret, read});
+
+/** Words, as they are; `expected` says what does not match `pattern`. */
+export const text = <F extends string | null = null>(
+	name: string,
+	meaning: string,
+	{pattern = /^/, expected = '', ...facts}: Facts<F> & {pattern?: RegExp; expected?: string} = {},
+) => declare<string, F>(name, meaning, facts, (value, fault) => (pattern.test(value) ? value : fault(expected)));
+
+export const integer = <F extends number | null = null>(
+	name: string,
+	meaning: string,
+	{min, max, ...facts}: Facts<F> & {min: number; max: number},
+) =>
+	declare<number, F>(name, meaning, facts, (value, fault) => {
+		const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+		return number >= min && number <= max ? number : fault(`must be an integer from ${min} to ${max}`);
+	});
+
+/** A URL without slashes at its end, unless it is `exact`. */
+export const url = <F extends string | null = null>(
+	name: string,
+	meaning: string,
+	{protocols = ['https:', 'http:'], exact = false, ...facts}: Facts<F> & {protocols?: string[]; exact?: boolean} = {},
+) =>
+	declare<string, F>(name, meaning, facts, (value, fault) => {
+		const kept = exact ? value : value.replace(/(?<!\/)\/+$/, '');
+		const begins = protocols.map((protocol) => `${protocol}//`).join(' or ');
+		return URL.canParse(value) && protocols.includes(new URL(value).protocol)
+			? kept
+			: fault(`must be a URL that begins with ${begins}`);
+	});
+
+/** One of a few words, which are listed after the meaning. */
+export const choice = <T extends string, F extends T | null = null>(
+	name: string,
+	meaning: string,
+	{values, ...facts}: Facts<F> & {values: readonly T[]},
+) =>
+	declare<T, F>(
+		name,
+		`${meaning}: ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
+		facts,
+		(value, fault) => values.find((one) => one === value) ?? fault(`must be one of ${values.join(', ')}`),
+	);
+
+type ListFacts = {isItem?: (item: string) => boolean; expected?: string; defaultInWords?: string};
+
+/** Items between commas; none by default. */
+export const list = (name: string, meaning: string, {isItem = () => true, expected = '', ...facts}: ListFacts = {}) =>
+	declare<readonly string[], readonly string[]>(name, meaning, {...facts, default: []}, (value, fault) => {
+		const items = value.split(',').flatMap((item) => item.trim() || []);
+		const wrong = items.filter((item) => !isItem(item));
+		return wrong.length === 0 ? items : fault(`must be ${expected}; wrong: ${wrong.join(', ')}`);
+	});
+
+export const isVariable = (entry: Variable<unknown> | Variables): entry is Variable<unknown> =>
+	typeof entry['read'] === 'function';
+
+/** What a variable is set to; null where it is blank or not there. */
+export const textOf = (env: Environment, name: string): string | null => env[name]?.trim() || null;
+
+/** The values of `env`. What is wrong goes to `faults`, a sentence for each variable, which then has its default. */
+export const readVariables = <V extends Variables>(variables: V, env: Environment, faults: string[]): ValuesOf<V> => {
+	const readOne = ({name, read, fallback}: Variable<unknown>) => {
+		const given = textOf(env, name);
+		const fault = (expected: string) => {
+			faults.push(`${name} ${expected}`);
+			return null;
+		};
+		return given === null ? fallback : (read(given, fault) ?? fallback);
+	};
+	return Object.fromEntries(
+		Object.entries(variables).map(([key, entry]) => [
+			key,
+			isVariable(entry) ? readOne(entry) : readVariables(entry, env, faults),
+		]),
+	) as ValuesOf<V>;
+};
