@@ -6,7 +6,7 @@ import {organizationAnswer} from '../organizations/organization-answer.ts';
 const attempt = unkeptAttemptAnswer.allow(null);
 
 /** As `/match` answers, and why. */
-export const rehearsedAnswer = Joi.alternatives(
+export const dryRunAnswer = Joi.alternatives(
 	answerOf('RehearsedMatch', {...hitFields, attempt}),
 	answerOf('RehearsedNoMatch', {...missFields, attempt}),
 );

@@ -1,8 +1,8 @@
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {matchBody} from '../match/match-request.ts';
-import {rehearsedAnswer, sessionAnswer} from './dev-answers.ts';
-import {rehearseMatch} from './rehearse-match.ts';
+import {dryRunAnswer, sessionAnswer} from './dev-answers.ts';
+import {dryRunMatch} from './dry-run-match.ts';
 import {resolveSession} from './resolve-session.ts';
 
 /** The sandbox of the ops organization (contract/portal 9). */
@@ -22,11 +22,11 @@ export const devRoutes = [
 		path: '/dev/match',
 		summary: 'Rehearse a match',
 		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.'},
-		answer: rehearsedAnswer,
+		answer: dryRunAnswer,
 		credential: 'ops',
 		limit: limits.portal,
 		body: matchBody,
 		handler: ({services, request, body}) =>
-			rehearseMatch(services, {fields: body, ip: request.ip, rawKey: request.headers['x-api-key']}),
+			dryRunMatch(services, {fields: body, ip: request.ip, rawKey: request.headers['x-api-key']}),
 	}),
 ];

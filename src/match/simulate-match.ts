@@ -11,10 +11,10 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {takeSignals} from '../resolution/signals.ts';
 import {visitLink} from '../resolution/visit-link.ts';
 import type {Services} from '../services.ts';
+import {dryRun} from './dry-run.ts';
 import {findMatch, type MatchAnswer} from './find-match.ts';
 import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
 import type {MatchFields} from './match-request.ts';
-import {rehearse} from './rehearse.ts';
 import {browserOf, type SimulatedNetwork, type SimulatedPhone, simulatedNetworks} from './simulated-phone.ts';
 
 /** What is to be played. A link that is not named is the newest one that is deferred. */
@@ -182,5 +182,5 @@ const play = async (services: Services, {organization, input, request}: Played):
 export const simulateMatch = async (services: Services, played: Played): Promise<Simulation> => {
 	// A month's partition is kept: the next real click would make it, too.
 	await services.clickPartitions.ensure(services.clock.now());
-	return rehearse(services, (rehearsed) => play(rehearsed, played));
+	return dryRun(services, (dry) => play(dry, played));
 };
