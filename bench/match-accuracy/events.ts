@@ -1,7 +1,7 @@
+import {networkKeysOf} from '../../src/clicks/network-keys.ts';
 import {clickIdOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {type MatchFields, type SentToken, tokensOf} from '../../src/match/match-request.ts';
 import {type MatchSignals, normalise, signalsOfApp} from '../../src/match/match-signals.ts';
-import {networkKeysOf} from '../../src/match/network-keys.ts';
 import type {NetworkKind} from './networks.ts';
 import type {Model} from './phones.ts';
 import type {Visit} from './visit.ts';

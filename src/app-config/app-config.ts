@@ -2,7 +2,8 @@ import Joi from 'joi';
 import {sized} from '../http/sized.ts';
 import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
 import {deniedSchemes} from '../resolution/denied-schemes.ts';
-import {isAppStoreId, isCustomScheme, isPackageName} from '../resolution/link-targets.ts';
+import {isCustomScheme} from '../resolution/link-targets.ts';
+import {isAppStoreId, isPackageName} from './app-ids.ts';
 
 export type IosConfig = {
 	bundleId: string | null;

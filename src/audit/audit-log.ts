@@ -1,7 +1,6 @@
 import {createHash, randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
 /** Who did it, in the priority of contract/operations 4. */
 export type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';

@@ -8,8 +8,9 @@ import {
 	validationFailed,
 } from '../errors.ts';
 import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
-import {createOrganizationStore, isUuid, type Organization} from '../organizations/organization-store.ts';
+import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
+import {isUuid} from '../uuid.ts';
 import {createAccessStore, type User} from './access-store.ts';
 import type {Session} from './session.ts';
 

@@ -36,7 +36,7 @@ const markOf = (line: string, number: number): Mark => {
 			return mark as unknown as Mark;
 		}
 	} catch {
-		// What is no JSON is no line of ours.
+		// What is not valid JSON is no line of ours.
 	}
 
 	throw number === 1 ? notABackup() : altered(`line ${number}`);

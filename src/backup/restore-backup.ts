@@ -21,7 +21,7 @@ const newerBackup = ({program}: BackupHead) =>
 const otherTables = (name: string) =>
 	new BackupError(`The backup does not fit: its table '${name}' has other columns here, or is not there`);
 
-/** What PostgreSQL cannot read (classes 22, 54) or its constraints refuse (23) is not what was written; nor is what is no JSON. */
+/** What PostgreSQL cannot read (classes 22, 54) or its constraints refuse (23) is not what was written; nor is what is not valid JSON. */
 const readFault = (error: unknown): unknown => {
 	const {code} = error as {code?: unknown};
 	return error instanceof SyntaxError || (typeof code === 'string' && /^(?:2[23]|54)/.test(code))

@@ -1,7 +1,8 @@
 import Joi from 'joi';
+import type {PageQuery} from '../db/read-page.ts';
 import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
+import {idParams, pageQuery} from '../http/validate.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {gatewayEventAnswer} from './billing-answers.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';

@@ -16,8 +16,6 @@ import {organizationFields} from '../organizations/organization-answer.ts';
 const gateway = Joi.valid('GATEWAY_A', 'GATEWAY_B', 'MANUAL');
 const currency = Joi.valid('USD', 'EGP');
 
-export const receivedAnswer = answerOf('Received', {received: Joi.valid(true)});
-
 // The shapes of contract/billing 3.
 const subscription = answerOf('Subscription', {
 	id: uuid,

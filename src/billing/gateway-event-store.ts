@@ -1,7 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {GatewayName} from './gateway-name.ts';
 
 export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';

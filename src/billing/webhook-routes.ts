@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {invalidWebhookSignature} from '../errors.ts';
+import {receivedAnswer} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {receivedAnswer} from './billing-answers.ts';
 import {receivePaymobCallback} from './paymob/receive-callback.ts';
 import {receiveStripeEvent} from './stripe/receive-event.ts';
 

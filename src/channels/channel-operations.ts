@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
+import type {PageQuery} from '../db/read-page.ts';
 import {channelNotFound} from '../errors.ts';
-import type {PageQuery} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import type {Channel} from './channel.ts';
 import {createChannelStore} from './channel-store.ts';

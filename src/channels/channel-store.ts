@@ -3,9 +3,8 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import Joi from 'joi';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {channelTaken, organizationNotFound} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
 import {packageRoot} from '../package-root.ts';
 import type {Channel} from './channel.ts';
 

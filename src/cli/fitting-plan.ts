@@ -21,7 +21,7 @@ const afterQuota = (plans: ListedPlan[], current: string, quota: string, org: st
 	const larger = plans.filter((plan) => limitOf(plan, quota) > limitOf(own, quota));
 	const next = leastOf(larger, quota);
 	return next === undefined
-		? `No plan of the server has more ${quota} than ${own.plan}: give one in its PLANS_FILE, or free some`
+		? `No plan has more ${quota} than ${own.plan}: add one to PLANS_FILE, or free some`
 		: `Set a larger plan: oplink plan set ${org} ${next.plan}`;
 };
 
@@ -29,7 +29,7 @@ const withFeature = (plans: ListedPlan[], feature: string, org: string): string 
 	const having = plans.filter(({features}) => features[feature] === true);
 	const first = leastOf(having, 'links');
 	return first === undefined
-		? `No plan of the server has ${feature}: give it to one in its PLANS_FILE`
+		? `No plan has ${feature}: add it to one in PLANS_FILE`
 		: `Set a plan that has it: oplink plan set ${org} ${first.plan}`;
 };
 

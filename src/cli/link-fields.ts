@@ -15,23 +15,23 @@ export type LinkFieldOptions = {
 
 /** Fields with one text value: flag, field of the API (a dot is an object's field), meaning. */
 const textFields = [
-	['path', 'path', 'where the link leads to in the app, such as /item/7'],
-	['short-code', 'shortCode', 'the last part of the short URL; generated where absent'],
-	['title', 'title', 'name of the link for people'],
+	['path', 'path', 'path that the link opens in the app, such as /item/7'],
+	['short-code', 'shortCode', 'last part of the short URL (default: generated)'],
+	['title', 'title', 'display name of the link'],
 	['channel', 'channel', "one of the organization's channels, such as email"],
 	['utm-source', 'utmSource', 'UTM source'],
 	['utm-medium', 'utmMedium', 'UTM medium'],
 	['utm-campaign', 'utmCampaign', 'UTM campaign'],
 	['utm-term', 'utmTerm', 'UTM term'],
 	['utm-content', 'utmContent', 'UTM content'],
-	['fallback-url', 'fallbackUrl', 'http(s) URL for who has no app'],
+	['fallback-url', 'fallbackUrl', 'http(s) URL for people without the app'],
 	['og-title', 'og.title', 'title of the social card'],
 	['og-description', 'og.description', 'description of the social card'],
 	['og-image-url', 'og.imageUrl', 'image of the social card'],
-	['expiry', 'expiry', 'ISO 8601 time after which the link is gone, such as 2030-01-31T00:00:00Z'],
+	['expiry', 'expiry', 'ISO 8601 time when the link expires, such as 2030-01-31T00:00:00Z'],
 	['template-id', 'templateId', 'template whose defaults the link takes'],
 	['external-id', 'externalId', 'your own name for the link, unique in the organization'],
-	['domain-id', 'domainId', "link domain; the organization's default where absent"],
+	['domain-id', 'domainId', "link domain (default: the organization's)"],
 ] as const;
 
 /** The columns of our own CSV, which are the fields of a create body; `params.NAME` comes on top. */
@@ -47,7 +47,7 @@ const collect = (value: string, previous: string[] = []): string[] => [...previo
 
 const hours = (value: string): number => {
 	if (!/^\d+$/.test(value)) {
-		throw new InvalidArgumentError('It is a number of hours.');
+		throw new InvalidArgumentError('It must be a number of hours.');
 	}
 
 	return Number(value);
@@ -58,10 +58,10 @@ export const linkFieldOptions = (): Option[] => [
 	...textFields.map(([flag, , meaning]) => new Option(`--${flag} <${flag === 'path' ? 'path' : 'value'}>`, meaning)),
 	new Option('--tag <tag>', 'a tag; give it once per tag').argParser(collect),
 	new Option('--param <name=value>', 'a parameter for the app; give it once per parameter').argParser(collect),
-	new Option('--active', 'the link resolves'),
-	new Option('--inactive', 'the link answers 410').conflicts('active'),
+	new Option('--active', 'the link is active'),
+	new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
 	new Option('--deferred', 'the link survives the installation of the app'),
-	new Option('--no-deferred', 'the link does not'),
+	new Option('--no-deferred', 'the link does not survive the installation'),
 	new Option('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720').argParser(hours),
 ];
 
@@ -120,7 +120,7 @@ export const linkBody = (options: LinkFieldOptions): Record<string, unknown> => 
 
 	for (const field of options.clear ?? []) {
 		if (!linkColumns.has(field) && field !== 'params' && field !== 'og') {
-			throw usageError(`'${field}' is no field of a link`, `Fields are ${[...linkColumns].join(', ')}`);
+			throw usageError(`'${field}' is not a field of a link`, `Fields are ${[...linkColumns].join(', ')}`);
 		}
 
 		put(body, field, null);

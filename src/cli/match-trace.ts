@@ -73,7 +73,7 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 	);
 
 const LEGEND =
-	'TAPPED is how long before the first open. ADDR is the same address (40) or network (25). A signal that one side does not tell has 0 points, one that differs less.';
+	'TAPPED is how long before the first open. ADDR is the same address (40) or network (25). A signal missing on one side has 0 points; a mismatch has fewer.';
 
 /**
  * A match attempt for readers: what was asked, the answer, what it means and what to do, and every candidate with its

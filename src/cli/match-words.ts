@@ -8,10 +8,10 @@ export const methodMeanings: Record<MatchMethod, string> = {
 		'The app read the token that the tap had left on the clipboard. That is proof; the points are those of a guess.',
 	INSTALL_REFERRER: 'The store handed the app the token of the tap. That is proof; the points are those of a guess.',
 	FINGERPRINT_EXACT:
-		'A tap from the same address is alike in platform, OS, language, and in timezone or model, and no tap on another link is. That is a guess, of the surest kind.',
-	FINGERPRINT_SCORED: 'A tap from near the address is alike enough, by its points. That is a guess.',
+		'A tap from the same address agrees in platform, OS, language, and in timezone or model; no tap on another link does. That is the surest kind of guess.',
+	FINGERPRINT_SCORED: 'A tap from nearby has enough points. That is a guess.',
 	IP_FUZZY:
-		'Within the last hour only this link was tapped from the address. That is a weak guess: give nothing private away on it.',
+		'Within the last hour only this link was tapped from the address. That is a weak guess: reveal no private data because of it.',
 };
 
 const FRESH = matchPolicy.high.withinSeconds / 60;
@@ -26,7 +26,7 @@ const PROVE = 'the clipboard token on iOS, the install referrer on Android';
 /** What each reason of a miss means, and what to do about it. */
 export const missReasons: Record<MissReason, Explanation> = {
 	no_click: {
-		meaning: 'No open tap was found near the address that the app asked from.',
+		meaning: 'No open tap was found near the address of the app.',
 		next: `Have the app send ${PROVE}: they need no address. Without them tap and open on the same network.`,
 	},
 	outside_window: {
@@ -35,19 +35,19 @@ export const missReasons: Record<MissReason, Explanation> = {
 		next: 'Open the app sooner, or give the link a longer --match-window-hours and have the app send the token.',
 	},
 	consumed: {
-		meaning: 'The tap was found, but it had been matched to a first open before, and each is given once.',
+		meaning: 'The tap was found, but an earlier first open had already matched it.',
 		next: 'Tap the link again for another try.',
 	},
 	ambiguous: {
-		meaning: 'Several taps near the address, on different links, are about as likely, so that none was chosen.',
+		meaning: 'Several taps near the address, on different links, are about equally likely, so none was chosen.',
 		next: `Have the app send ${PROVE}, and the CLIENT key, which leaves out other organizations' taps.`,
 	},
 	below_threshold: {
-		meaning: 'A tap was found near the address, but too little of it is known to be like this device.',
-		next: 'Have the app send osVersion, deviceModel, language and timezone; a signal with 0 points below was not told by one side.',
+		meaning: 'A tap was found near the address, but too few of its signals match this device.',
+		next: 'Have the app send osVersion, deviceModel, language and timezone; a signal with 0 points below is missing on one side.',
 	},
 	ruled_out: {
-		meaning: 'The likeliest tap cannot lead to this first open: the last column says why.',
+		meaning: 'The likeliest tap cannot belong to this first open; the last column says why.',
 		next: 'Open the app on the phone that tapped, and see that the link is active and has not expired.',
 	},
 	guesses_off: {

@@ -66,8 +66,8 @@ export const commands: Array<AnyCommand | CommandGroup> = [
 
 const INTRODUCTION = `Deep links you host yourself.
 
-Commands speak to the server that you logged in to, or to the one of this
-machine. links and qr also work with a SERVER key (--api-key).`;
+Commands use the server that you logged in to, or the one on this machine.
+links and qr also work with a SERVER key (--api-key).`;
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
@@ -102,7 +102,7 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
 		.version(packageVersion())
-		.option('--json', 'print what the API answered')
+		.option('--json', 'print the answer of the API as JSON')
 		.option('--url <url>', 'address of the server (OPLINK_URL)')
 		.option('--token <token>', 'admin token (OPLINK_ADMIN_TOKEN)')
 		.option('--profile <name>', 'profile that login saved (OPLINK_PROFILE)')
@@ -121,7 +121,7 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 			getOutHasColors: () => false,
 			getErrHasColors: () => false,
 		})
-		.showHelpAfterError('Next: add --help to see what the command takes')
+		.showHelpAfterError('Next: add --help to see the usage')
 		.addHelpText('after', `${topicsText}\n${EXIT_CODES}`)
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {

@@ -28,7 +28,7 @@ export const formatOf = (format: Format | undefined, file: string): Format => {
 
 	const ending = endingOf(file);
 	if (!['', '.svg', '.png'].includes(ending)) {
-		throw usageError(`A code is .svg or .png, and '${file}' is neither`, 'Name another file, or add --format');
+		throw usageError(`'${file}' is neither .svg nor .png`, 'Name another file, or add --format');
 	}
 
 	return ending === '.png' ? 'png' : 'svg';
@@ -50,7 +50,7 @@ export const createFileNames = () => {
 /** @throws OperatorError for a sheet that is neither SVG nor HTML. */
 export const requireSheetFormat = (file: string): void => {
 	if (!['.svg', '.html', '.htm'].includes(endingOf(file))) {
-		throw usageError(`A sheet is .svg or .html, and '${file}' is neither`);
+		throw usageError(`'${file}' is neither .svg nor .html`);
 	}
 };
 

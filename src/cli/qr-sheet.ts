@@ -37,7 +37,7 @@ const drawingOf = (svg: string): {box: string; drawing: string} => {
 	const end = svg.lastIndexOf('</svg>');
 	const box = / viewBox="([\d. ]+)"/.exec(svg.slice(start, inside))?.[1];
 	if (start === -1 || box === undefined || end < inside) {
-		throw inputError('The server answered with a QR code that is no SVG');
+		throw inputError('The server answered with a QR code that is not SVG');
 	}
 
 	return {box, drawing: svg.slice(inside, end)};

@@ -35,7 +35,7 @@ export const fileBehind = async (name: string): Promise<{file: string; changedAt
 		throw new OperatorError(
 			`${name} is not a regular file`,
 			exitCodes.failed,
-			'Name a file, or write to standard output with - and lead it there',
+			'Name a file, or write to standard output with - and redirect it there',
 		);
 	}
 

@@ -31,11 +31,11 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[organizationNotFound().message, 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name'],
 	[
 		organizationHasSubscription().message,
-		'oplink plan set ORG none ends it at once, at its gateway too; then delete the organization',
+		'Cancel it at once, also at its gateway, with oplink plan set ORG none; then delete the organization',
 	],
 	[
 		unknownPlan('').message.replace(/'$/, ''),
-		`Plans are ${planNames.join(', ')}, unless PLANS_FILE of the server has others, or none`,
+		`Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`,
 	],
 ];
 
@@ -43,7 +43,7 @@ const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 	const byCode: Record<string, string> = {
 		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
 		QUOTA_EXCEEDED: 'A larger plan lifts the limit; with the admin token: oplink plan set ORG PLAN',
-		FEATURE_NOT_AVAILABLE: 'A plan that has it lets it pass; with the admin token: oplink plan set ORG PLAN',
+		FEATURE_NOT_AVAILABLE: 'Set a plan that includes it; with the admin token: oplink plan set ORG PLAN',
 		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set ORG --file app-config.json',
 	};
 	if (code !== undefined && byCode[code]) {
@@ -58,7 +58,7 @@ const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 	const byStatus: Record<number, string> = {
 		401: 'oplink login, or check --token or OPLINK_ADMIN_TOKEN; with an API key --api-key or OPLINK_API_KEY',
 		403: 'Use a SERVER key (opl_api_…) for links and qr, and the admin token for everything else',
-		503: 'oplink doctor tells what is away',
+		503: 'Run oplink doctor to see what is unavailable',
 	};
 	return byStatus[status] ?? null;
 };
@@ -73,9 +73,9 @@ const isDatabaseError = (error: unknown): error is Error =>
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
 
-/** Somebody else's page is a success that is no JSON. */
+/** Somebody else's page is a success that is not valid JSON. */
 const messageOf = ({status, message}: OplinkApiError): string =>
-	status < 300 ? 'The answer is no JSON: is this the address of an Oplink server?' : message;
+	status < 300 ? 'The answer is not valid JSON: is this the address of an Oplink server?' : message;
 
 const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Report => {
 	const details = (error.details ?? []).map(({field, message}) =>

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import type {ToldSignals} from '../match/match-signals.ts';
-import type {NetworkKeyTexts} from '../match/network-keys.ts';
-import {ALPHANUMERIC, randomAlphanumeric} from '../organizations/org-key.ts';
+import {ALPHANUMERIC, randomAlphanumeric} from '../random-text.ts';
+import type {NetworkKeyTexts} from './network-keys.ts';
 
 declare const isMatchToken: unique symbol;
 

@@ -56,7 +56,7 @@ const parsedAnswer = <T>(text: string): {value: T} | null => {
 /**
  * Sends requests to the API, each with one budget of retries.
  * @returns a function that gives the JSON of a success, and throws OplinkApiError for any other whole answer (a success
- * that is no JSON too: some proxy spoke) and OplinkConnectionError for none.
+ * that is not valid JSON too: some proxy spoke) and OplinkConnectionError for none.
  */
 export const createApiCaller = (settings: {
 	baseUrl: string;

@@ -7,7 +7,7 @@ export type RawAnswer = {status: number; text: string; requestId?: string | unde
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === 'string' ? value : otherwise);
 
 /**
- * The fields of the error envelope (contract/requests 1), or null where the body is no JSON object: a proxy's page,
+ * The fields of the error envelope (contract/requests 1), or null where the body is not a JSON object: a proxy's page,
  * say.
  */
 const envelopeOf = (text: string): Record<string, unknown> | null => {
@@ -40,7 +40,7 @@ export class OplinkApiError extends Error {
 	readonly body: string;
 	/** Of a structured error (contract/requests 5), such as `QUOTA_EXCEEDED`. */
 	readonly code: string | undefined;
-	/** The parsed body, for the extra fields of structured errors (`quota`, `feature`); null where it is no JSON object. */
+	/** The parsed body, for the extra fields of structured errors (`quota`, `feature`); null where it is not a JSON object. */
 	readonly envelope: Readonly<Record<string, unknown>> | null;
 
 	constructor({status, text, requestId}: RawAnswer) {

@@ -1,5 +1,10 @@
 import type {Knex} from 'knex';
-import type {Page, PageQuery} from '../http/validate.ts';
+
+/** `page` and `limit` of every list (contract/requests 10). `page` stays where its offset fits a bigint. */
+export type PageQuery = {page: number; limit: number};
+
+/** A list as every route answers it. */
+export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /**
  * One page of what a query gives, and how much there is of it in all (contract/requests 10).

@@ -1,8 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {readPage} from '../db/read-page.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
 /** What an app tells of its device. What it leaves out stays as it was. */
 export type DeviceFacts = {

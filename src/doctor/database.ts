@@ -15,7 +15,7 @@ const checkClock = (differenceSeconds: number): Finding =>
 		: warn(
 				'database.clock',
 				`its clock is ${Math.abs(Math.round(differenceSeconds))} s ${differenceSeconds > 0 ? 'ahead of' : 'behind'} that of the server`,
-				'Have both machines keep the time by NTP',
+				'Synchronize both clocks by NTP',
 			);
 
 const checkMigrations = async (db: Db): Promise<Finding> => {

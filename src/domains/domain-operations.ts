@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
+import type {PageQuery} from '../db/read-page.ts';
 import {domainNotFound, domainNotVerified, organizationNotFound, validationFailed} from '../errors.ts';
-import type {PageQuery} from '../http/validate.ts';
 import {
 	createOrganizationStore,
 	type Organization,

@@ -1,8 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
 import type {OrganizationStatus} from '../organizations/organization-store.ts';
 import type {Entitled} from '../plans/entitlements.ts';
 import type {Domain, DomainStatus} from './domain.ts';

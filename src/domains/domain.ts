@@ -2,7 +2,7 @@ import {domainToASCII} from 'node:url';
 import Joi from 'joi';
 import {parse} from 'tldts';
 import {sized} from '../http/sized.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
+import {randomAlphanumeric} from '../random-text.ts';
 
 export type DomainStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
 

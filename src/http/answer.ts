@@ -55,3 +55,6 @@ export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
 
 /** What a removal answers. */
 export const deletedAnswer = answerOf('Deleted', {id: text, deleted: Joi.valid(true)});
+
+/** What every webhook answers. */
+export const receivedAnswer = answerOf('Received', {received: Joi.valid(true)});

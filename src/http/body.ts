@@ -65,7 +65,7 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 /**
  * The JSON body; an absent one counts as `{}` (contract/requests 4).
  * @param alsoText accept text/plain too, which is what a browser's beacon sends.
- * @throws 413, 415, or 400 for what is no JSON.
+ * @throws 413, 415, or 400 for what is not valid JSON.
  */
 export const readJsonBody = async (
 	request: IncomingMessage,

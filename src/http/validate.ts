@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type {PageQuery} from '../db/read-page.ts';
 import {type FieldFault, validationFailed} from '../errors.ts';
 import {isStorable, unstorable} from './storable.ts';
 
@@ -153,16 +154,11 @@ export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema
 		})
 		.meta({schema: {type: 'integer', minimum: min, maximum: max}}) as Joi.Schema<number>;
 
-/** `page` and `limit` of every list (contract/requests 10). `page` stays where its offset fits a bigint. */
-export type PageQuery = {page: number; limit: number};
 export const pageQuery = {
 	page: integerQuery({min: 1, max: 1e12}).default(1),
 	limit: integerQuery({min: 1, max: 100}).default(20),
 };
 export const pageQuerySchema = Joi.object<PageQuery>(pageQuery);
-
-/** A list as every route answers it. */
-export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /** Path parameter that is a UUID; a malformed one is 400 (contract/requests 3). */
 export const uuidParam = Joi.string().guid({separator: '-'}).required();

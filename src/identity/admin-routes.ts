@@ -1,7 +1,8 @@
 import Joi from 'joi';
+import type {PageQuery} from '../db/read-page.ts';
 import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {idParams, type PageQuery, pageQuery} from '../http/validate.ts';
+import {idParams, pageQuery} from '../http/validate.ts';
 import {identityEventAnswer} from './identity-event-answer.ts';
 import {createIdentityEventStore, type IdentityOutcome} from './identity-event-store.ts';
 import {replayIdentityEvent, requireIdentityEvent} from './receive-delivery.ts';

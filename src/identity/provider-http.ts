@@ -43,7 +43,7 @@ const OUR_FAULTS = new Set([
 const isTheirLimit = (status: number, code: string): boolean =>
 	status === 403 ? !OUR_FAULTS.has(code) : status !== 429 && status < 500 && LIMIT_CODE.test(code);
 
-/** An answer that came, whatever it says; `body` is undefined for what is no JSON, and never null. */
+/** An answer that came, whatever it says; `body` is undefined for what is not valid JSON, and never null. */
 type ProviderAnswer = {status: number; retryAfterSeconds: number | null; body: unknown};
 
 const urlOf = (apiUrl: string, {path, query = {}}: ProviderCall): string => {
@@ -89,7 +89,7 @@ const faultOf = ({status, body}: ProviderAnswer): HttpError => {
  * Calls of the provider's backend API. One call takes at most 5 s. GET and DELETE are tried again, at most twice, after
  * a network error, 429 and 5xx; nothing else is, because it could be done twice (contract/identity 13,
  * contract/identity 10).
- * @returns the body of a 2xx, undefined where that is no JSON; null for a 404. @throws 400, 403, 409, 502.
+ * @returns the body of a 2xx, undefined where that is not valid JSON; null for a 404. @throws 400, 403, 409, 502.
  */
 export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const once = async (call: ProviderCall, key: string, signal: AbortSignal): Promise<ProviderAnswer> => {

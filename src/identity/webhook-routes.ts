@@ -1,4 +1,4 @@
-import {receivedAnswer} from '../billing/billing-answers.ts';
+import {receivedAnswer} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {receiveDelivery} from './receive-delivery.ts';
 import {verifyDelivery} from './webhook-signature.ts';

@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import type {AuditEntry} from '../audit/audit-log.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
+import {randomAlphanumeric} from '../random-text.ts';
 import type {LinkRow} from './link.ts';
 
 /** A new short code (contract/hosts 5). */

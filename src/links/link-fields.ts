@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
 import {bodyContext} from '../http/validate.ts';
-import {safeHttpUrl} from '../resolution/link-targets.ts';
+import {safeHttpUrl} from '../safe-http-url.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
 

@@ -1,6 +1,7 @@
 import Joi from 'joi';
+import type {PageQuery} from '../db/read-page.ts';
 import {booleanQuery} from '../http/route.ts';
-import {isoDateTime, type PageQuery, pageQuery} from '../http/validate.ts';
+import {isoDateTime, pageQuery} from '../http/validate.ts';
 import type {LinkInput} from './link.ts';
 import {sharedFieldSchemas} from './link-fields.ts';
 

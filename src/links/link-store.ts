@@ -1,6 +1,5 @@
 import {type Db, likeLiteral, onlyRow} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
-import type {Page} from '../http/validate.ts';
+import {type Page, readPage} from '../db/read-page.ts';
 import {type LinkRow, linkColumns} from './link.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 

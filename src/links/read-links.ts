@@ -1,5 +1,5 @@
+import type {Page} from '../db/read-page.ts';
 import {linkNotFound} from '../errors.ts';
-import type {Page} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {type LinkOwner, linkJsonWithDomain} from './link.ts';
 import {readReferences} from './link-references.ts';

@@ -1,8 +1,8 @@
+import {deviceKeyOf, type NetworkKeys, networkKeysOf} from '../clicks/network-keys.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import type {MatchFields} from './match-request.ts';
 import {type MatchSignals, signalsOfApp} from './match-signals.ts';
-import {deviceKeyOf, type NetworkKeys, networkKeysOf} from './network-keys.ts';
 
 /** What a request for a match comes with, beside its body. */
 export type MatchRequest = {

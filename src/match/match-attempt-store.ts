@@ -1,9 +1,8 @@
 import type {Confidence} from '../app-config/app-config.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {matchAttemptNotFound} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
 import type {RuledOut} from './candidate.ts';
 import type {MissReason} from './guess.ts';
 import type {MatchMethod} from './match-policy.ts';

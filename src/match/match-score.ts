@@ -1,7 +1,7 @@
+import {utcOffset} from '../timezone.ts';
 import type {MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
 import {compareOsVersions} from './normalise-os-version.ts';
-import {utcOffset} from './normalise-timezone.ts';
 
 /** How near to the click's address the app's is: the same, only the same network, or neither. */
 export type Nearness = 'ip' | 'network' | null;

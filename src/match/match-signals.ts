@@ -1,8 +1,8 @@
 import type {OsVersion} from '../resolution/user-agent.ts';
+import {canonicalTimezone} from '../timezone.ts';
 import {modelCode} from './normalise-device-model.ts';
 import {type Language, languageOf} from './normalise-language.ts';
 import {osVersionOf} from './normalise-os-version.ts';
-import {canonicalTimezone} from './normalise-timezone.ts';
 
 export type Platform = 'ios' | 'android' | 'desktop';
 

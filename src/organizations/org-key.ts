@@ -1,24 +1,4 @@
-import {randomBytes} from 'node:crypto';
-
-export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-
-const CODES = Buffer.from(ALPHANUMERIC);
-
-/** `length` characters of base 62, each drawn from the system's random source. */
-export const randomAlphanumeric = (length: number): string => {
-	const text = Buffer.allocUnsafe(length);
-	for (let written = 0; written < length; ) {
-		for (const byte of randomBytes(length - written)) {
-			// The bytes above the last whole multiple of 62 would make some characters likelier than others.
-			if (byte < 248) {
-				text[written] = CODES[byte % 62] ?? 0;
-				written += 1;
-			}
-		}
-	}
-
-	return text.toString('latin1');
-};
+import {randomAlphanumeric} from '../random-text.ts';
 
 /**
  * First path segments that are surfaces of their own (contract/hosts 3). A resolution path never begins with one, so an

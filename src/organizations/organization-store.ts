@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNameTaken} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
+import {isUuid} from '../uuid.ts';
 import {generateOrgKey} from './org-key.ts';
 
 export type OrganizationStatus = 'ACTIVE' | 'SUSPENDED';
@@ -75,10 +75,6 @@ const toColumns = (changes: OrganizationChanges): Record<string, unknown> => ({
 	...(changes.entitledUntil === undefined ? {} : {entitled_until: changes.entitledUntil}),
 	...(changes.defaultDomainId === undefined ? {} : {default_domain_id: changes.defaultDomainId}),
 });
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-export const isUuid = (text: string): boolean => UUID.test(text);
 
 /** The statements on organizations, over a pool or a transaction. */
 export const createOrganizationStore = (db: Db) => {

@@ -1,6 +1,6 @@
+import {deviceKeyOf} from '../clicks/network-keys.ts';
 import type {Db} from '../db/db.ts';
 import {nothingStoredAbout} from '../errors.ts';
-import {deviceKeyOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
 import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';

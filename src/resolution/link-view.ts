@@ -1,6 +1,7 @@
 import type {Addresses} from '../config/config.ts';
+import {safeHttpUrl} from '../safe-http-url.ts';
 import type {ResolvedLink} from './link-row.ts';
-import {safeHttpUrl, type Utm} from './link-targets.ts';
+import type {Utm} from './link-targets.ts';
 
 /** A live link as its pages show it: template and organization defaults are already under its own values. */
 export type LinkView = {

@@ -1,4 +1,5 @@
-import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, safeHttpUrl, withUtm} from './link-targets.ts';
+import {safeHttpUrl} from '../safe-http-url.ts';
+import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, withUtm} from './link-targets.ts';
 import type {LinkView} from './link-view.ts';
 import type {Visitor} from './visitor.ts';
 

@@ -1,6 +1,6 @@
 import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
-import {randomAlphanumeric} from '../organizations/org-key.ts';
+import {randomAlphanumeric} from '../random-text.ts';
 import {type LinkRow, toResolvedLink} from './link-row.ts';
 import {linkViewOf} from './link-view.ts';
 import {pageScript} from './page-script.ts';

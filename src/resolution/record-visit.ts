@@ -1,6 +1,6 @@
+import {networkKeyTextsOf} from '../clicks/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
-import {networkKeyTextsOf} from '../match/network-keys.ts';
 import type {Services} from '../services.ts';
 import type {LinkRow} from './link-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';

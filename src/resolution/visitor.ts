@@ -1,6 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http';
 import Negotiator from 'negotiator';
-import {canonicalTimezone} from '../match/normalise-timezone.ts';
+import {canonicalTimezone} from '../timezone.ts';
 import {
 	androidModel,
 	androidVersion,

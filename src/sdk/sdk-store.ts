@@ -1,8 +1,7 @@
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {linkNotFound, unknownDevice} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
 
 type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
 

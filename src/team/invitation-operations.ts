@@ -1,8 +1,8 @@
 import {recordAudit} from '../audit/audit-log.ts';
 import {storedRoleOf} from '../auth/roles.ts';
 import {inTransaction} from '../db/db.ts';
+import type {PageQuery} from '../db/read-page.ts';
 import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound} from '../errors.ts';
-import type {PageQuery} from '../http/validate.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';

@@ -1,6 +1,6 @@
 import {type Role, roleOf} from '../auth/roles.ts';
+import type {PageQuery} from '../db/read-page.ts';
 import {lastOwner, memberNotFound, noProviderOrganization} from '../errors.ts';
-import type {PageQuery} from '../http/validate.ts';
 import {createMembershipStore} from '../identity/membership-store.ts';
 import {inMirror} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';

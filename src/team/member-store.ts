@@ -1,7 +1,6 @@
 import type {StoredRole} from '../auth/roles.ts';
 import type {Db} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {Member} from './member.ts';
 
 type Row = {

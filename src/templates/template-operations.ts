@@ -1,8 +1,8 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {channelExists} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
+import type {PageQuery} from '../db/read-page.ts';
 import {templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
-import type {PageQuery} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import type {Template, TemplateInput} from './template.ts';
 import {createTemplateStore} from './template-store.ts';

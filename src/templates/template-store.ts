@@ -1,8 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
-import {readPage} from '../db/read-page.ts';
+import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
-import type {Page, PageQuery} from '../http/validate.ts';
 import {type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from '../links/link-fields.ts';
 import type {Template, TemplateInput} from './template.ts';
 

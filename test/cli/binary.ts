@@ -54,5 +54,5 @@ test('Ctrl-C ends an import that waits for standard input', async (t) => {
 	const {exitCode, stderr} = await finish(child.process);
 	t.is(exitCode, 130);
 	// On a slow machine it may have told how far it is, as it does every few seconds.
-	t.regex(stderr, /^(?:0 rows\n)?Interrupted\n0 row\(s\) of standard input are answered, and more may be done/);
+	t.regex(stderr, /^(?:0 rows\n)?Interrupted\n0 row\(s\) of standard input are confirmed, and more may be imported/);
 });

@@ -60,5 +60,5 @@ test('the generated token is not offered to another host', async (t) => {
 test('a URL that is none is a usage error', async (t) => {
 	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'localhost:3000', '--token', 'x']);
 	t.is(exitCode, 2);
-	t.regex(stderr, /'localhost:3000' is no http or https URL/);
+	t.regex(stderr, /'localhost:3000' is not an http or https URL/);
 });

@@ -97,7 +97,7 @@ test('a server that is away is said with the reason and the time of the next try
 	const link = {state: 'waiting', seconds: 4, reason: 'connect ECONNREFUSED 127.0.0.1:3000'} as const;
 	const lines = picture({columns: 80, rows: 24}, {link, status: null});
 	t.is(lines[0], ' Acme (Ab12)  https://links.example.com            ○ away, again in 4s 12:00:05');
-	t.is(lines[1], ' The server does not say how it is');
+	t.is(lines[1], ' The server does not report its status');
 	t.is(lines[23], ' q quits   connect ECONNREFUSED 127.0.0.1:3000');
 });
 
@@ -109,5 +109,5 @@ test('what is not well comes first', (t) => {
 test('events that were lost are told', (t) => {
 	const figures = {...viewOf().figures, lost: 12};
 	const lines = picture({columns: 80, rows: 24}, {figures});
-	t.is(lines[23], ' q quits   12 events were lost: they came faster than they could be taken in');
+	t.is(lines[23], ' q quits   12 events were dropped: they arrived too fast to be processed');
 });

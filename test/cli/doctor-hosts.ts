@@ -68,7 +68,7 @@ test('a certificate of nobody whom phones know is a failure', async (t) => {
 	const {exitCode, stdout} = await runCli(['doctor', '--json'], {env});
 	t.is(exitCode, 1);
 	const [, certificate] = hostFindings(stdout);
-	t.is(certificate?.message, 'its certificate leads to no authority that is known');
+	t.is(certificate?.message, 'no known authority issued its certificate');
 	t.is(certificate?.next, 'Serve the intermediate certificates with it');
 });
 
@@ -92,13 +92,13 @@ for (const [what, given, status, message] of [
 		'itself as authority',
 		shown('Jan 1 2026 GMT', 'Apr 1 2026 GMT', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
 		'fail',
-		'is signed by itself',
+		'is self-signed',
 	],
 	[
 		'a beginning to come',
 		shown('Apr 1 2026 GMT', 'May 1 2026 GMT', 'CERT_NOT_YET_VALID'),
 		'fail',
-		'begins on 2026-04-01',
+		'is not valid before 2026-04-01',
 	],
 	['something else', shown('Jan 1 2026 GMT', 'Apr 1 2026 GMT', 'CERT_REVOKED'), 'fail', 'is not valid (CERT_REVOKED)'],
 ] as const) {
@@ -146,12 +146,12 @@ for (const [what, files, more, apple, android] of [
 		'fail has the content type text/html',
 		'ok',
 	],
-	['text that is no JSON', {...complete, android: '{'}, {}, 'ok', 'fail is no JSON'],
+	['text that is not valid JSON', {...complete, android: '{'}, {}, 'ok', 'fail is not valid JSON'],
 	[
 		'more bytes than Apple reads',
 		{...complete, apple: {body: `${' '.repeat(131_073)}{}`}},
 		{},
-		'fail has 131075 bytes and may have 131072',
+		'fail has 131075 bytes; the limit is 131072',
 		'ok',
 	],
 	[
@@ -193,7 +193,7 @@ test('a host without an address is not asked for more', async (t) => {
 	t.is(exitCode, 1);
 	const [address, ...others] = hostFindings(stdout);
 	t.regex(address?.message ?? '', /^it does not resolve \(/);
-	t.is(address?.next, `Set an A, AAAA or CNAME record of ${name} that leads to the server`);
+	t.is(address?.next, `Set an A, AAAA or CNAME record for ${name} that points to the server`);
 	t.deepEqual(others, []);
 });
 

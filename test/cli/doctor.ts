@@ -134,7 +134,7 @@ test('where a server of this machine is away, its environment and its database a
 	);
 	const fresh = await runCli(['doctor', '--json'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
 	const database = findingsIn(fresh).find(({area}) => area === 'Database');
-	t.is(database?.message, 'there is none yet; the first start makes one in DATA_DIR');
+	t.is(database?.message, 'there is none yet; the first start creates one in DATA_DIR');
 });
 
 test('a server that is not ready, and one that is none, are failures', async (t) => {
@@ -144,8 +144,8 @@ test('a server that is not ready, and one that is none, are failures', async (t)
 	});
 	const other = await startRecordingServer(t, {'GET /health/ready': () => ({body: Buffer.from('<html>')})});
 	for (const [{env}, message] of [
-		[pending, 'it answers and is not ready: migrations pending'],
-		[other, 'what answers there (status 200) is no Oplink server, or not its API host'],
+		[pending, 'it answers but is not ready: migrations pending'],
+		[other, 'the server there (status 200) is not Oplink, or this is not its API host'],
 	] as const) {
 		const result = await runCli(['doctor', '--json'], {env});
 		t.is(result.exitCode, 1);

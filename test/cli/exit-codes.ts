@@ -49,8 +49,11 @@ test('a name in place of an orgKey, a live subscription and an unknown plan tell
 	});
 	const told = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
 	t.regex(await told('keys', 'show', 'Acme'), /\nNext: .*oplink orgs list --search/);
-	t.regex(await told('orgs', 'delete', 'Ab12', '--yes'), /\nNext: oplink plan set ORG none/);
-	t.regex(await told('plan', 'set', 'Ab12', 'BOGUS'), /\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE/);
+	t.regex(await told('orgs', 'delete', 'Ab12', '--yes'), /\nNext: Cancel it at once, .* with oplink plan set ORG none/);
+	t.regex(
+		await told('plan', 'set', 'Ab12', 'BOGUS'),
+		/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
+	);
 });
 
 test('where no plan of the server is larger, the next step says so', async (t) => {
@@ -72,7 +75,7 @@ test('where no plan of the server is larger, the next step says so', async (t) =
 	});
 	const {exitCode, stderr} = await runCli(['domains', 'add', 'Ab12', 'go.example.com'], {env});
 	t.is(exitCode, 6);
-	t.regex(stderr, /\nNext: No plan of the server has more domains than WIDE/);
+	t.regex(stderr, /\nNext: No plan has more domains than WIDE/);
 });
 
 test('bad fields are listed one per line, each named once', async (t) => {
@@ -109,7 +112,7 @@ test('no text of a server, a file or the command line steers the terminal by an 
 	}
 });
 
-test('an answer that is no JSON fails with its status', async (t) => {
+test('an answer that is not valid JSON fails with its status', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/status': () => ({status: 502, body: Buffer.from('<html>Bad gateway</html>')}),
 	});

@@ -163,7 +163,7 @@ test('a server that stops in the middle ends with 7 and says how far it came', a
 	t.is(stdout, '');
 	t.regex(
 		stderr,
-		/1 row\(s\) of standard input are answered, and more may be done \(1 created.*links that exist are skipped/,
+		/1 row\(s\) of standard input are confirmed, and more may be imported \(1 created.*links that exist are skipped/,
 	);
 	t.regex(stderr, /it stopped with 1 row\(s\) unanswered/);
 });
@@ -175,7 +175,7 @@ test('a connection that breaks while rows are being sent ends with 7', async (t)
 	const stdin = '{"path":"/a"}\n'.repeat(200_000);
 	const {exitCode, stderr} = await imports(['-', '--format', 'ndjson'], {stdin});
 	t.is(exitCode, 7);
-	t.regex(stderr, /row\(s\) of standard input are answered, and more may be done/);
+	t.regex(stderr, /row\(s\) of standard input are confirmed, and more may be imported/);
 	t.regex(stderr, /Cannot reach/);
 });
 
@@ -209,7 +209,7 @@ test('Ctrl-C ends with 130 and says how far the import came', async (t) => {
 		io: {interruption: interruption.signal},
 	});
 	t.is(exitCode, 130);
-	t.regex(stderr, /^Interrupted\n[01] row\(s\) of standard input are answered, and more may be done/);
+	t.regex(stderr, /^Interrupted\n[01] row\(s\) of standard input are confirmed, and more may be imported/);
 });
 
 test('a column that is no field ends with 2; a missing file with 1; its own name as --failed with 2', async (t) => {
@@ -225,7 +225,7 @@ test('a column that is no field ends with 2; a missing file with 1; its own name
 	await writeFile(file('links.txt'), 'what is this?\n');
 	const untold = await imports(['links.txt']);
 	t.is(untold.exitCode, 2);
-	t.regex(untold.stderr, /'links\.txt' does not tell its format\nNext: Add --format csv\|json\|ndjson\|firebase/);
+	t.regex(untold.stderr, /'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/);
 });
 
 test('off a terminal progress is a line now and then', async (t) => {

@@ -72,7 +72,7 @@ test('a file that breaks off leaves its figures, and is not said to go on from t
 		t.is(summary.created + summary.skipped, 500);
 		t.is(summary.failed, 0);
 		t.regex(stderr, fault);
-		t.regex(stderr, /was read as far as 500 row\(s\)\. Mend it/);
+		t.regex(stderr, /was read as far as 500 row\(s\)\. Fix it/);
 		t.notRegex(stderr, /same command/);
 	}
 

@@ -78,7 +78,7 @@ test('an import that Ctrl-C ends with 130 goes on from there without duplicates'
 	t.is(stdout, '');
 	t.regex(
 		stderr,
-		/(?:^|\n)Interrupted\n\d+ row\(s\) of standard input are answered, and more may be done \(.*links that exist are skipped\.\n$/,
+		/(?:^|\n)Interrupted\n\d+ row\(s\) of standard input are confirmed, and more may be imported \(.*links that exist are skipped\.\n$/,
 	);
 	await resumes(t, given);
 });

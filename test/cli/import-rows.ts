@@ -102,13 +102,13 @@ test('a CSV row with too few or too many cells fails alone', async (t) => {
 test('a params cell holds a JSON object, and fails its row where it does not', async (t) => {
 	const rows = await collect(csvRows(inPieces('path,params,params.b\n/a,"{""a"":""1""}",2\n/b,[1],\n/c,{,\n')));
 	t.deepEqual(rows[0]?.row, {path: '/a', params: {a: '1', b: '2'}});
-	t.is(rows[1]?.error, 'params is no JSON object');
-	t.is(rows[2]?.error, 'params is no JSON object');
+	t.is(rows[1]?.error, 'params is not a JSON object');
+	t.is(rows[2]?.error, 'params is not a JSON object');
 });
 
 test('a CSV column that is no field is refused before any row, and so is one that stands twice', async (t) => {
 	await t.throwsAsync(collect(csvRows(inPieces('path,colour\n/a,red\n'))), {message: /Unknown column 'colour'/});
-	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' stands twice/});
+	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' appears twice/});
 });
 
 test('a quote that is never closed ends the reading with an error, not with a silent rest', async (t) => {
@@ -133,8 +133,8 @@ test('NDJSON has a row per line, also with U+2028 in a string and without a last
 			[5, {path: '/c'}],
 		],
 	);
-	t.is(rows[1]?.error, 'is no JSON object');
-	t.regex(rows[2]?.error ?? '', /^is no JSON: /);
+	t.is(rows[1]?.error, 'is not a JSON object');
+	t.regex(rows[2]?.error ?? '', /^is not valid JSON: /);
 });
 
 test('a JSON array is read element by element, whatever its strings hold', async (t) => {
@@ -198,8 +198,8 @@ test('an element that is broken in itself, or is no object, fails alone', async 
 		jsonRows(inPieces('[1,{"path":"/a"},{"path" "/b"},{"path":"/c"}{"path":"/d"},[2],{"path":"/e"},]')),
 	);
 	t.deepEqual(
-		rows.map(({row, error}) => row?.['path'] ?? error?.slice(0, 10)),
-		['is no JSON', '/a', 'is no JSON', 'is no JSON', 'is no JSON', '/e'],
+		rows.map(({row, error}) => row?.['path'] ?? error?.slice(0, 17)),
+		['is not a JSON obj', '/a', 'is not valid JSON', 'is not valid JSON', 'is not a JSON obj', '/e'],
 	);
 });
 
@@ -215,13 +215,13 @@ test('a file that goes on as no JSON, has no end, or holds nothing fails after t
 		rows.map(({row}) => row),
 		[{path: '/a'}],
 	);
-	await t.throwsAsync(collect(jsonRows(inPieces(''))), {message: /holds no JSON/});
+	await t.throwsAsync(collect(jsonRows(inPieces(''))), {message: /contains no JSON/});
 	await t.throwsAsync(collect(jsonRows(inPieces('"text"'))), {message: /Line 1 .* neither an object nor an array/});
 	await t.throwsAsync(collect(jsonRows(inPieces('[{"path":"/a"}'))), {message: /array has no end/});
 	await t.throwsAsync(collect(jsonRows(inPieces('{"path":"/a"'))), {message: /object has no end/});
 	await t.throwsAsync(collect(jsonRows(inPieces('[]]'))), {message: /Line 1/});
 	await t.throwsAsync(collect(jsonRows(inPieces(`[{"path":"${'x'.repeat(2 ** 26 + 2 ** 18)}"}]`, 2 ** 16))), {
-		message: /What begins in line 1 .* is longer than/,
+		message: /The value that begins in line 1 .* is longer than/,
 	});
 });
 

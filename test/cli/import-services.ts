@@ -62,9 +62,9 @@ test('the export of Firebase Dynamic Links comes in, its faults by line; mended 
 	t.deepEqual(
 		first.stderr.filter((line) => line.startsWith('line ')),
 		[
-			"line 9: short code 'bFoNyM2ojIqgWXunv' is that of line 8, which is another link",
+			"line 9: short code 'bFoNyM2ojIqgWXunv' is also used in line 8, by another link",
 			'line 10: has no deep link',
-			"line 11: deep link 'javascript:alert(1)' is no http or https URL",
+			"line 11: deep link 'javascript:alert(1)' is not an http or https URL",
 			'line 12: fallbackUrl must be an http or https URL of a public host (ofl, else link)',
 			"line 13: short code 'with space' must be 1 to 64 letters, digits, _ or -",
 			'line 14: og.imageUrl must be an http or https URL of a public host (si)',
@@ -102,7 +102,7 @@ test('links of Branch come in; an unknown channel is mapped, or mended in the fi
 	t.is(first.stdout, '3 created, 0 updated, 0 skipped, 1 failed\n');
 	const refusal = first.stderr.find((line) => line.startsWith('line '));
 	t.regex(refusal ?? '', /^line \d+ \(item 3\): Unknown channel 'facebook'$/);
-	t.true(first.stderr.some((line) => line.startsWith('Next: --map-channel ')));
+	t.true(first.stderr.some((line) => line.startsWith('Next: Use --map-channel ')));
 	t.like((await linksOf(acme)).get('branch-0'), {channel: 'referral', params: {item_id: '0', nested: '{"a":1}'}});
 
 	const failed = await readFile(file('branch.json.failed'), 'utf8');
@@ -184,5 +184,5 @@ test('with a SERVER key rows of another service come in, without a check of thei
 		failed: 0,
 		notCarriedOver: {'the domain bit.ly': 2, 'the domain go.acme.test': 1},
 	});
-	t.true(stderr.some((line) => line.startsWith('With an API key neither the apps nor the domains')));
+	t.true(stderr.some((line) => line.startsWith('With an API key, the apps and domains')));
 });

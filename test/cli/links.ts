@@ -142,7 +142,7 @@ for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
 		]) {
 			const {exitCode, stderr} = await runCli(argv, {env: {...server, ...env}});
 			t.is(exitCode, 2);
-			t.regex(stderr, /is no id of a link/);
+			t.regex(stderr, /is not a valid link id/);
 		}
 
 		t.true(requests.every(({url}) => url.startsWith('/admin/organizations?')));

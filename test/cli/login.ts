@@ -77,7 +77,7 @@ test('a server that is away, or is another one, is not saved', async (t) => {
 	t.is(away.exitCode, 7);
 	const wrong = await runCli(['login', '--url', other.url, '--token', TOKEN], {env});
 	t.is(wrong.exitCode, 1);
-	t.regex(wrong.stderr, /is no Oplink server/);
+	t.regex(wrong.stderr, /is not an Oplink server/);
 	await t.throwsAsync(readFile(file));
 });
 
@@ -116,7 +116,7 @@ test('a token that is given leaves standard input unread', async (t) => {
 test('without a terminal nothing is asked', async (t) => {
 	const {env} = await configFolder(t);
 	for (const [argv, says] of [
-		[['login'], /No server is named/],
+		[['login'], /No server URL is given/],
 		[['login', '--url', 'http://localhost:1'], /No admin token is given, and standard input is empty/],
 	] as const) {
 		const {exitCode, stderr} = await runCli([...argv], {env});

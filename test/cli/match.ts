@@ -75,7 +75,7 @@ test('match explain says of a miss what it means and what to do next', async (t)
 	const {stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
 	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 70 points`), true);
-	t.regex(stdout, /^The likeliest tap cannot lead to this first open/m);
+	t.regex(stdout, /^The likeliest tap cannot belong to this first open/m);
 	t.regex(stdout, /^Next: Open the app on the phone that tapped/m);
 	t.regex(stdout, /^older OS: the app's OS is older/m);
 });
@@ -127,7 +127,7 @@ test('match simulate plays an iPhone whose app reads the clipboard', async (t) =
 	t.is(shown(stdout, 'app sends'), 'clipboard token');
 	t.is(shown(stdout, 'answer'), 'CLIPBOARD, exact');
 	t.true(widest(stdout) <= 80);
-	t.regex(stderr, /Nothing of this is kept/);
+	t.regex(stderr, /Nothing was stored/);
 	t.deepEqual(await attemptsOf(service, acme), []);
 });
 

@@ -29,7 +29,7 @@ test('orgs list prints a table as wide as the terminal, and where the list goes 
 	t.regex(heading ?? '', /^ID +ORGKEY +NAME +PLAN +STATUS$/);
 	t.regex(row ?? '', /^7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11 {2}Ab12 {4}Acme .*… {2}GROWTH {2}ACTIVE$/);
 	t.true(stdout.split('\n').every((line) => line.length <= 80));
-	t.is(stderr, '1 of 45; --page 3 shows the next, --all every one\n');
+	t.is(stderr, '1 of 45; --page 3 shows the next page, --all shows all\n');
 });
 
 test('off a terminal no cell of a table is cut', async (t) => {
@@ -142,7 +142,7 @@ test('keys show prints both keys whole, and says where one was not kept', async 
 		}),
 	});
 	const {stdout} = await runCli(['keys', 'show', 'Ab12'], {env});
-	t.regex(stdout, /^key {9}opl_sdk_legacy00… \(not kept; regenerate it/m);
+	t.regex(stdout, /^key {9}opl_sdk_legacy00… \(not stored; regenerate it/m);
 	t.regex(stdout, /^key {9}opl_api_0123456789abcdef$/m);
 });
 
@@ -173,14 +173,14 @@ test('app-config set reads standard input, and prints JSON that it would read ag
 	t.deepEqual(JSON.parse(stdout), config);
 });
 
-test('app-config set sends nothing where the file is no JSON', async (t) => {
+test('app-config set sends nothing where the file is not valid JSON', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {});
 	const {exitCode, stderr} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
 		env,
 		stdin: Readable.from([Buffer.from('{ios:')]),
 	});
 	t.is(exitCode, 1);
-	t.regex(stderr, /^Error: Standard input is no JSON: /);
+	t.regex(stderr, /^Error: Standard input is not valid JSON: /);
 	t.deepEqual(requests, []);
 });
 

@@ -101,7 +101,7 @@ for (const [what, text] of [
 		await writeFile(file, text);
 		const {exitCode, stderr} = await runCli(['orgs', 'list'], {env});
 		t.is(exitCode, 1);
-		t.is(stderr, `Error: ${file} holds no profiles: mend it, or remove it and log in again\n`);
+		t.is(stderr, `Error: ${file} contains no valid profiles: fix it, or remove it and log in again\n`);
 		const named = {...env, OPLINK_URL: one.url, OPLINK_ADMIN_TOKEN: 'env'};
 		t.is((await runCli(['orgs', 'list'], {env: named})).exitCode, 0);
 	});
@@ -116,5 +116,5 @@ test('without a folder to save in, and with a name that is none, login says so',
 	const {env} = await configFolder(t);
 	const named = await runCli([...argv, '--name', '../x'], {env});
 	t.is(named.exitCode, 2);
-	t.regex(named.stderr, /'\.\.\/x' is no name of a profile/);
+	t.regex(named.stderr, /'\.\.\/x' is not a valid profile name/);
 });

@@ -104,12 +104,12 @@ test('a code that is over the rate limit is asked for again', async (t) => {
 });
 
 for (const [what, argv, says] of [
-	['no link', ['--output', 'x'], /No link is named/],
-	['a link and --all', ['1', '--all', '--output', 'x'], /--all is given/],
-	['nowhere to write', ['1'], /nowhere to write/],
-	['every code on standard output', ['--all', '--output', '-'], /do not fit/],
-	['a file of another kind', ['1', '--output', 'one.jpg'], /\.svg or \.png/],
-	['a sheet of another kind', ['1', '--sheet', 'x.pdf'], /\.svg or \.html/],
+	['no link', ['--output', 'x'], /No link is given/],
+	['a link and --all', ['1', '--all', '--output', 'x'], /Links and --all cannot be combined/],
+	['nowhere to write', ['1'], /No output is given/],
+	['every code on standard output', ['--all', '--output', '-'], /Only one code can be written/],
+	['a file of another kind', ['1', '--output', 'one.jpg'], /neither \.svg nor \.png/],
+	['a sheet of another kind', ['1', '--sheet', 'x.pdf'], /neither \.svg nor \.html/],
 	['no label on a page', ['1', '--sheet', 'x.svg', '--per-page', '0'], /from 1 to 100/],
 ] as const) {
 	test(`${what} is a usage error that asks the server nothing`, async (t) => {

@@ -118,7 +118,7 @@ test('--csv prints the series alone, for a spreadsheet', async (t) => {
 	);
 	const both = await runCli(['stats', 'Ab12', '--csv', '--json'], {env});
 	t.is(both.exitCode, 2);
-	t.regex(both.stderr, /--csv and --json exclude each other/);
+	t.regex(both.stderr, /--csv and --json cannot be combined/);
 });
 
 test('stats takes the only organization, and --json prints the answer', async (t) => {

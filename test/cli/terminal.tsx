@@ -81,7 +81,7 @@ test('--yes asks nothing on a terminal either', async (t) => {
 test('a link and a suspension are asked for by name', async (t) => {
 	const {env} = await startRecordingServer(t, deleted);
 	for (const [argv, question] of [
-		[['links', 'delete', 'link-1', '--org', 'Ab12'], 'Delete https://go.example/Ab12/a, Spring, for good? [y/N]'],
+		[['links', 'delete', 'link-1', '--org', 'Ab12'], 'Delete https://go.example/Ab12/a, Spring, permanently? [y/N]'],
 		[['orgs', 'suspend', 'Ab12'], 'Suspend Acme [2J (Ab12): its links answer 410 and its keys 401'],
 	] as const) {
 		const terminal = createTerminal('\r');

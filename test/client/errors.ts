@@ -87,7 +87,7 @@ for (const [what, body] of Object.entries({
 	});
 }
 
-test('a success that is no JSON is an API error too, and is not repeated', async (t) => {
+test('a success that is not valid JSON is an API error too, and is not repeated', async (t) => {
 	const {oplink, requests} = await faultyServer(t, [{status: 200, body: '<html>Accept the terms of this WiFi</html>'}]);
 	const error = await apiError(oplink.resolve('AbC4', 'sale'));
 	t.is(error.status, 200);

@@ -54,7 +54,7 @@ test.serial('an answer can be lost after the operation was carried out', async (
 	t.false([...idp.directory.organizations.values()].some(({name}) => name === 'Never made'));
 });
 
-test.serial('a call can hang, be slow, or meet a page that is no JSON', async (t) => {
+test.serial('a call can hang, be slow, or meet a page that is not valid JSON', async (t) => {
 	const {id} = idp.user();
 	idp.fail({hang: true});
 	await t.throwsAsync(call('GET', `/users/${id}`, undefined, AbortSignal.timeout(100)), {

@@ -71,7 +71,7 @@ test('a delivery with an id that no index can hold is refused with 400', async (
 	}
 });
 
-test('a signed body that is no JSON, or too deep to be kept, is refused with 400', async (t) => {
+test('a signed body that is not valid JSON, or too deep to be kept, is refused with 400', async (t) => {
 	const deep = `{"type":"user.created","data":${'['.repeat(5000)}${']'.repeat(5000)}}`;
 	for (const body of ['no json', '', '{"type":', deep]) {
 		const answer = await anonymous(portal).post('/webhooks/idp', body, {

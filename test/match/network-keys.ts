@@ -1,6 +1,6 @@
 import {createHmac, randomBytes} from 'node:crypto';
 import test from 'ava';
-import {networkKeysOf} from '../../src/match/network-keys.ts';
+import {networkKeysOf} from '../../src/clicks/network-keys.ts';
 
 const hmac = (pepper: Buffer, text: string): Buffer =>
 	createHmac('sha256', pepper).update(text).digest().subarray(0, 16);

@@ -2,7 +2,7 @@ import test from 'ava';
 import {modelCode} from '../../src/match/normalise-device-model.ts';
 import {languageOf} from '../../src/match/normalise-language.ts';
 import {osVersionOf} from '../../src/match/normalise-os-version.ts';
-import {canonicalTimezone, utcOffset} from '../../src/match/normalise-timezone.ts';
+import {canonicalTimezone, utcOffset} from '../../src/timezone.ts';
 
 test('names of one timezone are equal, whatever system they come from', (t) => {
 	for (const names of [

@@ -5,9 +5,9 @@ import {
 	intentUrl,
 	isCustomScheme,
 	playStoreUrl,
-	safeHttpUrl,
 	withUtm,
 } from '../../src/resolution/link-targets.ts';
+import {safeHttpUrl} from '../../src/safe-http-url.ts';
 
 const linkHosts = ['go.example.com', 'links.example.org:8443'];
 

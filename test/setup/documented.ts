@@ -83,5 +83,5 @@ export const checkAnswer = (recorded: RecordedAnswer): string | null => {
 		}
 	}
 
-	return text === null ? 'a refusal that is no JSON' : faultOf(errorAnswer, text);
+	return text === null ? 'a refusal that is not valid JSON' : faultOf(errorAnswer, text);
 };

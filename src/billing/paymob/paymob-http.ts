@@ -11,7 +11,7 @@ export type PaymobCall = {
 	body?: object;
 };
 
-/** An answer that came, whatever it says. `body` is undefined for what is no JSON. */
+/** An answer that came, whatever it says. `body` is undefined for what is not valid JSON. */
 export type PaymobAnswer = {status: number; body: unknown};
 
 const parse = (text: string): unknown => {

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type {Plans} from '../../plans/plans.ts';
+import {isUuid} from '../../uuid.ts';
 import type {SubscriptionStatus} from '../subscription.ts';
 import {dateOf, idOf} from './stripe-client.ts';
 
@@ -39,11 +40,9 @@ const statuses: Record<string, SubscriptionStatus> = {
 export const planOfPrice = (plans: Plans, priceId: string | null): string | null =>
 	Object.entries(plans).find(([, {stripePrice}]) => stripePrice !== null && stripePrice === priceId)?.[0] ?? null;
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Of what an event says, whatever it is: to test a deep array would end the stack. */
 export const uuidOrNull = (value: unknown): string | null =>
-	typeof value === 'string' && UUID.test(value) ? value : null;
+	typeof value === 'string' && isUuid(value) ? value : null;
 
 const scheduledPlanOf = (
 	plans: Plans,

@@ -12,7 +12,7 @@ const readJson = async (io: Io, file: string): Promise<unknown> => {
 	try {
 		return JSON.parse(content.replace(/^\uFEFF/, ''));
 	} catch (error) {
-		throw inputError(`${file === '-' ? 'Standard input' : file} is no JSON: ${(error as Error).message}`);
+		throw inputError(`${file === '-' ? 'Standard input' : file} is not valid JSON: ${(error as Error).message}`);
 	}
 };
 
@@ -22,7 +22,7 @@ export const appConfigCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'show <org>',
-			summary: 'Print the app configuration as JSON, as set takes it',
+			summary: 'Print the app configuration as JSON, in the form that set accepts',
 			examples: ['show Ab12', 'show Ab12 > app-config.json'],
 			run: async ({connection, show}, org: string) => {
 				const config = await connection.admin().get<object>(`${organizationPath(org)}/app-config`);
@@ -32,7 +32,7 @@ export const appConfigCommands: CommandGroup = {
 
 		command({
 			usage: 'set <org>',
-			summary: 'Replace the app configuration by a JSON file',
+			summary: 'Replace the app configuration with a JSON file',
 			examples: ['set Ab12 --file app-config.json', 'set Ab12 --file - < app-config.json'],
 			options: [new Option('--file <file>', 'JSON file, or - for standard input').makeOptionMandatory()],
 			run: async ({io, connection, options, show}: Context<{file: string}>, org: string) => {

@@ -56,20 +56,23 @@ const toStdout =
 		try {
 			await write(io.stdout, chunk);
 		} catch (error) {
-			throw isBrokenPipe(error) ? inputError('The reader left before the backup was whole') : error;
+			throw isBrokenPipe(error) ? inputError('Standard output was closed before the backup was complete') : error;
 		}
 	};
 
 export const backupCommand = command({
 	usage: 'backup <file>',
-	summary: 'Write everything in the database to a file, as it is at one moment; the server may go on',
-	options: [new Option('--yes', 'replace a file that is there without a question')],
+	summary: 'Write a consistent snapshot of the database to a file; the server can keep running',
+	options: [new Option('--yes', 'overwrite an existing file without asking')],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
 	run: async (context: Context<{yes?: boolean}>, file: string) => {
 		const {io, options, show} = context;
 		if (file === '-') {
 			if (io.stdout.isTTY) {
-				throw usageError('A backup is no text for a terminal', 'Name a file, or lead standard output into one');
+				throw usageError(
+					'A backup is binary and cannot be written to a terminal',
+					'Name a file, or redirect standard output',
+				);
 			}
 
 			const totals = await withDatabase(context, (db) => backUp(db, io, toStdout(io)));
@@ -107,7 +110,7 @@ const restoreError = async (error: unknown): Promise<unknown> => {
 		return new OperatorError(
 			String(message),
 			exitCodes.conflict,
-			'Restore into a new database, or replace all of it with --force',
+			'Restore into a new database, or replace all data with --force',
 		);
 	}
 
@@ -155,14 +158,14 @@ const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Re
 
 export const restoreCommand = command({
 	usage: 'restore <file>',
-	summary: 'Load a backup into an empty database, whole or not at all; stop the server before',
+	summary: 'Restore a backup into an empty database, all or nothing; stop the server first',
 	examples: ['restore oplink-2026-11-21.backup', 'restore - --force --yes < oplink.backup'],
-	options: [new Option('--force', 'replace what is in the database'), yesOption()],
+	options: [new Option('--force', 'replace the data in the database'), yesOption()],
 	run: async (context: Context<{force?: boolean; yes?: boolean}>, file: string) => {
 		const {io, options, show} = context;
 		const {force = false} = options;
 		if (force) {
-			await requireConsent(io, options.yes, 'Replace everything that is in the database?');
+			await requireConsent(io, options.yes, 'Replace all data in the database?');
 		}
 
 		const restored = await withDatabase(context, (db) => restore(db, io, file, force), {exclusive: true});

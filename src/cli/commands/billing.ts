@@ -46,16 +46,21 @@ const eventFields = (event: GatewayEvent): Array<[string, unknown]> => [
 
 export const billingCommands: CommandGroup = {
 	name: 'billing',
-	summary: 'What the payment gateways told, and what became of it',
+	summary: 'Inspect and replay events from the payment gateways',
 	commands: [
 		command({
 			usage: 'events',
-			summary: 'List the events of the gateways with their outcomes, newest first; billing show tells the whole of one',
+			summary: 'List gateway events with their outcomes, newest first; billing show prints one in full',
 			examples: ['events --outcome REVIEW --all', 'events --org Ab12 --gateway GATEWAY_A --json'],
 			options: [
-				new Option('--org <org>', 'those of one organization, by its id or orgKey'),
-				new Option('--gateway <gateway>', 'those of one gateway').choices(['GATEWAY_A', 'GATEWAY_B']),
-				new Option('--outcome <outcome>', 'those that ended so').choices(['APPLIED', 'IGNORED', 'UNMATCHED', 'REVIEW']),
+				new Option('--org <org>', 'only events of this organization (id or orgKey)'),
+				new Option('--gateway <gateway>', 'only events of this gateway').choices(['GATEWAY_A', 'GATEWAY_B']),
+				new Option('--outcome <outcome>', 'only events with this outcome').choices([
+					'APPLIED',
+					'IGNORED',
+					'UNMATCHED',
+					'REVIEW',
+				]),
 				...pageOptions(),
 			],
 			run: async ({connection, options, show}: Context<EventOptions>) => {
@@ -82,7 +87,7 @@ export const billingCommands: CommandGroup = {
 
 		command({
 			usage: 'replay <id>',
-			summary: 'Run an event again, whatever became of it before, and show how it ends now',
+			summary: 'Replay an event, whatever its earlier outcome, and show the new outcome',
 			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
 			run: async ({connection, show}, id: string) => {
 				await show.fields(await connection.admin().post<GatewayEvent>(`${eventPath(id)}/replay`), eventFields);

@@ -7,11 +7,11 @@ const isShell = (name: string): name is Shell => Object.hasOwn(completionScripts
 
 export const completionCommand = command({
 	usage: 'completion <shell>',
-	summary: 'Print what has bash, zsh or fish complete commands, options and live ids',
+	summary: 'Print the completion script for bash, zsh or fish: commands, options and live ids',
 	examples: ['completion bash', 'completion fish > ~/.config/fish/completions/oplink.fish'],
 	run: async ({io, show}, shell: string) => {
 		if (!isShell(shell)) {
-			throw usageError(`'${shell}' is no shell that it knows`, 'Shells are bash, zsh and fish');
+			throw usageError(`Unsupported shell '${shell}'`, 'Shells are bash, zsh and fish');
 		}
 
 		const script = completionScripts[shell];

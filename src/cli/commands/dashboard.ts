@@ -2,7 +2,7 @@ import {type Context, command} from '../command.ts';
 
 export const dashboardCommand = command({
 	usage: 'dashboard [org]',
-	summary: 'Watch clicks, matches and events live, of one organization or of all; off a terminal print them once',
+	summary: 'Watch clicks, matches and events live, for one organization or all; without a terminal, print them once',
 	examples: ['dashboard', 'dashboard Ab12 --json'],
 	run: async (context: Context, named: string | undefined) => {
 		// What draws is loaded by who draws.

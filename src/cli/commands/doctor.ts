@@ -50,7 +50,7 @@ async function* examine(
 
 export const doctorCommand = command({
 	usage: 'doctor [orgs...]',
-	summary: 'Look for what is wrong: server, database, providers, link domains with DNS, TLS and association files',
+	summary: 'Check server, database, providers and link domains (DNS, TLS, association files) for problems',
 	examples: ['doctor', 'doctor Ab12 --strict --json'],
 	options: [new Option('--strict', 'warnings count as failures')],
 	run: async (context: Context<Options>, organizations: string[]) => {

@@ -1,3 +1,4 @@
+import {isUuid} from '../../uuid.ts';
 import {notFoundError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
@@ -14,8 +15,6 @@ type Domain = {
 	verification?: {type: string; name: string; value: string} | null;
 };
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 const domainsPath = (org: string): string => `${organizationPath(org)}/domains`;
 
 const domainFields = ({id, hostname, status, isDefault}: Domain): Array<[string, unknown]> => [
@@ -27,7 +26,7 @@ const domainFields = ({id, hostname, status, isDefault}: Domain): Array<[string,
 
 /** The id of a domain that is named by its id or its hostname. @throws OperatorError for an unknown hostname. */
 const domainId = async (client: ApiClient, org: string, domain: string): Promise<string> => {
-	if (UUID.test(domain)) {
+	if (isUuid(domain)) {
 		return domain;
 	}
 
@@ -96,10 +95,10 @@ export const domainCommands: CommandGroup = {
 			},
 		}),
 
-		step('verify', 'Look the DNS record up and verify the domain'),
+		step('verify', 'Look up the DNS record and verify the domain'),
 		step('approve', 'Verify a domain without its DNS record'),
 		step('reject', 'Reject a domain: it is not served'),
-		step('default', 'Make a verified domain that of new links; the shared one takes it back', [
+		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', [
 			'default Ab12 links.example.com',
 		]),
 

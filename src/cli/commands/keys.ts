@@ -17,9 +17,9 @@ type KeyCard = {
 type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
 
 /** Rows from before keys were kept have none until they are regenerated (contract/api-keys 5). */
-const NOT_KEPT = 'not kept; regenerate it to see it whole';
+const NOT_KEPT = 'not stored; regenerate it to see the full key';
 const UNREADABLE =
-	'encrypted with another OPLINK_KEY_SECRET; it works, and is shown with that secret again or once it is regenerated';
+	'encrypted with another OPLINK_KEY_SECRET; the key works, but showing it needs that secret or a regeneration';
 
 const cardFields = ({
 	tier,
@@ -51,7 +51,7 @@ export const keyCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'show <org>',
-			summary: 'Show both keys of an organization, whole',
+			summary: 'Show both keys of an organization in full',
 			examples: ['show Ab12', 'show Ab12 --json | jq -r .serverKey.displayKey'],
 			run: async ({connection, show}, org: string) =>
 				show.fields(await connection.admin().get<KeyCards>(`${organizationPath(org)}/api-keys`), cardsFields),
@@ -59,14 +59,14 @@ export const keyCommands: CommandGroup = {
 
 		command({
 			usage: 'regenerate <org> <tier>',
-			summary: 'Replace a key: CLIENT (the old one lives 24 hours on) or SERVER (it ends at once)',
+			summary: 'Replace a key: CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once)',
 			examples: ['regenerate Ab12 SERVER --yes'],
 			options: [yesOption()],
 			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string, name: string) => {
 				const tier = name.toUpperCase();
 				const consequence = consequences[tier];
 				if (consequence === undefined) {
-					throw usageError(`'${name}' is no tier`, 'Tiers are CLIENT and SERVER');
+					throw usageError(`'${name}' is not a valid tier`, 'Tiers are CLIENT and SERVER');
 				}
 
 				const client = connection.admin();

@@ -58,12 +58,12 @@ const writeTo = async (file: string, texts: AsyncIterable<string>): Promise<void
 
 export const exportCommand = command({
 	usage: 'export',
-	summary: 'Write every link, as links import reads them again',
+	summary: 'Write every link in a form that links import reads',
 	examples: ['export --org Ab12 > links.ndjson', 'export --format csv --output links.csv'],
 	options: [
 		orgOption(),
-		new Option('--output <file>', 'file to write; standard output where absent'),
-		new Option('--format <format>', 'what to write').choices(exportFormatNames).default('ndjson'),
+		new Option('--output <file>', 'file to write (default: standard output)'),
+		new Option('--format <format>', 'output format').choices(exportFormatNames).default('ndjson'),
 	],
 	run: async (context: Context<Options>) => {
 		const {io, options, show} = context;

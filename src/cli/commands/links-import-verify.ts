@@ -18,7 +18,7 @@ const findingsText = ({resolved, gone, failed}: Findings): string =>
 
 export const verifyCommand = command({
 	usage: 'verify <file>',
-	summary: 'Ask the short URL of every link of an imported file; counts no clicks',
+	summary: 'Request the short URL of every link in an imported file; counts no clicks',
 	examples: ['verify links.csv --org Ab12', 'verify fdl.csv --format firebase --json'],
 	options: [orgOption(), ...inputOptions()],
 	run: async (context: Context<Options>, fileName: string) => {

@@ -44,7 +44,7 @@ const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: ImportInput)
 
 	const named = path.resolve(cwd, failed);
 	if (named === file) {
-		throw usageError('--failed names the input itself', 'Name another file');
+		throw usageError('--failed names the input file', 'Name another file');
 	}
 
 	return named;
@@ -75,7 +75,7 @@ const targetOf = async (
 	}
 
 	if (surface.credential === 'key') {
-		await show.note('With an API key neither the apps nor the domains that rows name are checked (--token does it)');
+		await show.note('With an API key, the apps and domains named in rows are not checked; use --token to check them');
 		return unknownTarget;
 	}
 
@@ -103,24 +103,24 @@ const report = (
 	...failureLines(summary, format.names),
 	...[...hints].map((hint) => `Next: ${hint}`),
 	...(summary.failed > 0 && failedFile !== null
-		? [`The failed rows are in ${path.relative(io.cwd, failedFile)}: mend them and import that file`]
+		? [`The failed rows are in ${path.relative(io.cwd, failedFile)}: fix them and import that file`]
 		: []),
 ];
 
 export const importCommand = command({
 	usage: 'import <file>',
-	summary: 'Create links from a file of ours or of another service, or - for standard input',
+	summary: 'Create links from an export of Oplink or another service; - reads standard input',
 	examples: ['import links.csv --org Ab12 --dry-run', 'import fdl.csv --format firebase --org Ab12 --failed again.csv'],
 	options: [
 		orgOption(),
 		...inputOptions(),
-		new Option('--on-conflict <what>', 'what to do where short code or external id exist')
+		new Option('--on-conflict <what>', 'action if the short code or external id exists')
 			.choices(['skip', 'update', 'fail'])
 			.default('skip'),
-		new Option('--dry-run', 'say what would happen, and do nothing'),
-		new Option('--failed <file>', 'where failed rows are written; FILE.failed where absent, nowhere for -'),
-		new Option('--any-app', "import rows of other apps than the organization's, too"),
-		new Option('--map-channel <name=channel>', 'import rows of one channel as of another; once per channel').argParser(
+		new Option('--dry-run', 'show the result without making changes'),
+		new Option('--failed <file>', 'file for failed rows (default: FILE.failed; none for -)'),
+		new Option('--any-app', "also import rows of apps other than the organization's"),
+		new Option('--map-channel <name=channel>', 'import rows of one channel as another; repeatable').argParser(
 			channelNames,
 		),
 	],

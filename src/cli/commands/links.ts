@@ -24,12 +24,12 @@ type ListOptions = OrgOptions &
 const listOptions = [
 	orgOption(),
 	...pageOptions(),
-	new Option('--active', 'only links that are active'),
-	new Option('--inactive', 'only links that are not').conflicts('active'),
-	new Option('--search <text>', 'only those with this in title, path or short code'),
-	new Option('--tag <tag>', 'only those with this tag'),
-	new Option('--channel <channel>', 'only those of this channel'),
-	new Option('--external-id <id>', 'only the one with this external id'),
+	new Option('--active', 'only active links'),
+	new Option('--inactive', 'only inactive links').conflicts('active'),
+	new Option('--search <text>', 'only links whose title, path or short code contains this'),
+	new Option('--tag <tag>', 'only links with this tag'),
+	new Option('--channel <channel>', 'only links of this channel'),
+	new Option('--external-id <id>', 'only the link with this external id'),
 ];
 
 export const linkCommands: CommandGroup = {
@@ -47,7 +47,7 @@ export const linkCommands: CommandGroup = {
 			run: async (context: Context<OrgOptions & LinkFieldOptions>) => {
 				const body = linkBody(context.options);
 				if (body['path'] === undefined && body['templateId'] === undefined) {
-					throw usageError('A link needs a path', 'Give --path, or --template-id of a template that has one');
+					throw usageError('A link needs a path', 'Give --path, or the --template-id of a template with a path');
 				}
 
 				const {links} = await linkSurface(context);
@@ -94,7 +94,7 @@ export const linkCommands: CommandGroup = {
 
 		command({
 			usage: 'update <id>',
-			summary: 'Change the given fields of a link; --tag and --param replace all there are',
+			summary: 'Change the given fields of a link; --tag and --param replace all existing ones',
 			examples: [
 				'update 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --inactive',
 				'update 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --title Spring --clear expiry',
@@ -113,13 +113,13 @@ export const linkCommands: CommandGroup = {
 
 		command({
 			usage: 'delete <id>',
-			summary: 'Delete a link for good; its short URL answers 404',
+			summary: 'Delete a link permanently; its short URL then answers 404',
 			examples: ['delete 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --yes'],
 			options: [orgOption(), yesOption()],
 			run: async (context: Context<OrgOptions & {yes?: boolean}>, id: string) => {
 				await requireConsent(context.io, context.options.yes, async () => {
 					const {url, title} = await (await linkSurface(context)).links.get(linkId(id));
-					return `Delete ${url}${title ? `, ${title},` : ''} for good?`;
+					return `Delete ${url}${title ? `, ${title},` : ''} permanently?`;
 				});
 				const {links} = await linkSurface(context);
 				await context.show.answer(await links.delete(linkId(id)), () => `Deleted link ${id}`);

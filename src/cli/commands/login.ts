@@ -58,7 +58,7 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 	const {io, options} = context;
 	const givenUrl = options.url || io.env['OPLINK_URL'];
 	if (!givenUrl && !canAsk(io)) {
-		throw usageError('No server is named', GIVE_BOTH);
+		throw usageError('No server URL is given', GIVE_BOTH);
 	}
 
 	const known = await givenToken(context);
@@ -68,7 +68,7 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 		return open.prompts.ask(question, shown);
 	};
 	if (known === undefined && !canAsk(io)) {
-		throw usageError('No admin token is given, and there is no terminal to ask on', GIVE_BOTH);
+		throw usageError('No admin token is given, and there is no terminal to prompt on', GIVE_BOTH);
 	}
 
 	try {
@@ -93,8 +93,8 @@ export const loginCommand = command({
 		'login --url https://links.example.com < token.txt',
 	],
 	options: [
-		nameOption(`name to save them under; '${DEFAULT_NAME}' where absent`),
-		new Option('--token-file <file>', 'file that holds the token; - is standard input, the default off a terminal'),
+		nameOption(`profile name (default: '${DEFAULT_NAME}')`),
+		new Option('--token-file <file>', 'file with the token; - is standard input, the default without a terminal'),
 	],
 	run: async (context: Context<LoginOptions>) => {
 		const {io, options, show} = context;
@@ -104,12 +104,12 @@ export const loginCommand = command({
 		const client = createClient({baseUrl: url, token, signal: io.interruption});
 		const {version} = await client.get<{version?: unknown}>('/admin/status');
 		if (typeof version !== 'string') {
-			throw inputError(`What answers at ${url} is no Oplink server`);
+			throw inputError(`The server at ${url} is not an Oplink server`);
 		}
 
 		saveProfiles(io.env, {current: name, byName: new Map(saved.byName).set(name, {name, url, token})});
 		if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
-			await show.note('Warning: over http everybody on the way can read the token; use https');
+			await show.note('Warning: over http, anyone on the network path can read the token; use https');
 		}
 
 		await show.answer({name, url, version}, () => `Logged in to ${url} (Oplink ${version}) as profile '${name}'`);
@@ -118,14 +118,14 @@ export const loginCommand = command({
 
 export const logoutCommand = command({
 	usage: 'logout',
-	summary: 'Forget the profile in use, or the one that is named',
+	summary: 'Forget the profile in use, or the named one',
 	examples: ['logout', 'logout --name staging'],
-	options: [nameOption('profile to forget; the one in use where absent')],
+	options: [nameOption('profile to forget (default: the one in use)')],
 	run: async ({io, options, show}: Context<NameOption>) => {
 		const profiles = readProfiles(io.env);
 		const name = options.name || options.profile || io.env['OPLINK_PROFILE'] || profiles.current;
 		if (!name) {
-			throw usageError('No profile is in use', 'oplink profiles list shows those that there are');
+			throw usageError('No profile is in use', 'oplink profiles list shows them');
 		}
 
 		saveProfiles(io.env, withoutProfile(profiles, name));

@@ -86,7 +86,7 @@ export const matchCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'explain <id>',
-			summary: 'Show what an app asked, every candidate with its points, and why the answer was that',
+			summary: 'Show a match attempt: the request, every candidate with its points, and the reason for the answer',
 			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11 --org Ab12'],
 			options: [orgOption()],
 			run: async ({connection, options, show}: Context<OrgOptions>, id: string) => {
@@ -100,7 +100,7 @@ export const matchCommands: CommandGroup = {
 
 		command({
 			usage: 'list',
-			summary: 'List match attempts, newest first; match explain tells the whole of one',
+			summary: 'List match attempts, newest first; match explain shows one in full',
 			examples: ['list --org Ab12', 'list --all --json'],
 			options: [orgOption(), ...pageOptions()],
 			run: async ({connection, options, show}: Context<OrgOptions & PageOptions>) => {
@@ -117,7 +117,7 @@ export const matchCommands: CommandGroup = {
 
 		command({
 			usage: 'simulate [link]',
-			summary: 'Play a tap and a first open on the server, with no phone and no trace, and show how it ends',
+			summary: 'Simulate a tap and a first open on the server and show the result; stores nothing',
 			examples: [
 				'simulate',
 				'simulate https://go.acme.example/Ab12/spring --platform android --no-referrer --delay 3h',
@@ -125,28 +125,28 @@ export const matchCommands: CommandGroup = {
 			options: [
 				orgOption(),
 				new Option('--platform <platform>', 'phone that taps and opens').choices(['ios', 'android']).default('ios'),
-				new Option('--os-version <version>', 'its system, such as 17.5.1'),
-				new Option('--device-model <code>', 'its model as the system names it, such as iPhone15,2 or "Pixel 8"'),
-				new Option('--language <tag>', 'its language, such as de-CH'),
-				new Option('--timezone <name>', 'its timezone, such as Europe/Zurich'),
+				new Option('--os-version <version>', 'OS version, such as 17.5.1'),
+				new Option('--device-model <code>', 'model as the OS names it, such as iPhone15,2 or "Pixel 8"'),
+				new Option('--language <tag>', 'language, such as de-CH'),
+				new Option('--timezone <name>', 'timezone, such as Europe/Zurich'),
 				new Option(
 					'--network <network>',
-					'where the app opens: at the same address, at one nearby (same /24), on an other network, in the same IPv6 network, or over IPv4 after IPv6',
+					'network of the first open: same address, nearby (same /24), another network, same IPv6 network, or IPv4 after IPv6',
 				).choices(Object.keys(simulatedNetworks)),
-				durationOption('--delay <time>', 'from the tap to the first open, such as 90s, 10m, 3h or 2d'),
-				new Option('--clipboard', 'the app reads the clipboard, as on iOS it does by default'),
-				new Option('--no-clipboard', 'the app does not, or may not, read the clipboard'),
-				new Option('--referrer', 'the app reads the install referrer, as on Android it does by default'),
-				new Option('--no-referrer', 'the app reads no install referrer'),
-				new Option('--with-key', 'the app sends its CLIENT key, as by default').conflicts('key'),
+				durationOption('--delay <time>', 'time from the tap to the first open, such as 90s, 10m, 3h or 2d'),
+				new Option('--clipboard', 'the app reads the clipboard (default on iOS)'),
+				new Option('--no-clipboard', 'the app does not read the clipboard'),
+				new Option('--referrer', 'the app reads the install referrer (default on Android)'),
+				new Option('--no-referrer', 'the app does not read the install referrer'),
+				new Option('--with-key', 'the app sends its CLIENT key (default)').conflicts('key'),
 				new Option('--no-key', 'the app sends no CLIENT key'),
-				new Option('--no-beacon', 'the page posts no signals, as with script blocked'),
+				new Option('--no-beacon', 'the page posts no signals, as when scripts are blocked'),
 			],
 			run: async ({connection, options, show}: Context<SimulateOptions>, named: string | undefined) => {
 				const {osVersion, deviceModel, language, timezone, network, clipboard, referrer, beacon} = options;
 				const platform = options.platform === 'ios' ? 'iOS' : 'Android';
 				if (platform === 'iOS' && referrer) {
-					throw usageError('iOS tells an app no install referrer', 'Leave out --referrer, or add --platform android');
+					throw usageError('iOS has no install referrer', 'Leave out --referrer, or add --platform android');
 				}
 
 				const {org: orgKey, ...reference} = named === undefined ? {} : linkReference(named);
@@ -173,7 +173,7 @@ export const matchCommands: CommandGroup = {
 				await show.answer(simulation, () =>
 					[storyOf(simulation, show.width), matchTrace(attempt, links, show)].join('\n\n'),
 				);
-				await show.note('Nothing of this is kept: no click was counted, and no tap was used up.');
+				await show.note('Nothing was stored: no click was counted and no tap was used up.');
 			},
 		}),
 	],

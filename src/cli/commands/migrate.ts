@@ -16,11 +16,11 @@ const withWritableDatabase = <T>(context: Context, work: (db: Db) => Promise<T>)
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',
-	summary: 'Bring the database to this version of the program, or back',
+	summary: 'Apply, roll back or list database migrations',
 	commands: [
 		command({
 			usage: 'up',
-			summary: 'Apply every migration that is pending; serve does this as well',
+			summary: 'Apply all pending migrations; serve does this too',
 			examples: ['up'],
 			run: async (context) => {
 				const applied = await withWritableDatabase(context, async (db) => (await migrations()).migrateUp(db));
@@ -34,18 +34,18 @@ export const migrateCommands: CommandGroup = {
 
 		command({
 			usage: 'down',
-			summary: 'Undo the newest migration, with the data that lives in what it made',
+			summary: 'Roll back the latest migration; deletes the data in the tables it created',
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context: Context<{yes?: boolean}>) => {
 				await requireConsent(
 					context.io,
 					context.options.yes,
-					'Undo the newest migration and lose the data in what it made?',
+					'Roll back the latest migration and delete the data in the tables it created?',
 				);
 				const undone = await withWritableDatabase(context, async (db) => (await migrations()).migrateDown(db));
 				await context.show.answer({undone}, () =>
-					undone === null ? 'Nothing to do: no migration is applied' : `undid ${undone}`,
+					undone === null ? 'Nothing to do: no migration is applied' : `rolled back ${undone}`,
 				);
 			},
 		}),

@@ -18,7 +18,7 @@ type Organization = {
 type Fields = {name?: string; contactEmail?: string};
 
 const nameOption = () => new Option('--name <name>', 'name of the organization');
-const emailOption = () => new Option('--contact-email <email>', 'whom to write to');
+const emailOption = () => new Option('--contact-email <email>', 'contact address');
 
 const named = async (client: ApiClient, org: string): Promise<Organization & {title: string}> => {
 	const organization = await client.get<Organization>(organizationPath(org));
@@ -46,7 +46,10 @@ export const organizationCommands: CommandGroup = {
 			usage: 'list',
 			summary: 'List organizations, newest first',
 			examples: ['list', 'list --search acme --json'],
-			options: [...pageOptions(), new Option('--search <text>', 'only those whose name or orgKey has this')],
+			options: [
+				...pageOptions(),
+				new Option('--search <text>', 'only organizations whose name or orgKey contains this'),
+			],
 			run: async ({connection, options, show}: Context<PageOptions & {search?: string}>) => {
 				const page = await listPages(listAt<Organization>(connection.admin(), '/admin/organizations'), options, {
 					q: options.search,
@@ -65,7 +68,11 @@ export const organizationCommands: CommandGroup = {
 			usage: 'create',
 			summary: 'Create an organization',
 			examples: ['create --name Acme', 'create --name Acme --contact-email ops@acme.example --plan GROWTH'],
-			options: [nameOption().makeOptionMandatory(), emailOption(), new Option('--plan <plan>', 'plan, set as by ops')],
+			options: [
+				nameOption().makeOptionMandatory(),
+				emailOption(),
+				new Option('--plan <plan>', 'plan to set, without checkout'),
+			],
 			run: async ({connection, options, show}: Context<Fields & {plan?: string}>) => {
 				const {name, contactEmail, plan} = options;
 				await show.fields(

@@ -14,15 +14,15 @@ import {requireConsent} from '../terminal/require-consent.ts';
 type SubjectOptions = {device?: string; user?: string};
 
 const subjectOptions = (): Option[] => [
-	new Option('--device <id>', 'the id that the app gave the device').conflicts('user'),
-	new Option('--user <id>', 'who the app said its user is (externalUserId), on all their devices'),
+	new Option('--device <id>', 'device id assigned by the app').conflicts('user'),
+	new Option('--user <id>', 'user id set by the app (externalUserId), on all their devices'),
 ];
 
 /** Where the data of the device or the user is. @throws OperatorError where neither is named. */
 const dataPath = (org: string, {device, user}: SubjectOptions): string => {
 	const named = device === undefined ? user : device;
 	if (named === undefined) {
-		throw usageError('Whose data?', 'Name a device with --device ID or a user with --user ID');
+		throw usageError('No device or user is given', 'Name a device with --device ID or a user with --user ID');
 	}
 
 	return `${organizationPath(org)}/${device === undefined ? 'users' : 'devices'}/${encodeURIComponent(named)}/data`;
@@ -32,18 +32,18 @@ const nameOf = ({device, user}: SubjectOptions): string => (device === undefined
 
 export const privacyCommands: CommandGroup = {
 	name: 'privacy',
-	summary: 'Hand out or erase what is stored about a device or a user of an app (GDPR, articles 15 and 17)',
+	summary: 'Export or erase the data of a device or user (GDPR, articles 15 and 17)',
 	commands: [
 		command({
 			usage: 'export <org>',
-			summary: 'Write all that is stored about a device or a user, as one JSON document',
+			summary: 'Export all data of a device or user as one JSON document',
 			examples: [
 				'export Ab12 --user customer-77 --output customer-77.json',
 				'export Ab12 --device 0b7e9f12 | jq .events',
 			],
 			options: [
 				...subjectOptions(),
-				new Option('--output <file>', 'file to write, for its owner alone; standard output where absent'),
+				new Option('--output <file>', 'file to write, readable by its owner only (default: standard output)'),
 			],
 			run: async ({io, connection, options, show}: Context<SubjectOptions & {output?: string}>, org: string) => {
 				const chunks = connection.admin().stream(dataPath(org, options));
@@ -67,12 +67,12 @@ export const privacyCommands: CommandGroup = {
 
 		command({
 			usage: 'erase <org>',
-			summary: 'Erase all that is stored about a device or a user; figures of reports and quotas stay what they are',
+			summary: 'Erase all data of a device or user; report and quota figures do not change',
 			examples: ['erase Ab12 --user customer-77', 'erase Ab12 --device 0b7e9f12 --yes --json'],
 			options: [...subjectOptions(), yesOption()],
 			run: async ({io, connection, options, show}: Context<SubjectOptions & {yes?: boolean}>, org: string) => {
 				const subject = dataPath(org, options);
-				await requireConsent(io, options.yes, `Erase all that is stored about the ${nameOf(options)} of ${org}?`);
+				await requireConsent(io, options.yes, `Erase all data of the ${nameOf(options)} of ${org}?`);
 				await show.answer(
 					await connection.admin().delete<{erased: Erased}>(subject),
 					({erased: {devices, events, matchAttempts, clicks}}) =>

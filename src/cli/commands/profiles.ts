@@ -3,7 +3,7 @@ import {findProfile, readProfiles, saveProfiles, withoutProfile} from '../server
 
 export const profileCommands: CommandGroup = {
 	name: 'profiles',
-	summary: 'Servers that you logged in to',
+	summary: 'Manage saved servers',
 	commands: [
 		command({
 			usage: 'list',
@@ -23,14 +23,14 @@ export const profileCommands: CommandGroup = {
 					),
 				);
 				if (rows.length === 0) {
-					await show.note('There is none yet; oplink login makes one');
+					await show.note('There is no profile yet; oplink login creates one');
 				}
 			},
 		}),
 
 		command({
 			usage: 'use <profile>',
-			summary: 'Have commands speak to this server where nothing else is named',
+			summary: 'Use this profile when no server is given',
 			examples: ['use production'],
 			run: async ({io, show}, name: string) => {
 				const profiles = readProfiles(io.env);

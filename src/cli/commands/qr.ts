@@ -78,15 +78,15 @@ const fetchCode = async (
 
 const requireSense = ({all, output, sheet}: Options, ids: string[]): void => {
 	if (all ? ids.length > 0 : ids.length === 0) {
-		throw usageError(all ? 'Links are named, and --all is given' : 'No link is named', 'Name links, or give --all');
+		throw usageError(all ? 'Links and --all cannot be combined' : 'No link is given', 'Name links, or give --all');
 	}
 
 	if (output === undefined && sheet === undefined) {
-		throw usageError('There is nowhere to write to', 'Give --output FILE or DIR, or --sheet FILE');
+		throw usageError('No output is given', 'Give --output FILE or DIR, or --sheet FILE');
 	}
 
 	if (output === '-' && (all || ids.length > 1 || sheet !== undefined)) {
-		throw usageError('Several codes do not fit on standard output', 'Give a folder to --output');
+		throw usageError('Only one code can be written to standard output', 'Give a folder to --output');
 	}
 
 	if (sheet !== undefined) {
@@ -159,7 +159,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 const perPage = (text: string): number => {
 	const number = Number(text);
 	if (!Number.isInteger(number) || number < 1 || number > MOST_LABELS) {
-		throw new InvalidArgumentError(`It is a whole number from 1 to ${MOST_LABELS}.`);
+		throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_LABELS}.`);
 	}
 
 	return number;
@@ -167,11 +167,11 @@ const perPage = (text: string): number => {
 
 export const qrCommands: CommandGroup = {
 	name: 'qr',
-	summary: 'QR codes of links',
+	summary: 'Export QR codes of links',
 	commands: [
 		command({
 			usage: 'export [ids...]',
-			summary: 'Write the QR codes of links: one to a file, several to a folder, or labels to sheets of A4 that print',
+			summary: 'Write the QR codes of links: one to a file, several to a folder, or as labels on printable A4 sheets',
 			examples: [
 				'export 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --output spring.png --size 1024',
 				'export --all --org Ab12 --output codes/ --sheet labels.html --per-page 24',
@@ -181,12 +181,12 @@ export const qrCommands: CommandGroup = {
 				new Option('--all', 'every link, in files named after the short codes'),
 				new Option('--output <file|dir>', 'file, folder for several, or - for standard output'),
 				new Option('--sheet <file>', 'labels with title and short URL on A4: .html, or .svg with a file for each page'),
-				new Option('--per-page <number>', 'labels on a page').argParser(perPage).default(LABELS),
-				new Option('--format <format>', "svg or png; the file's ending where absent").choices(['svg', 'png']),
+				new Option('--per-page <number>', 'labels per page').argParser(perPage).default(LABELS),
+				new Option('--format <format>', 'svg or png (default: from the file extension)').choices(['svg', 'png']),
 				numberOption('--size <pixels>', 'width, 64 to 2048'),
 				numberOption('--margin <modules>', 'quiet zone, 0 to 16'),
 				new Option('--color <rrggbb>', 'colour of the modules'),
-				new Option('--bg-color <rrggbb>', 'colour behind them, or transparent'),
+				new Option('--bg-color <rrggbb>', 'background colour, or transparent'),
 				new Option('--ecc <level>', 'error correction: L, M, Q or H').choices(['L', 'M', 'Q', 'H']),
 			],
 			run: exportCodes,

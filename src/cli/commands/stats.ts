@@ -46,16 +46,16 @@ export const statsCommand = command({
 		'stats Ab12 --link 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --interval hour --csv > clicks.csv',
 	],
 	options: [
-		new Option('--from <time>', 'ISO 8601 date or time; 30 days ago where absent'),
-		new Option('--to <time>', 'ISO 8601 date or time; now where absent'),
-		new Option('--interval <interval>', 'length of a row').choices(['hour', 'day', 'month']),
-		new Option('--timezone <name>', 'IANA name of the timezone in which a day begins, such as Europe/Berlin'),
+		new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
+		new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
+		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),
+		new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
 		new Option('--link <id>', 'of this link only'),
 		new Option('--csv', 'print the rows of the series as CSV'),
 	],
 	run: async ({connection, io, options, show}: Context<Options>, named: string | undefined) => {
 		if (options.csv && show.json) {
-			throw usageError('--csv and --json exclude each other');
+			throw usageError('--csv and --json cannot be combined');
 		}
 
 		const client = connection.admin();

@@ -33,15 +33,14 @@ const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
 
 export const webhookCommands: CommandGroup = {
 	name: 'webhooks',
-	summary:
-		'What the identity provider told in the last 30 days, and what became of it; billing has that of the gateways',
+	summary: 'Inspect and replay webhooks from the identity provider (last 30 days); for gateways, see billing',
 	commands: [
 		command({
 			usage: 'list',
 			summary: 'List the events of the identity provider with their outcomes, newest first',
 			examples: ['list --outcome FAILED --all', 'list --json'],
 			options: [
-				new Option('--outcome <outcome>', 'those that ended so').choices(['APPLIED', 'IGNORED', 'FAILED']),
+				new Option('--outcome <outcome>', 'only events with this outcome').choices(['APPLIED', 'IGNORED', 'FAILED']),
 				...pageOptions(),
 			],
 			run: async ({connection, options, show}: Context<PageOptions & {outcome?: string}>) => {
@@ -67,7 +66,7 @@ export const webhookCommands: CommandGroup = {
 
 		command({
 			usage: 'replay <id>',
-			summary: 'Apply an event again, whatever became of it before, and show how it ends now',
+			summary: 'Replay an event, whatever its earlier outcome, and show the new outcome',
 			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
 			run: async ({connection, show}, id: string) => {
 				await show.fields(await connection.admin().post<IdentityEvent>(`${eventPath(id)}/replay`), eventFields);

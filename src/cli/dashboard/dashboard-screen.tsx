@@ -151,7 +151,7 @@ const footerText = ({figures, link}: View): string =>
 	[
 		...(link === null ? [] : ['q quits']),
 		...(link?.state === 'waiting' ? [link.reason] : []),
-		...(figures.lost > 0 ? [`${figures.lost} events were lost: they came faster than they could be taken in`] : []),
+		...(figures.lost > 0 ? [`${figures.lost} events were dropped: they arrived too fast to be processed`] : []),
 	].join('   ');
 
 /** The whole screen: never more than `columns` by `rows`, and always `rows` lines where they are enough. */

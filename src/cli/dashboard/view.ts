@@ -48,7 +48,7 @@ export const timeText = (at: number, timezone: string, {seconds = true} = {}): s
 /** `ok: database, migrations, redis`; what is not well comes first, as it is: `redis unavailable; ok: database`. */
 export const healthText = (status: Status | null): string => {
 	if (status === null) {
-		return 'The server does not say how it is';
+		return 'The server does not report its status';
 	}
 
 	const checks = Object.entries(status.checks);

@@ -13,11 +13,11 @@ type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};
 /** Whether server and program are of one version, since each expects of the other what it knows itself. */
 export const judgeVersion = (server: string, own: string): Finding =>
 	server === own
-		? ok('server.version', `it has the version of this program, ${own}`)
+		? ok('server.version', `it has the same version as this program, ${own}`)
 		: warn(
 				'server.version',
 				`it is version ${server}, this program ${own}`,
-				`Use the program of the server's version: npx oplink@${server}`,
+				`Use the CLI version of the server: npx oplink@${server}`,
 			);
 
 /**
@@ -55,8 +55,8 @@ export const askServer = async (
 		);
 		const other = fail(
 			'server.doctor',
-			`it cannot be asked about itself: ${error.message}`,
-			'Look into its log; a server of another version may not know the question',
+			`its status cannot be read: ${error.message}`,
+			'See its log; another version may not support this request',
 		);
 		return {findings: [error.status === 401 ? refused : other], hosts: []};
 	}

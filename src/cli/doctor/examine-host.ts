@@ -10,8 +10,16 @@ import {associationFiles, checkFile} from './host-files.ts';
 const plainHttp = (area: string, url: string): Finding => {
 	const {warn} = findingsOf(area);
 	return isLoopback(url)
-		? warn('host.https', 'links on it work on this machine only', 'Set LINK_DOMAIN to a host name that phones reach')
-		: warn('host.https', 'it is served over http, where no app opens links', 'Serve it over https; unset LINK_SCHEME');
+		? warn(
+				'host.https',
+				'links on it work on this machine only',
+				'Set LINK_DOMAIN to a host name that phones can reach',
+			)
+		: warn(
+				'host.https',
+				'it is served over http; apps open links only over https',
+				'Serve it over https; unset LINK_SCHEME',
+			);
 };
 
 /**

@@ -31,7 +31,7 @@ export const checkAddress = async (area: string, hostname: string): Promise<Find
 		return fail(
 			'host.address',
 			`it does not resolve (${(error as {code?: string}).code ?? (error as Error).message})`,
-			`Set an A, AAAA or CNAME record of ${hostname} that leads to the server`,
+			`Set an A, AAAA or CNAME record for ${hostname} that points to the server`,
 		);
 	}
 };

@@ -32,11 +32,11 @@ export const judgeCertificate = (area: string, hostname: string, {certificate, f
 	const {valid_from: from, valid_to: to} = certificate;
 	const failed = (message: string, next: string) => fail('host.certificate', message, next);
 	if (fault === 'CERT_HAS_EXPIRED') {
-		return failed(`its certificate expired on ${dayOf(to)}`, 'Renew it, and have it renewed before it expires');
+		return failed(`its certificate expired on ${dayOf(to)}`, 'Renew it, and automate the renewal');
 	}
 
 	if (fault === 'CERT_NOT_YET_VALID') {
-		return failed(`its certificate begins on ${dayOf(from)}`, 'Compare the clock of this machine');
+		return failed(`its certificate is not valid before ${dayOf(from)}`, 'Check the clock of this machine');
 	}
 
 	if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
@@ -44,11 +44,11 @@ export const judgeCertificate = (area: string, hostname: string, {certificate, f
 	}
 
 	if (fault !== null && SELF_SIGNED.has(fault)) {
-		return failed('its certificate is signed by itself', 'Get one that phones trust, such as from Let’s Encrypt');
+		return failed('its certificate is self-signed', 'Get one that phones trust, such as from Let’s Encrypt');
 	}
 
 	if (fault !== null && INCOMPLETE.has(fault)) {
-		return failed('its certificate leads to no authority that is known', 'Serve the intermediate certificates with it');
+		return failed('no known authority issued its certificate', 'Serve the intermediate certificates with it');
 	}
 
 	if (fault !== null) {
@@ -60,7 +60,7 @@ export const judgeCertificate = (area: string, hostname: string, {certificate, f
 	const message = `its certificate is valid until ${dayOf(to)}, for ${days} days`;
 	const isLate = days < FEW_DAYS && left < (Date.parse(to) - Date.parse(from)) * SMALL_PART;
 	return isLate
-		? warn('host.certificate', message, 'Look why it has not been renewed yet')
+		? warn('host.certificate', message, 'Find out why it has not been renewed')
 		: ok('host.certificate', message);
 };
 
@@ -98,8 +98,8 @@ export const checkCertificate = async (
 	} catch (error) {
 		return findingsOf(area).fail(
 			'host.certificate',
-			`no secure connection comes about: ${(error as Error).message}`,
-			'Have something with a certificate listen there, and let port 443 through',
+			`TLS connection failed: ${(error as Error).message}`,
+			'Serve TLS there, and open port 443',
 		);
 	}
 };

@@ -66,11 +66,14 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 	}
 
 	if (served.status >= 300 && served.status < 400) {
-		return failed(`redirects to ${served.location}`, `Serve ${path} at the host itself: phones follow no redirect`);
+		return failed(
+			`redirects to ${served.location}`,
+			`Serve ${path} at the host itself: phones do not follow redirects`,
+		);
 	}
 
 	if (served.status !== 200) {
-		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server, as they come`);
+		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server unchanged`);
 	}
 
 	if (!/^application\/json\s*(?:;|$)/i.test(served.contentType ?? '')) {
@@ -78,29 +81,33 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 	}
 
 	if (limit !== null && served.bytes > limit) {
-		return failed(`has ${served.bytes} bytes and may have ${limit}`, 'Give organizations domains of their own');
+		return failed(`has ${served.bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
 	}
 
 	const content = parsed(served.body);
 	if (content === undefined) {
-		return failed('is no JSON', `Let requests for ${path} through to the server, as they come`);
+		return failed('is not valid JSON', `Let requests for ${path} through to the server unchanged`);
 	}
 
 	const entries = new Set(file.entriesOf(content));
 	const missing = expected.filter((entry) => !entries.has(entry));
 	if (missing.length > 0) {
-		return failed(`lacks ${named(missing)}`, 'Have nothing in front of the server keep or change the file');
+		return failed(`lacks ${named(missing)}`, 'Make sure that no proxy caches or changes the file');
 	}
 
 	const known = new Set(expected);
 	const others = host.isPart ? [] : [...entries].filter((entry) => !known.has(entry));
 	if (others.length > 0) {
-		return warn(check, `${name} has ${named(others)}, which is not configured`, 'Have nothing in front keep old files');
+		return warn(
+			check,
+			`${name} has ${named(others)}, which is not configured`,
+			'Make sure that no proxy caches old files',
+		);
 	}
 
 	return limit !== null && served.bytes > limit * 0.8
-		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations domains of their own')
-		: ok(check, `${name} has what is configured, in ${served.bytes} bytes`);
+		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations their own domains')
+		: ok(check, `${name} matches the configuration, ${served.bytes} bytes`);
 };
 
 /** The body of an answer, or null where it is longer than any association file. */
@@ -145,7 +152,7 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 	} catch (error) {
 		return findingsOf(area).fail(
 			file.check,
-			`${file.path} cannot be had: ${reasonOf(error)}`,
+			`${file.path} cannot be fetched: ${reasonOf(error)}`,
 			'Let requests for the host through to the server',
 		);
 	}

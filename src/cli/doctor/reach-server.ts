@@ -22,7 +22,7 @@ export const judgeClock = (header: string | null, now: Date): Finding[] => {
 				warn(
 					'server.clock',
 					`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of this machine`,
-					'Have both machines keep the time by NTP',
+					'Synchronize both clocks by NTP',
 				),
 			];
 };
@@ -44,12 +44,12 @@ const judgeReadiness = (status: number, text: string): Finding => {
 	return status === 503
 		? fail(
 				'server.ready',
-				`it answers and is not ready: ${away.join(', ') || 'it is still starting'}`,
-				'Look at what it says below, or into its log',
+				`it answers but is not ready: ${away.join(', ') || 'it is still starting'}`,
+				'See the findings below, or its log',
 			)
 		: fail(
 				'server.ready',
-				`what answers there (status ${status}) is no Oplink server, or not its API host`,
+				`the server there (status ${status}) is not Oplink, or this is not its API host`,
 				'Name the address of PUBLIC_URL with --url or oplink login',
 			);
 };

@@ -5,7 +5,7 @@ import type {Config} from '../../config/config.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {Io} from '../terminal/io.ts';
 
-const HINT = 'oplink config lists the variables; give the program the environment of the server';
+const HINT = 'oplink config lists the variables; run the CLI with the environment of the server';
 
 /** Whether there is an embedded database yet: asking must not make one. */
 const isEmbeddedThere = (dataDir: string): Promise<boolean> =>
@@ -17,7 +17,7 @@ const isEmbeddedThere = (dataDir: string): Promise<boolean> =>
 const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	const area = findingsOf('Database');
 	if (config.databaseUrl === null && !(await isEmbeddedThere(config.dataDir))) {
-		return [area.ok('database.reachable', 'there is none yet; the first start makes one in DATA_DIR')];
+		return [area.ok('database.reachable', 'there is none yet; the first start creates one in DATA_DIR')];
 	}
 
 	const [{checkDatabase}, {createDb}, {openDatabase}, {createLog}] = await Promise.all([
@@ -37,9 +37,7 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 		const {db, close} = await openDatabase(config, createLog({...config, logLevel}));
 		return await checkDatabase(db, {mode: 'embedded', now}).finally(close);
 	} catch (error) {
-		return [
-			area.fail('database.reachable', `it cannot be opened: ${(error as Error).message}`, 'Do what the message says'),
-		];
+		return [area.fail('database.reachable', `it cannot be opened: ${(error as Error).message}`, 'Follow the message')];
 	}
 };
 

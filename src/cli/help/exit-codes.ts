@@ -2,16 +2,16 @@ import {exitCodes} from '../exit-codes.ts';
 
 /** What each exit code says, for people. */
 const meanings: Record<keyof typeof exitCodes, string> = {
-	ok: 'what was asked is done',
-	failed: 'it failed: the server refused, an import in part, doctor found something',
-	usage: 'the command line is wrong, or a terminal would be needed',
-	authentication: 'no token or key, or one that the server does not accept',
-	notFound: 'there is no such organization, link, domain or profile',
-	conflict: 'it is taken already, or in use',
-	plan: "the organization's plan does not have it, or its quota is used up",
-	unreachable: 'no server answers',
-	configuration: 'the environment is wrong, a line per fault; or the database is newer',
-	interrupted: 'ended by Ctrl-C',
+	ok: 'success',
+	failed: 'failure: server refusal, partial import, or faults found by doctor',
+	usage: 'invalid command line, or a terminal is required',
+	authentication: 'token or key missing or rejected',
+	notFound: 'organization, link, domain or profile not found',
+	conflict: 'already taken or in use',
+	plan: 'not included in the plan, or quota used up',
+	unreachable: 'server unreachable',
+	configuration: 'invalid environment, one line per fault, or the database is newer',
+	interrupted: 'interrupted by Ctrl-C',
 };
 
 const rows = Object.entries(exitCodes).map(
@@ -22,5 +22,5 @@ export const exitCodesTopic = `Every command ends with one of these codes:
 
 ${rows.join('\n')}
 
-A script needs the code alone: nothing but data is written to standard output,
-and that only where the command got that far.`;
+A script can rely on the code alone: standard output carries only data, and only
+if the command got far enough to produce it.`;

@@ -6,7 +6,7 @@ export type Topic = {name: string; summary: string; text: string};
 
 /** What help tells besides the commands, as `oplink help NAME`. */
 export const topics: readonly Topic[] = [
-	{name: 'environment', summary: 'variables that the program and the server read', text: environmentTopic},
-	{name: 'exit-codes', summary: 'how a command says what became of it', text: exitCodesTopic},
+	{name: 'environment', summary: 'environment variables of the CLI and the server', text: environmentTopic},
+	{name: 'exit-codes', summary: 'exit codes and their meanings', text: exitCodesTopic},
 	{name: 'formatting', summary: 'output for people and for programs', text: formattingTopic},
 ];

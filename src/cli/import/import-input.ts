@@ -19,18 +19,16 @@ const encodingNamed = (label: string): string => {
 	try {
 		return new TextDecoder(label, {fatal: true}).encoding;
 	} catch {
-		throw new InvalidArgumentError('It is an encoding by its WHATWG name, such as utf-8, latin1 or utf-16le.');
+		throw new InvalidArgumentError('It must be a WHATWG encoding name, such as utf-8, latin1 or utf-16le.');
 	}
 };
 
 /** Options of every command that reads such a file. */
 export const inputOptions = (): Option[] => [
-	new Option('--format <format>', 'format of the file; told by its ending and content where absent').choices(
+	new Option('--format <format>', 'format of the file (default: from its extension and content)').choices(
 		importFormatNames,
 	),
-	new Option('--encoding <encoding>', 'encoding of the file, such as latin1; utf-8 where absent').argParser(
-		encodingNamed,
-	),
+	new Option('--encoding <encoding>', 'encoding of the file, such as latin1 (default: utf-8)').argParser(encodingNamed),
 ];
 
 /**
@@ -101,7 +99,7 @@ const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source
 
 const untold = (name: string) =>
 	usageError(
-		name === '-' ? 'Standard input does not tell its format' : `'${name}' does not tell its format`,
+		name === '-' ? 'Standard input has no recognizable format' : `'${name}' has no recognizable format`,
 		`Add --format ${importFormatNames.join('|')}`,
 	);
 

@@ -40,10 +40,10 @@ export const emptyText = (name: string): string => `${name} has no rows`;
 
 /** What was read of a file that cannot be read to its end. */
 export const brokenOffText = ({summary}: ImportState, name: string): string =>
-	`${name} was read as far as ${rowsDone(summary)} row(s). Mend it where it breaks off and import it again: links that ` +
+	`${name} was read as far as ${rowsDone(summary)} row(s). Fix it where it breaks off and import it again: links that ` +
 	'exist are skipped.';
 
 /** How far an import came that did not come to its end. */
 export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
-	`${rowsDone(summary)} row(s) of ${name} are answered, and more may be done (${summaryText(summary, dryRun)}). ` +
-	'The same command goes on from there: links that exist are skipped.';
+	`${rowsDone(summary)} row(s) of ${name} are confirmed, and more may be imported (${summaryText(summary, dryRun)}). ` +
+	'Run the same command to continue: links that exist are skipped.';

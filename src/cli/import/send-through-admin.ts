@@ -39,7 +39,7 @@ export async function* sendThroughAdmin(
 		const result = JSON.parse(text) as ResultLine;
 		const row = underWay.get(result.line);
 		if (row === undefined) {
-			throw broken(`it answered what no row asked: ${text.slice(0, 200)}`);
+			throw broken(`unexpected answer: ${text.slice(0, 200)}`);
 		}
 
 		underWay.delete(result.line);

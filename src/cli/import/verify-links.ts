@@ -53,7 +53,7 @@ async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<Import
 		} else if (typeof shortCode === 'string') {
 			yield {row, status: 'skipped', url: base + encodeURIComponent(shortCode)};
 		} else {
-			yield {row, status: 'failed', message: 'has no short code, by which alone an API key finds its link'};
+			yield {row, status: 'failed', message: 'has no short code, which an API key needs to find the link'};
 		}
 	}
 }

@@ -17,7 +17,7 @@ export type ApiClient = {
 	put: <T>(path: string, body: unknown) => Promise<T>;
 	patch: <T>(path: string, body: unknown) => Promise<T>;
 	delete: <T>(path: string) => Promise<T>;
-	/** An image or another body that is no JSON. */
+	/** An image or another body that is not valid JSON. */
 	bytes: (path: string, query?: Query) => Promise<Uint8Array>;
 	/** A streamed body, chunk by chunk. */
 	stream: (path: string, query?: Query, headers?: Record<string, string>) => AsyncIterable<Uint8Array>;

@@ -23,10 +23,10 @@ export type ChosenServer = {
 	token: () => string;
 };
 
-/** A URL as requests take it. @throws OperatorError for what is no http or https URL. */
+/** A URL as requests take it. @throws OperatorError for what is not an http or https URL. */
 export const serverUrl = (text: string): string => {
 	if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-		throw usageError(`'${text}' is no http or https URL`, 'Name the server with --url http://localhost:3000');
+		throw usageError(`'${text}' is not an http or https URL`, 'Name the server with --url http://localhost:3000');
 	}
 
 	return text.replace(/(?<!\/)\/+$/, '');
@@ -35,7 +35,7 @@ export const serverUrl = (text: string): string => {
 /** A token that fits into a header. The words do not repeat it. @throws OperatorError otherwise. */
 export const usableToken = (token: string): string => {
 	if (!/^[\x21-\x7e]+$/.test(token)) {
-		throw usageError('The token holds a space or a character that no token has', 'Copy it again, alone');
+		throw usageError('The token contains a space or an invalid character', 'Copy only the token');
 	}
 
 	return token;

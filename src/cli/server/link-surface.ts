@@ -59,7 +59,7 @@ export const linkSurface = async ({connection, options}: Context<{org?: string}>
 /** The id of a link as it was given. @throws OperatorError for what would name another path. */
 export const linkId = (id: string): string => {
 	if (/^\.{0,2}$/.test(id)) {
-		throw usageError(`'${id}' is no id of a link`, 'oplink links list shows them');
+		throw usageError(`'${id}' is not a valid link id`, 'oplink links list shows them');
 	}
 
 	return id;

@@ -54,5 +54,5 @@ export const listPages = async <T extends {id?: unknown}>(
 /** What stands below a list that goes on, else null. */
 export const remainder = ({data, total, page, limit}: Page<unknown>): string | null =>
 	page * limit < total && data.length > 0
-		? `${data.length} of ${total}; --page ${page + 1} shows the next, --all every one`
+		? `${data.length} of ${total}; --page ${page + 1} shows the next page, --all shows all`
 		: null;

@@ -17,7 +17,7 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** A name as it was given. @throws OperatorError for one that is none. */
 export const profileName = (name: string): string => {
 	if (!NAME.test(name)) {
-		throw usageError(`'${name}' is no name of a profile`, 'Use letters, digits, dots, hyphens and underscores');
+		throw usageError(`'${name}' is not a valid profile name`, 'Use letters, digits, dots, hyphens and underscores');
 	}
 
 	return name;
@@ -69,7 +69,7 @@ export const readProfiles = (env: Env): Profiles => {
 		return {current: typeof current === 'string' && byName.has(current) ? current : null, byName};
 	} catch {
 		// Without the parser's words, which repeat a part of the text, and that may be a token.
-		throw inputError(`${file} holds no profiles: mend it, or remove it and log in again`);
+		throw inputError(`${file} contains no valid profiles: fix it, or remove it and log in again`);
 	}
 };
 
@@ -100,7 +100,7 @@ export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
 export const findProfile = ({byName}: Profiles, name: string): Profile => {
 	const profile = byName.get(name);
 	if (profile === undefined) {
-		throw notFoundError(`There is no profile '${name}'`, 'oplink profiles list shows them; oplink login makes one');
+		throw notFoundError(`There is no profile '${name}'`, 'oplink profiles list shows them; oplink login creates one');
 	}
 
 	return profile;

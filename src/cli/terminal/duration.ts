@@ -7,7 +7,7 @@ const secondsOf = (text: string): number => {
 	const [, amount = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
 	const seconds = SECONDS[unit];
 	if (seconds === undefined) {
-		throw new InvalidArgumentError('It is a number with a unit: 90s, 10m, 3h or 2d.');
+		throw new InvalidArgumentError('It must be a number with a unit: 90s, 10m, 3h or 2d.');
 	}
 
 	return Number(amount) * seconds;

@@ -18,8 +18,8 @@ export const requireConsent = async (
 
 	if (!canAsk(io)) {
 		throw usageError(
-			'This has to be confirmed, and there is no terminal to ask on',
-			'Add --yes to do it without a question',
+			'This needs confirmation, and there is no terminal to prompt on',
+			'Add --yes to skip the confirmation',
 		);
 	}
 

@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {ALPHANUMERIC} from '../../organizations/org-key.ts';
+import {ALPHANUMERIC} from '../../random-text.ts';
 import {canonicalJson} from './canonical-json.ts';
 
 /** Fields that a link has in answers alone: an exported row carries them, a create body may not. */

@@ -54,5 +54,7 @@ test('an id alone is an address, an expiration has a colon in its offset, furthe
 
 test('an object without an address or with a destination that is no web address is refused', (t) => {
 	t.throws(() => bitlyLink({long_url: row.long_url}), {message: 'has no link'});
-	t.throws(() => bitlyLink({...row, long_url: 'mailto:x@y.z'}), {message: /^long_url 'mailto:x@y\.z' is no http/});
+	t.throws(() => bitlyLink({...row, long_url: 'mailto:x@y.z'}), {
+		message: /^long_url 'mailto:x@y\.z' is not an http or https URL/,
+	});
 });

@@ -72,7 +72,7 @@ test('a web address for one platform and unknown control parameters are left beh
 
 for (const [what, row, refusal] of [
 	['without a URL', {data: {}}, /^has no url$/],
-	['with data that is no dictionary', {url, data: '[1]'}, /^data is no JSON object$/],
+	['with data that is no dictionary', {url, data: '[1]'}, /^data is not a JSON object$/],
 	['with an alias of two parts', {url, alias: 'a/b'}, /^short code 'a\/b' must be/],
 ] as const) {
 	test(`an object ${what} is refused`, (t) => {

@@ -66,7 +66,7 @@ for (const [what, given, refusal] of [
 	['that a password protects', {...row, password: 'secret'}, /^is protected by a password/],
 	['of a domain itself', {...row, key: '_root'}, /^key '_root' is the page/],
 	['without a key', {url: row.url}, /^has no key$/],
-	['with a domain that is none', {...row, domain: 'not a domain'}, /is no http or https URL$/],
+	['with a domain that is none', {...row, domain: 'not a domain'}, /is not an http or https URL$/],
 	['without a destination', {...row, url: null}, /^has no url$/],
 ] as const) {
 	test(`a link ${what} is refused`, (t) => {

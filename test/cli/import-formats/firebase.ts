@@ -39,7 +39,7 @@ test('rows with faults are refused by their line, counted through line breaks in
 	const rows = await rowsOf('firebase', await excerpt('firebase.csv'));
 	t.deepEqual(refusalsOf(rows), [
 		[10, 'has no deep link'],
-		[11, "deep link 'javascript:alert(1)' is no http or https URL"],
+		[11, "deep link 'javascript:alert(1)' is not an http or https URL"],
 		[13, "short code 'with space' must be 1 to 64 letters, digits, _ or -"],
 		[16, 'has 12 cells where 29 are expected'],
 	]);
@@ -115,7 +115,7 @@ test('the desktop fallback is the fallback, else the deep link; other ones are l
 for (const [shown, refusal] of [
 	['https://acme.page.link/', /has no short code in/],
 	['https://acme.page.link/promo/x', /short code 'promo\/x' must be/],
-	['https:acme.page.link', /is no http or https URL/],
+	['https:acme.page.link', /is not an http or https URL/],
 	['', /has no short link/],
 ] as const) {
 	test(`the short link '${shown}' is refused`, (t) => {

@@ -45,7 +45,7 @@ for (const [apps, error] of otherApps) {
 		t.like(fitRow(row({path: '/a'}, apps), fitting), {
 			row: undefined,
 			error,
-			hint: 'oplink app-config set registers apps; --any-app imports rows of other apps too',
+			hint: 'Register the app with oplink app-config set, or add --any-app to import rows of other apps',
 		});
 	});
 }
@@ -103,7 +103,7 @@ test('a second row for a code is refused where it is another link, and passes wh
 	t.is(fitRow({...first, line: 8}, {...fitting, seen}).error, undefined);
 	t.is(
 		fitRow(row({shortCode: 'x', path: '/b'}), {...fitting, seen}).error,
-		"short code 'x' is that of line 7, which is another link",
+		"short code 'x' is also used in line 7, by another link",
 	);
 });
 

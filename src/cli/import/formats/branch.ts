@@ -56,7 +56,7 @@ const dataOf = (value: unknown): Record<string, unknown> => {
 		// Told below, as any other value that is no dictionary.
 	}
 
-	throw new UnusableRow('data is no JSON object');
+	throw new UnusableRow('data is not a JSON object');
 };
 
 /** The link's own values for the app; one that is no text becomes JSON, because `params` hold texts. */

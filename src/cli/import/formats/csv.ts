@@ -153,7 +153,7 @@ const checkColumns = (columns: string[]): void => {
 
 	const twice = columns.find((column, index) => columns.indexOf(column) !== index);
 	if (twice !== undefined) {
-		throw usageError(`Column '${twice}' stands twice in line 1`);
+		throw usageError(`Column '${twice}' appears twice in line 1`);
 	}
 };
 
@@ -183,7 +183,7 @@ export async function* csvRows(source: Source, head = ''): AsyncGenerator<Import
 		try {
 			yield {line, raw, wrapping, row: bodyOf(columns, cells)};
 		} catch {
-			yield {line, raw, wrapping, error: 'params is no JSON object'};
+			yield {line, raw, wrapping, error: 'params is not a JSON object'};
 		}
 	}
 }

@@ -38,7 +38,7 @@ const shortUrlOf = (row: Record<string, unknown>): URL => {
 	const key = textIn(row['key']);
 	const whole = textIn(row['shortLink']);
 	if (key === ROOT_KEY) {
-		throw new UnusableRow(`key '${ROOT_KEY}' is the page of the domain itself, which is no link here`);
+		throw new UnusableRow(`key '${ROOT_KEY}' is the page of the domain itself, which is not a link in Oplink`);
 	}
 
 	if (key === undefined && whole === undefined) {
@@ -61,9 +61,7 @@ const isOff = (row: Record<string, unknown>): boolean =>
 export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 	const {shortCode, host} = shortAddress(shortUrlOf(row));
 	if (textIn(row['password']) !== undefined) {
-		throw new UnusableRow(
-			'is protected by a password, which a link here cannot have; without one it would be open to all',
-		);
+		throw new UnusableRow('is protected by a password, which Oplink does not support; imported, it would be public');
 	}
 
 	const url = webUrl(textIn(row['url']), 'url');

@@ -45,7 +45,7 @@ const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | 
 	return spelled === undefined
 		? {
 				error: `Unknown channel '${channel}'`,
-				hint: '--map-channel NAME=CHANNEL imports rows of an unknown channel NAME as CHANNEL, NAME= without one',
+				hint: 'Use --map-channel NAME=CHANNEL to import rows of channel NAME as CHANNEL, or NAME= for no channel',
 			}
 		: {...link, channel: spelled};
 };
@@ -54,7 +54,7 @@ const appRefusal = (others: ReturnType<typeof foreignApps>): Refusal => ({
 	error: others
 		.map(({what, value, own}) => `${what} ${value} is not the organization's (${own.join(', ') || 'it has none'})`)
 		.join('; '),
-	hint: 'oplink app-config set registers apps; --any-app imports rows of other apps too',
+	hint: 'Register the app with oplink app-config set, or add --any-app to import rows of other apps',
 });
 
 const withLeft = (facts: ForeignFacts, more: string[]): ForeignFacts =>
@@ -89,7 +89,7 @@ export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 	const earlier =
 		typeof shortCode === 'string' ? fitting.seen?.conflict(shortCode, JSON.stringify(link), given.line) : null;
 	if (earlier != null) {
-		return refused(given, {error: `short code '${shortCode}' is that of line ${earlier}, which is another link`});
+		return refused(given, {error: `short code '${shortCode}' is also used in line ${earlier}, by another link`});
 	}
 
 	const domainId = host === null ? undefined : fitting.domains.get(host.toLowerCase());

@@ -52,7 +52,7 @@ export const webUrl = (text: string | undefined, what: string): URL => {
 
 	// The parser takes `https:host` for a URL too (contract/links 10).
 	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-		throw new UnusableRow(`${what} '${shortened(text)}' is no http or https URL`);
+		throw new UnusableRow(`${what} '${shortened(text)}' is not an http or https URL`);
 	}
 
 	return new URL(text);

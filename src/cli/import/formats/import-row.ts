@@ -10,7 +10,7 @@ export type Place = {line: number; item?: number};
 /** What a row of another service says of apps: each must be one of the organization's own. */
 export type AppClaims = {bundleIds: string[]; appStoreIds: string[]; packageNames: string[]; schemes: string[]};
 
-/** What a row of another service says that is no field of a link. */
+/** What a row of another service says that is not a field of a link. */
 export type ForeignFacts = {
 	/** Host of the short URL that it had, with its port; null where the row names none. */
 	host: string | null;
@@ -50,9 +50,9 @@ export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRo
 
 	try {
 		const row: unknown = JSON.parse(raw);
-		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is no JSON object'};
+		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is not a JSON object'};
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
-		return {...place, raw, wrapping, error: `is no JSON: ${reason}`};
+		return {...place, raw, wrapping, error: `is not valid JSON: ${reason}`};
 	}
 };

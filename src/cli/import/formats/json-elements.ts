@@ -165,7 +165,9 @@ export const createElementReader = () => {
 
 			drop(start ?? base + kept.length);
 			if (kept.length > MOST_READ_BYTES) {
-				fault = inputError(`What begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`);
+				fault = inputError(
+					`The value that begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`,
+				);
 			}
 
 			return {elements, fault};
@@ -177,7 +179,7 @@ export const createElementReader = () => {
 			}
 
 			if (previous === null) {
-				throw inputError('The file holds no JSON');
+				throw inputError('The file contains no JSON');
 			}
 		},
 	};
