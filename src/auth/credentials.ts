@@ -33,7 +33,7 @@ const requireBearerToken = (authorization: string | undefined): string => {
  * of the SHA-256 (contract/api-keys 4).
  */
 export const findKeyHolder = async (
-	{clock, keyBook, keyCache}: Services,
+	{clock, keyBook, keyCache}: Pick<Services, 'clock' | 'keyBook' | 'keyCache'>,
 	rawKey: string,
 ): Promise<KeyHolder | null> => {
 	if (!isRawKey(rawKey)) {
@@ -48,7 +48,10 @@ export const findKeyHolder = async (
 };
 
 /** Notes that a key was used. No answer waits for it, and most uses are too close to the last to be written. */
-export const noteKeyUse = ({clock, background, keyBook}: Services, key: ApiKey): void => {
+export const noteKeyUse = (
+	{clock, background, keyBook}: Pick<Services, 'clock' | 'background' | 'keyBook'>,
+	key: ApiKey,
+): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
 		// What is kept in memory is not read again for it.

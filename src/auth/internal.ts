@@ -40,7 +40,10 @@ const isInnerName = (hostname: string | null): boolean =>
  * trusted proxy, forwards for nobody and asks by an inner name, or the admin token (contract/operations 2). @throws 404
  * for anybody else.
  */
-export const requireInternal = ({clientIp, adminToken}: Services, {stream, headers}: RequestFacts): void => {
+export const requireInternal = (
+	{clientIp, adminToken}: Pick<Services, 'clientIp' | 'adminToken'>,
+	{stream, headers}: RequestFacts,
+): void => {
 	const isNear = clientIp.isTrustedPeer(stream) || isLoopback(stream.socket.remoteAddress ?? '');
 	const forwardsForNobody =
 		FORWARDED_BY.every((name) => headers[name] === undefined) && isInnerName(hostnameOf(headers.host));

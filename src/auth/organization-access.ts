@@ -28,7 +28,10 @@ export const actorOf = (type: Actor['type'], session: Session, user: User | null
  * Lets a session of the ops organization pass. That organization need not be mirrored here, but a member who was
  * removed from it is cut off at once, as any other (contract/identity 4). @throws 403 for everyone else.
  */
-export const requireOps = async ({db}: Services, session: Session): Promise<{actor: Actor; user: User | null}> => {
+export const requireOps = async (
+	{db}: Pick<Services, 'db'>,
+	session: Session,
+): Promise<{actor: Actor; user: User | null}> => {
 	const {organizationId, userId} = session;
 	if (!session.isOps || organizationId === null) {
 		throw opsRequired();

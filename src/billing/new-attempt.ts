@@ -21,7 +21,7 @@ export const payerOf = (organization: Organization, subscription: Subscription |
  * @throws what the gateway threw, 502.
  */
 export const callForAttempt = async <T>(
-	{db, clock, log}: Services,
+	{db, clock, log}: Pick<Services, 'db' | 'clock' | 'log'>,
 	attempt: BillingAttempt,
 	call: () => Promise<T>,
 ): Promise<T> => {

@@ -19,7 +19,7 @@ const putBack = async (gateway: Gateway, subscription: Subscription): Promise<vo
  * @throws what the calls threw, 502.
  */
 export const replacePending = async <T>(
-	{log}: Services,
+	{log}: Pick<Services, 'log'>,
 	gateway: Gateway,
 	subscription: Subscription,
 	calls: () => Promise<T>,

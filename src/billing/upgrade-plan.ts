@@ -21,7 +21,7 @@ import {applyFlags} from './write-flags.ts';
  * the next one is paid, as a whole, on the dearer plan.
  */
 const upgradeOrder = async (
-	{db, clock, config}: Services,
+	{db, clock, config}: Pick<Services, 'db' | 'clock' | 'config'>,
 	subscription: Subscription,
 	gateway: Gateway,
 	plan: PlanForSale,
@@ -44,7 +44,7 @@ const upgradeOrder = async (
  * alone. @returns the row, and the open checkouts that this one replaces.
  */
 const noteUpgrade = (
-	{db, clock}: Services,
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	by: Caller,
 	{organizationId, id}: BillingAttempt,
 	{ref, ref2}: {ref: string | null; ref2: string | null},

@@ -41,7 +41,7 @@ export const applyFlags = async (
  * ended meanwhile is left alone. @throws 409.
  */
 export const writeFlags = (
-	{db, clock}: Services,
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	{organizationId, by, action}: {organizationId: string; by: Caller; action: string},
 	flags: Flags,
 ): Promise<Subscription> =>

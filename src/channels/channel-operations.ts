@@ -16,12 +16,14 @@ const record = (action: string, organizationId: string, entityId: string, detail
 	details,
 });
 
-export const listChannels = ({db}: Services, {organization, query}: {organization: {id: string}; query: PageQuery}) =>
-	createChannelStore(db).list(organization.id, query);
+export const listChannels = (
+	{db}: Pick<Services, 'db'>,
+	{organization, query}: {organization: {id: string}; query: PageQuery},
+) => createChannelStore(db).list(organization.id, query);
 
 /** @throws 404. */
 export const getChannel = async (
-	{db}: Services,
+	{db}: Pick<Services, 'db'>,
 	{organization, id}: {organization: {id: string}; id: string},
 ): Promise<Channel> => {
 	const channel = await createChannelStore(db).find(organization.id, id);

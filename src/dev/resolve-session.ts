@@ -8,7 +8,7 @@ import type {Services} from '../services.ts';
  * What a session token says and what becomes of it here: who the audit log names, and the mirrored organization and
  * person, each null where nobody has mirrored it.
  */
-export const resolveSession = async ({db}: Services, {claims, ...session}: Session, {actor}: Caller) => {
+export const resolveSession = async ({db}: Pick<Services, 'db'>, {claims, ...session}: Session, {actor}: Caller) => {
 	const store = createAccessStore(db);
 	const {organizationId, userId} = session;
 	const mirrored = organizationId === null ? null : await store.findMembership({organizationId, userId});

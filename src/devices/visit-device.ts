@@ -26,7 +26,7 @@ const register: Prepared = {
  * of an address and of an organization have an end each day: one that comes after it is registered by its session.
  */
 export const registerVisitDevice = async (
-	{db, clock, limiter}: Services,
+	{db, clock, limiter}: Pick<Services, 'db' | 'clock' | 'limiter'>,
 	{organizationId, deviceId, ip}: {organizationId: string; deviceId: string; ip: string},
 ): Promise<void> => {
 	const now = clock.now();

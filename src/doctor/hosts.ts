@@ -56,7 +56,7 @@ const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Prom
 });
 
 const sharedHost = async (
-	{db, addresses, associationCache, config}: Services,
+	{db, addresses, associationCache, config}: Pick<Services, 'db' | 'addresses' | 'associationCache' | 'config'>,
 	organizationIds: readonly string[] | null,
 ): Promise<LinkHost> => {
 	const url = `${addresses.linkScheme}://${addresses.linkDomain}`;

@@ -14,7 +14,10 @@ const SHOWN_RECORDS = 5;
 const SHOWN_LENGTH = 100;
 
 /** @throws 409 where the record is not there, 502 where DNS did not answer. */
-const requireRecord = async ({resolveTxt, log}: Services, {id, hostname, verificationToken}: Domain): Promise<void> => {
+const requireRecord = async (
+	{resolveTxt, log}: Pick<Services, 'resolveTxt' | 'log'>,
+	{id, hostname, verificationToken}: Domain,
+): Promise<void> => {
 	const name = recordName(hostname ?? '');
 	const found = await resolveTxt(name).catch((error: unknown) => {
 		log.warn({err: error, domainId: id}, 'a TXT record could not be looked up');

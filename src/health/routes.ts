@@ -7,7 +7,10 @@ import {liveAnswer, readyAnswer} from './health-answers.ts';
 /** State of a part that the service stands on. */
 export type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
 
-const checkDatabase = async ({db, log}: Services): Promise<{database: Check; migrations: Check}> => {
+const checkDatabase = async ({
+	db,
+	log,
+}: Pick<Services, 'db' | 'log'>): Promise<{database: Check; migrations: Check}> => {
 	try {
 		const pending = (await migrationStatus(db)).some(({appliedAt}) => appliedAt === null);
 		return {database: (await isReadOnly(db)) ? 'read-only' : 'ok', migrations: pending ? 'pending' : 'ok'};
@@ -18,7 +21,7 @@ const checkDatabase = async ({db, log}: Services): Promise<{database: Check; mig
 };
 
 /** Whether limits are decided by Redis: one that is full or read-only answers and does not decide. */
-const checkRedis = async ({config, limiter}: Services): Promise<{redis?: Check}> => {
+const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'>): Promise<{redis?: Check}> => {
 	if (config.redisUrl === null) {
 		return {};
 	}

@@ -14,7 +14,7 @@ type Found = {organization: ProviderOrganization; membership: ProviderMembership
 
 /** What the provider knows of them now; null where one is no member of the other, or it does not say. */
 const askProvider = async (
-	{provider, log}: Services,
+	{provider, log}: Pick<Services, 'provider' | 'log'>,
 	{organizationId, userId}: {organizationId: string; userId: string},
 ): Promise<Found | null> => {
 	try {

@@ -8,7 +8,11 @@ import {createUserStore} from './user-store.ts';
 const PATIENCE_MS = 4000;
 
 /** What `work` gives within the patience; null where it fails or takes longer, with a line in the log. */
-export const bestEffort = async <T>({log}: Services, what: string, work: Promise<T>): Promise<T | null> => {
+export const bestEffort = async <T>(
+	{log}: Pick<Services, 'log'>,
+	what: string,
+	work: Promise<T>,
+): Promise<T | null> => {
 	const patience = new AbortController();
 	const tooLate = delay(PATIENCE_MS, undefined, {signal: patience.signal}).then(() => {
 		throw new Error(`the identity provider took longer than ${PATIENCE_MS} ms`);
@@ -30,7 +34,10 @@ export const bestEffort = async <T>({log}: Services, what: string, work: Promise
  * The role that the person was invited with; accepted invitations count, because by now this one is
  * (contract/identity 9).
  */
-const invitedRole = async ({provider, db}: Services, membership: ProviderMembership): Promise<Role | null> => {
+const invitedRole = async (
+	{provider, db}: Pick<Services, 'provider' | 'db'>,
+	membership: ProviderMembership,
+): Promise<Role | null> => {
 	const email =
 		emailIn(membership.identifier) ?? (await createUserStore(db).findByProviderId(membership.userId))?.email ?? null;
 	if (email === null) {

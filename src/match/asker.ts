@@ -34,7 +34,7 @@ export type Asker = {
 };
 
 export const askerOf = async (
-	{matchPeppers, clock}: Services,
+	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
 	{fields, ip, organization, isOfWebPage = false}: MatchRequest,
 ): Promise<Asker> => {
 	const now = clock.now();

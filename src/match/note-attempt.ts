@@ -69,7 +69,7 @@ const tracesOf = (
 };
 
 /** Best effort: what is noted about an answer must not cost the answer. */
-const bestEffort = async ({log}: Services, what: string, work: Promise<unknown>): Promise<void> => {
+const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Promise<unknown>): Promise<void> => {
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
 

@@ -95,7 +95,7 @@ const newestDeferredLink = async (db: Db, organizationId: string, now: Date): Pr
 };
 
 const linkIdOf = async (
-	{db, clock}: Services,
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	organizationId: string,
 	{linkId, shortCode}: SimulationInput,
 ): Promise<string> => {

@@ -28,7 +28,7 @@ export type NearbyWeighing = Weighing & {clicks: Map<string, MatchClick>};
  * where the address itself gives nothing that scores, and consumed clicks only to say why there is no match.
  */
 export const weighNearby = async (
-	{db}: Services,
+	{db}: Pick<Services, 'db'>,
 	asker: Asker,
 	{atAddress, openNearby, inNetwork, consumed}: Surroundings,
 ): Promise<NearbyWeighing> => {

@@ -10,7 +10,7 @@ import {type OpenApiDocument, openApiDocument} from './document.ts';
  */
 export const documentRoutes = (all: () => readonly Route[]): Route[] => {
 	const made = new WeakMap<Services['addresses'], {document: OpenApiDocument; json: string; page: string}>();
-	const documentOf = ({addresses}: Services) => {
+	const documentOf = ({addresses}: Pick<Services, 'addresses'>) => {
 		const known = made.get(addresses);
 		if (known !== undefined) {
 			return known;

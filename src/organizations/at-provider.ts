@@ -7,7 +7,10 @@ import {createOrganizationStore, type Organization} from './organization-store.t
  * Deletes an organization at the identity provider; one that is gone there already is fine. Without a key for the
  * provider nothing can be asked of it, and the organization goes here alone. @throws 403, 502.
  */
-export const deleteAtProvider = async ({provider, config}: Services, clerkOrgId: string): Promise<void> => {
+export const deleteAtProvider = async (
+	{provider, config}: Pick<Services, 'provider' | 'config'>,
+	clerkOrgId: string,
+): Promise<void> => {
 	if (config.idp.apiKey !== null) {
 		await takeAway(
 			provider.deleteOrganization(clerkOrgId),

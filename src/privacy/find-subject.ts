@@ -7,7 +7,7 @@ import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
 
 /** What the subject is found by in the organization. @throws 404 where nothing is stored about it, or no longer. */
 export const findSubject = async (
-	{matchPeppers, clock}: Services,
+	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
 	db: Db,
 	organizationId: string,
 	subject: DataSubject,

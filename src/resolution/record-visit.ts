@@ -13,7 +13,7 @@ const referrerHost = (referrer: string | undefined): string | null =>
 type Asked = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
 
 /** ISO 3166 country that a trusted proxy found out; 'XX' and 'T1' are its words for not knowing. */
-const countryOf = ({clientIp}: Services, {stream, headers}: Asked): string | null => {
+const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: Asked): string | null => {
 	const told = headers['cf-ipcountry'] ?? headers['x-country'];
 	if (told === undefined) {
 		return null;
@@ -59,7 +59,7 @@ export const recordVisit = async (
 
 /** What this visit leaves for the app's first open (contract/match 7). */
 export const openMatchOf = async (
-	{matchPeppers, clock}: Services,
+	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
 	{ip}: Pick<Asked, 'ip'>,
 	row: Pick<LinkRow, 'match_window_hours'>,
 	visitor: Visitor,

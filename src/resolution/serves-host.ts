@@ -11,7 +11,10 @@ import type {Services} from '../services.ts';
  * visit of the caller's address. Past that limit a name that nobody remembers serves nothing. A route without a limit has no 429.
  * @throws 404.
  */
-const admitUnknownHost = async ({limiter, clientIp, metrics}: Services, request: IncomingMessage): Promise<void> => {
+const admitUnknownHost = async (
+	{limiter, clientIp, metrics}: Pick<Services, 'limiter' | 'clientIp' | 'metrics'>,
+	request: IncomingMessage,
+): Promise<void> => {
 	const wait = await limiter.take(limits.resolution, limitSubjectOf(clientIp.ip(request)));
 	if (wait > 0) {
 		metrics.rateLimited(limits.resolution.name);

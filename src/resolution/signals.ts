@@ -49,7 +49,11 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 };
 
 /** Adds the signals to the click that the token names, once, and to its record what reports show of them. */
-const store = async ({db, clock}: Services, token: MatchToken, signals: PageSignals): Promise<void> => {
+const store = async (
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	token: MatchToken,
+	signals: PageSignals,
+): Promise<void> => {
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
 	await db.raw(

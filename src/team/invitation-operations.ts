@@ -15,8 +15,11 @@ import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.t
 /** The provider's largest page; no plan that has a limit has room for more. */
 const ALL = 500;
 
-const openInvitations = ({provider}: Services, organizationId: string, page: PageQuery = {page: 1, limit: ALL}) =>
-	provider.listInvitations(organizationId, {statuses: ['pending'], ...page});
+const openInvitations = (
+	{provider}: Pick<Services, 'provider'>,
+	organizationId: string,
+	page: PageQuery = {page: 1, limit: ALL},
+) => provider.listInvitations(organizationId, {statuses: ['pending'], ...page});
 
 /** The open invitations, newest first. */
 export const listInvitations = async (

@@ -18,7 +18,7 @@ type MemberChange = TeamChange & {userId: string};
 type Named = {organizationId: string; userId: string};
 
 export const listMembers = async (
-	{db}: Services,
+	{db}: Pick<Services, 'db'>,
 	{organization, query}: {organization: Organization; query: PageQuery},
 ) => {
 	const found = await createMemberStore(db, organization.id).list(query);
@@ -27,7 +27,7 @@ export const listMembers = async (
 
 /** The member that a change is about. @throws 404; 403 and 409 where it would take an owner away and must not. */
 const requireChangeable = async (
-	{db}: Services,
+	{db}: Pick<Services, 'db'>,
 	{organization, session, userId}: MemberChange,
 	{staysOwner}: {staysOwner: boolean},
 ): Promise<{member: Member; named: Named}> => {
@@ -54,7 +54,7 @@ const requireChangeable = async (
 
 /** Gives a member back the role from before a change that did not come about. What fails is logged alone. */
 const putBack = async (
-	{provider, log}: Services,
+	{provider, log}: Pick<Services, 'provider' | 'log'>,
 	{organizationId, userId}: Named,
 	{to, from}: {to: Role; from: Role},
 ) => {

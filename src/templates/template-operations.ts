@@ -21,11 +21,14 @@ const record = (action: string, {organization: {id: organizationId}}: Read, {id,
 const isKnownChannel = async (trx: Db, {id}: {id: string}, channel: string | null | undefined): Promise<boolean> =>
 	channel == null || channelExists(trx, id, channel);
 
-export const listTemplates = ({db}: Services, {organization, query}: Read & {query: PageQuery}) =>
+export const listTemplates = ({db}: Pick<Services, 'db'>, {organization, query}: Read & {query: PageQuery}) =>
 	createTemplateStore(db, organization.id).list(query);
 
 /** @throws 404. */
-export const getTemplate = async ({db}: Services, {organization, id}: Read & {id: string}): Promise<Template> => {
+export const getTemplate = async (
+	{db}: Pick<Services, 'db'>,
+	{organization, id}: Read & {id: string},
+): Promise<Template> => {
 	const template = await createTemplateStore(db, organization.id).find(id);
 	if (template === null) {
 		throw templateNotFound();

@@ -13,7 +13,7 @@ import {type BillingRun, perOrganization} from './per-organization.ts';
  * Ends a subscription whose period is over, with the plan that is left. Whatever could still be paid for it is
  * superseded, so that a late payment does not bring it back.
  */
-export const closeSubscription = ({db, clock}: Services, organizationId: string): Promise<void> =>
+export const closeSubscription = ({db, clock}: Pick<Services, 'db' | 'clock'>, organizationId: string): Promise<void> =>
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
 		const row = await createSubscriptionStore(trx).lockOf(organizationId);

@@ -40,7 +40,11 @@ export const wasOurs = async (db: Db, organizationId: string, attemptId: string 
 export type Stray = {why: string; organizationId: string | null; attemptId: string | null};
 
 /** Why a subscription must not run, or null where it may. */
-const strayOf = async ({db}: Services, organizationId: string, remote: RemoteSubscription): Promise<Stray | null> => {
+const strayOf = async (
+	{db}: Pick<Services, 'db'>,
+	organizationId: string,
+	remote: RemoteSubscription,
+): Promise<Stray | null> => {
 	const {attemptId, status} = remote;
 	if ((await createOrganizationStore(db).findById(organizationId)) === null) {
 		const runs = status === 'ACTIVE' || status === 'PAST_DUE';
