@@ -82,7 +82,11 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 };
 
 /** The same with the clicks that this process has just told somebody of. */
-export const readCurrentStats = async (services: Services, scope: Scope, query: StatsQuery): Promise<Stats> => {
+export const readCurrentStats = async (
+	services: Pick<Services, 'clickJournal' | 'clock' | 'db'>,
+	scope: Scope,
+	query: StatsQuery,
+): Promise<Stats> => {
 	await services.clickJournal.settled(scope.organizationId);
 	return readStats(services.db, scope, query, services.clock.now());
 };

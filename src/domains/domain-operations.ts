@@ -33,7 +33,7 @@ export type DomainWork = {
  * and a default cannot be chosen while it is rejected or deleted. @throws 404 without the organization.
  */
 export const withDomains = <T>(
-	services: Services,
+	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
 	{organization: {id}, by}: {organization: {id: string}; by: Caller},
 	work: (context: DomainWork) => Promise<T>,
 ): Promise<T> =>
@@ -74,7 +74,10 @@ export const listDomains = async (
 };
 
 /** The plan of an organization that may have domains of its own. @throws 402, 403 FEATURE_NOT_AVAILABLE. */
-export const requireCustomDomains = (services: Services, organization: Organization): Plan => {
+export const requireCustomDomains = (
+	services: Pick<Services, 'clock' | 'config' | 'log'>,
+	organization: Organization,
+): Plan => {
 	const plan = requirePlan(services, organization);
 	requireFeature(plan, 'custom_domains');
 	return plan;
@@ -108,7 +111,10 @@ export const addDomain = (
  * Makes a VERIFIED domain, or the shared one, that of the organization's new links.
  * @throws 402, 403 FEATURE_NOT_AVAILABLE for a custom one, 404, 409 where it is not VERIFIED.
  */
-export const setDefaultDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+export const setDefaultDomain = (
+	services: Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log'>,
+	target: DomainTarget,
+): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
 		const domain = (await store.lock(target.id)) ?? (await findUsableDomain(trx, organization.id, target.id));
 		if (domain === null) {
@@ -134,7 +140,7 @@ export const setDefaultDomain = (services: Services, target: DomainTarget): Prom
 	});
 
 /** Removes a domain; its links go on under the shared one, which itself cannot be removed. @throws 404. */
-export const deleteDomain = (services: Services, target: DomainTarget) =>
+export const deleteDomain = (services: Pick<Services, 'addresses' | 'clock' | 'db'>, target: DomainTarget) =>
 	withDomains(services, target, async ({trx, now, store, record}) => {
 		const domain = await store.lock(target.id, {referrers: 'wait'});
 		if (domain === null) {

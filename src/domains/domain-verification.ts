@@ -82,7 +82,10 @@ export const verifyDomain = async (services: Services, target: DomainTarget): Pr
  * Lets a domain serve on the operator's word, without DNS. A name that was rejected is free again, for every organization.
  * @throws 404, 409 where another organization has it verified.
  */
-export const approveDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+export const approveDomain = (
+	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
+	target: DomainTarget,
+): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, store, record, json}) => {
 		const domain = await store.lock(target.id);
 		if (domain === null) {
@@ -107,7 +110,10 @@ export const approveDomain = (services: Services, target: DomainTarget): Promise
  * default, new links take the shared one from now on.
  * @throws 404.
  */
-export const rejectDomain = (services: Services, target: DomainTarget): Promise<DomainJson> =>
+export const rejectDomain = (
+	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
+	target: DomainTarget,
+): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
 		const domain = await store.lock(target.id);
 		if (domain === null) {

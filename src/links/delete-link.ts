@@ -7,7 +7,7 @@ import {lockOwner} from './link-terms.ts';
 
 /** Removes a link for good; it counts against no quota any more. @throws 404. */
 export const deleteLink = (
-	services: Services,
+	services: Pick<Services, 'clock' | 'db'>,
 	{organization, by, id}: {organization: {id: string}; by: Caller; id: string},
 ): Promise<{id: string; deleted: true}> =>
 	inTransaction(services.db, async (trx) => {

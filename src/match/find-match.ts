@@ -56,7 +56,7 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
 
 /** Takes a click for the device, or null where its link does not resolve or another device was faster. */
 const claim = async (
-	services: Services,
+	services: Pick<Services, 'db' | 'log'>,
 	{now, devices: [device]}: Asker,
 	click: MatchClick,
 	answer: GivenAnswer,

@@ -119,7 +119,10 @@ export const notesOfMatch = (
 };
 
 /** Keeps notes one by one, whatever becomes of each. */
-export const noteAlone = async (services: Services, {attempt, device}: MatchNotes): Promise<void> => {
+export const noteAlone = async (
+	services: Pick<Services, 'db' | 'log'>,
+	{attempt, device}: MatchNotes,
+): Promise<void> => {
 	await bestEffort(services, 'record an attempt', recordAttempt(services.db, attempt));
 	if (device !== null) {
 		await bestEffort(services, 'register a device', registerDevice(services.db, device));
@@ -142,7 +145,7 @@ const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: Mis
  * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
  */
 export const noteMiss = async (
-	services: Services,
+	services: Pick<Services, 'db' | 'log'>,
 	asker: Asker,
 	request: MatchRequest,
 	{sightings, weighing}: Noted,

@@ -131,7 +131,7 @@ const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-
 
 /** Records the visit of a link's data and answers it. @param query null where there is none. */
 export const answerData = async (
-	services: Services,
+	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	visit: Visit,
 	row: LinkRow,
 	query: Query | null,

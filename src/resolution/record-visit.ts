@@ -28,7 +28,7 @@ const versionText = (version: Visitor['osVersion']): string | null =>
 
 /** Records the visit of a link. @returns whether it could be stored. */
 export const recordVisit = async (
-	services: Services,
+	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	request: Asked,
 	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>,
 	visitor: Visitor,

@@ -21,7 +21,12 @@ const refusal = (error: unknown): HttpError => {
 };
 
 /** What holds for every row of a chunk: how many links there may be, or why there may be none. */
-const termsOf = async (services: Services, target: ImportTarget, owner: LockedOwner, now: Date) => {
+const termsOf = async (
+	services: Pick<Services, 'clock' | 'config' | 'log'>,
+	target: ImportTarget,
+	owner: LockedOwner,
+	now: Date,
+) => {
 	try {
 		const plan = requireCreationTerms(services, owner);
 		const overClicks = await requireClickQuota(target.db, owner, plan, now).then(() => null, refusal);
