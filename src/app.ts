@@ -214,7 +214,7 @@ export const createApp = (services: Services): RequestListener => {
 		enveloped(exchange, () => answer(exchange))
 			.then(send)
 			.catch((error: unknown) => {
-				services.log.error({err: error}, 'an answer could not be sent');
+				services.log.error({err: error}, 'could not send a response');
 				response.destroy();
 			});
 	};

@@ -38,7 +38,7 @@ const conflict = (message: string) => new HttpError(409, message);
 
 /** Most faults that an answer lists. */
 const MOST_DETAILS = 100;
-const more: FieldFault = {message: 'More fields are wrong than are listed here'};
+const more: FieldFault = {message: 'Too many invalid fields; the rest are not listed'};
 export const validationFailed = (details: readonly FieldFault[]) =>
 	new HttpError(
 		400,
@@ -54,7 +54,7 @@ export const unsupportedEncoding = () => new HttpError(415, 'Content-Encoding mu
 export const unknownPath = () => notFound('Not found');
 export const rateLimited = (seconds: number) =>
 	new HttpError(429, `Rate limit exceeded. Retry after ${seconds} second(s).`);
-export const workUnderWay = () => conflict('A change like this one is still under way. Try again in a moment.');
+export const workUnderWay = () => conflict('A similar change is still in progress. Try again in a moment.');
 export const serverFailure = () => new HttpError(500, 'Internal server error');
 export const databaseUnavailable = () => new HttpError(503, 'Database unavailable');
 export const stopping = () => new HttpError(503, 'The service is stopping');
@@ -88,36 +88,36 @@ export const identityEventNotFound = () => notFound('Event not found');
 export const invalidWebhookSignature = () => badRequest('Invalid webhook signature');
 
 export const featureNotAvailable = (feature: string) =>
-	new HttpError(403, `Your plan does not include the feature ${feature}.`, null, {
+	new HttpError(403, `Your plan does not include the feature ${feature}`, null, {
 		code: 'FEATURE_NOT_AVAILABLE',
 		feature,
 	});
-export const planNotSelected = () => new HttpError(402, 'Select a plan first.', null, {code: 'PLAN_NOT_SELECTED'});
+export const planNotSelected = () => new HttpError(402, 'Select a plan first', null, {code: 'PLAN_NOT_SELECTED'});
 export const quotaExceeded = (quota: string) =>
 	new HttpError(402, `You've reached your ${quota} limit.`, null, {code: 'QUOTA_EXCEEDED', quota});
 export const appConfigRequired = () =>
-	new HttpError(428, 'Register an app configuration before the first link.', null, {code: 'APP_CONFIG_REQUIRED'});
+	new HttpError(428, 'Register an app configuration before the first link', null, {code: 'APP_CONFIG_REQUIRED'});
 
 /** Where a plan that costs something is had (contract/portal 3). */
 const CHECKOUT = '/portal/billing/checkout-session';
 export const billingFlowRequired = (plan: string) =>
-	new HttpError(422, `The plan ${plan} has to be bought through checkout.`, null, {
+	new HttpError(422, `The plan ${plan} must be bought through checkout`, null, {
 		code: 'USE_BILLING_FLOW',
 		billingEndpoint: CHECKOUT,
 	});
-export const planAlreadySelected = () => conflict('The organization has a plan already. Change it through billing.');
+export const planAlreadySelected = () => conflict('The organization already has a plan. Change it through billing.');
 
 export const alreadyInOrganization = () => conflict('The user already belongs to an organization');
 export const memberNotFound = () => notFound('Member not found');
-export const lastOwner = () => conflict('The organization must keep an owner. Make somebody else an owner first.');
+export const lastOwner = () => conflict('The organization must keep an owner. Make another member an owner first.');
 export const alreadyMember = (email: string) => conflict(`${email} is already a member of the organization`);
 export const invitationNotFound = () => notFound('Invitation not found');
-export const alreadyInvited = (email: string) => conflict(`${email} has an open invitation already`);
+export const alreadyInvited = (email: string) => conflict(`${email} already has an open invitation`);
 export const noProviderOrganization = () =>
-	conflict('The organization is not known to the identity provider, so nobody can be invited to it');
+	conflict('The identity provider does not know the organization, so nobody can be invited');
 
 export const organizationNotFound = () => notFound('Organization not found');
-export const organizationNameTaken = (name: string) => conflict(`An organization named '${name}' exists already`);
+export const organizationNameTaken = (name: string) => conflict(`An organization named '${name}' already exists`);
 export const organizationHasSubscription = () =>
 	conflict('The organization has an active subscription. Cancel it before deleting the organization.');
 export const unknownPlan = (plan: string) => badRequest(`Unknown plan '${plan}'`);
@@ -125,13 +125,13 @@ export const gatewayOff = () => new HttpError(503, 'Payment gateway not configur
 export const gatewayFailed = (cause?: unknown) => new HttpError(502, 'Payment gateway unavailable', null, null, cause);
 export const planNotForSale = (plan: string) => badRequest(`The plan ${plan} cannot be bought by checkout`);
 export const alreadySubscribed = () =>
-	conflict('The organization has a subscription already. Change its plan instead.');
+	conflict('The organization already has a subscription. Change its plan instead.');
 export const noSubscription = () =>
-	new HttpError(409, 'The organization has no active subscription.', null, {billingEndpoint: CHECKOUT});
-export const planUnchanged = (plan: string) => conflict(`The organization is on the plan ${plan} already`);
-export const nothingToResume = () => conflict('The subscription is not about to end');
-export const renewalOwed = () => conflict('The renewal of the subscription has not been paid yet.');
-export const nothingToRenew = () => conflict('The subscription has no renewal that is to be paid');
+	new HttpError(409, 'The organization has no active subscription', null, {billingEndpoint: CHECKOUT});
+export const planUnchanged = (plan: string) => conflict(`The organization is already on the plan ${plan}`);
+export const nothingToResume = () => conflict('The subscription is not scheduled to end');
+export const renewalOwed = () => conflict('The renewal of the subscription has not been paid yet');
+export const nothingToRenew = () => conflict('No renewal is due for this subscription');
 export const noBillingCustomer = () => conflict('The billing portal is not available for this subscription');
 export const invoiceNotFound = () => notFound('Invoice not found');
 export const gatewayEventNotFound = () => notFound('Event not found');
@@ -149,14 +149,14 @@ export const shortCodeTaken = (shortCode: string) => conflict(`Short code '${sho
 export const externalIdTaken = (externalId: string) => conflict(`External id '${externalId}' is already in use`);
 export const unknownChannel = (channel: string) => badRequest(`Unknown channel '${channel}'`);
 export const templateNotFound = () => notFound('Template not found');
-export const templateNameTaken = (name: string) => conflict(`A template named '${name}' exists already`);
+export const templateNameTaken = (name: string) => conflict(`A template named '${name}' already exists`);
 export const templateInUse = () => conflict('The template is used by links. Detach them before deleting it.');
 export const templatePathInUse = () => conflict('Links take their path from this template, so it cannot be cleared');
 export const channelNotFound = () => notFound('Channel not found');
-export const channelTaken = (name: string) => conflict(`Channel '${name}' exists already`);
+export const channelTaken = (name: string) => conflict(`Channel '${name}' already exists`);
 export const idempotencyKeyReused = () =>
 	conflict('This Idempotency-Key was used with another request body within the last 24 hours');
-export const idempotencyKeyInProgress = () => conflict('A request with this Idempotency-Key is still under way');
+export const idempotencyKeyInProgress = () => conflict('A request with this Idempotency-Key is still in progress');
 
 export const unknownDevice = (deviceId: string) => notFound(`Unknown deviceId ${deviceId}. Call /sdk/session first.`);
 export const nothingStoredAbout = (kind: 'device' | 'user') => notFound(`Nothing is stored about this ${kind}`);

@@ -10,8 +10,8 @@ export type DisplayKeyCipher = {
 
 /** What becomes of keys that the secret of now does not open. */
 export const otherSecret = {
-	fault: 'was encrypted with another OPLINK_KEY_SECRET than the one that is set now',
-	remedy: 'Set the earlier secret again and restart, or regenerate the key; it works all the same',
+	fault: 'was encrypted with a different OPLINK_KEY_SECRET',
+	remedy: 'Restore the earlier secret and restart, or regenerate the key; the key itself still works',
 } as const;
 
 export const createDisplayKeyCipher = (secret: string | null, log: Logger): DisplayKeyCipher => {

@@ -78,7 +78,7 @@ export const regenerateApiKey = (
 
 		const created = await insertNewKey(services, trx, organization.id, tier);
 		if (created === null) {
-			throw new Error('the new key found another current one');
+			throw new Error('another current key exists');
 		}
 
 		await recordAudit(trx, now, by, {

@@ -89,7 +89,7 @@ const createKeySetFetch = (clock: Clock): FetchImplementation => {
 		const response = await fetch(url, options);
 		const text = await response.text();
 		if (response.status !== 200 || !hasKeys(text)) {
-			throw new Error(`the answer of the key set, ${response.status}, is none`);
+			throw new Error(`the key set answered with status ${response.status}`);
 		}
 
 		return new Response(text, {headers: {'Content-Type': 'application/json'}});

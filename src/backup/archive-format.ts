@@ -30,11 +30,12 @@ export class BackupError extends Error {
 }
 
 export const nothingToBackUp = () => new BackupError('There is nothing to back up: the database has no tables yet');
-export const notABackup = () => new BackupError('This is no backup of Oplink');
-export const truncated = () => new BackupError('The backup is not whole: it breaks off');
+export const notABackup = () => new BackupError('This file is not an Oplink backup');
+export const truncated = () => new BackupError('The backup is incomplete: it ends early');
 export const tooLarge = () =>
-	new BackupError(`The backup was refused: it is packed more tightly than any that this program writes`);
-export const altered = (where: string) =>
-	new BackupError(`The backup is damaged or was altered: ${where} is not what was written`);
+	new BackupError(`The backup was refused: its compression ratio is higher than any that Oplink writes`);
+export const altered = (where: string) => new BackupError(`The backup is damaged or was altered: ${where} is invalid`);
 export const foreignFormat = (format: unknown) =>
-	new BackupError(`The backup is of format ${format}, and this program reads ${FORMAT}: use a newer program`);
+	new BackupError(
+		`The backup is of format ${format}, but this version of Oplink reads format ${FORMAT}: use a newer version`,
+	);

@@ -15,11 +15,9 @@ import {
 import {type ArchivePart, readArchive} from './read-archive.ts';
 
 const newerBackup = ({program}: BackupHead) =>
-	new BackupError(
-		`The backup was made by a newer version (${program}), whose tables this one does not know: update first`,
-	);
+	new BackupError(`A newer version (${program}) made the backup, with tables unknown to this version: update first`);
 const otherTables = (name: string) =>
-	new BackupError(`The backup does not fit: its table '${name}' has other columns here, or is not there`);
+	new BackupError(`The backup does not fit: table '${name}' has other columns here, or is missing`);
 
 /** What PostgreSQL cannot read (classes 22, 54) or its constraints refuse (23) is not what was written; nor is what is not valid JSON. */
 const readFault = (error: unknown): unknown => {
@@ -55,7 +53,7 @@ const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void>
 	const tables = await listTables(trx);
 	const filled = await listFilled(trx, tables);
 	if (filled.length > 0 && !force) {
-		throw new NotEmptyError(`The database is not empty: there are rows in ${filled.join(', ')}`);
+		throw new NotEmptyError(`The database is not empty: it has rows in ${filled.join(', ')}`);
 	}
 
 	await emptyTables(trx, tables);

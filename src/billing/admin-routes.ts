@@ -23,7 +23,7 @@ export const billingEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/billing/events',
-		summary: 'List deliveries of the gateways, newest first',
+		summary: 'List gateway events, newest first',
 		answer: pageOf(gatewayEventAnswer),
 		credential: 'admin',
 		query: eventQuery,
@@ -40,7 +40,7 @@ export const billingEventRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/billing/events/:id',
-		summary: 'Get a delivery of a gateway',
+		summary: 'Get a gateway event',
 		answer: gatewayEventAnswer,
 		credential: 'admin',
 		params: idParams,
@@ -50,7 +50,7 @@ export const billingEventRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/billing/events/:id/replay',
-		summary: 'Apply a delivery once more',
+		summary: 'Replay a gateway event',
 		refusals: [409, 502],
 		answer: gatewayEventAnswer,
 		credential: 'admin',

@@ -89,7 +89,7 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/resume',
-		summary: 'Take a cancellation back',
+		summary: 'Undo a cancellation',
 		refusals: [409],
 		answer: subscriptionAnswer,
 		credential: 'session',
@@ -117,7 +117,7 @@ export const portalBillingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/billing/subscription/active',
-		summary: 'Get the subscription while it entitles',
+		summary: 'Get the current subscription',
 		answer: subscriptionOrNullAnswer,
 		credential: 'session',
 		role: 'owner',

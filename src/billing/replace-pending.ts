@@ -30,7 +30,7 @@ export const replacePending = async <T>(
 		await putBack(gateway, subscription).catch((failure: unknown) =>
 			log.error(
 				{err: failure, organizationId: subscription.organizationId},
-				'what was scheduled for the end of a period may be lost at the gateway',
+				'a change scheduled for the end of the period may be lost at the gateway',
 			),
 		);
 		throw error;

@@ -56,7 +56,7 @@ const noteUpgrade = (
 		const superseded = ref === null ? [] : await attempts.supersedeOpen(organizationId, id, now);
 		const answer =
 			ref === null
-				? {status: 'SUPERSEDED' as const, lastError: 'An earlier attempt has done it'}
+				? {status: 'SUPERSEDED' as const, lastError: 'An earlier attempt succeeded'}
 				: {gatewayRef: ref, gatewayRef2: ref2};
 		await attempts.update(organizationId, id, answer, now);
 		const flags = {cancelAtPeriodEnd: false, scheduledPlan: null};

@@ -16,7 +16,7 @@ export const clickStreamRoutes = [
 		method: 'GET',
 		path: '/admin/clicks/stream',
 		summary: 'Follow clicks, matches and events live',
-		headers: {'Last-Event-ID': 'The `id` of the last event that was received: what came since is sent first.'},
+		headers: {'Last-Event-ID': 'The `id` of the last event received: later events are sent first.'},
 		answer: {media: ['text/event-stream'], about: 'Server-sent events `recent`, `click`, `match`, `event` and `lost`.'},
 		credential: 'admin',
 		query: streamQuery,

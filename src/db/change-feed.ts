@@ -171,7 +171,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 			if (isUp) {
 				isUp = false;
-				log.warn('the change feed is lost; links are read from the database until it is back');
+				log.warn('lost the change feed; reading links from the database until it is back');
 			}
 		},
 	});

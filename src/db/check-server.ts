@@ -69,7 +69,7 @@ export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>
 export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCreate, user}) => {
 	if (isReadOnly) {
 		return isStandby
-			? {fault: 'the database only reads, as it is a standby', remedy: 'Let DATABASE_URL lead to the primary'}
+			? {fault: 'the database only reads, as it is a standby', remedy: 'Point DATABASE_URL to the primary'}
 			: {
 					fault: 'the database only reads (default_transaction_read_only is on)',
 					remedy: 'Make room where its disk is full, and set default_transaction_read_only to off',
@@ -86,7 +86,7 @@ export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCr
 
 const POOLED: DatabaseFault = {
 	fault: 'a pooler in front of PostgreSQL shares sessions between transactions (PgBouncer: pool_mode = transaction)',
-	remedy: 'Set pool_mode = session for this database, or let DATABASE_URL lead to PostgreSQL itself',
+	remedy: 'Set pool_mode = session for this database, or point DATABASE_URL to PostgreSQL itself',
 };
 
 /** Whether sessions last as long as their connections. */

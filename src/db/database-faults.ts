@@ -16,7 +16,7 @@ type Known = {
 	remedy: string;
 };
 
-const OWNER = 'make the user of DATABASE_URL the owner of the schema and of what is in it';
+const OWNER = 'make the user of DATABASE_URL the owner of the schema and its objects';
 
 /** The first that fits counts. */
 const known: readonly Known[] = [
@@ -35,14 +35,14 @@ const known: readonly Known[] = [
 	{
 		codes: [],
 		words: /^(?=.*no pg_hba\.conf entry).*no encryption|SSL required|SSL off/,
-		fault: (message) => `PostgreSQL lets nobody in without TLS (${message})`,
+		fault: (message) => `PostgreSQL requires TLS (${message})`,
 		remedy: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE where the CA is your own',
 	},
 	{
 		codes: ['28000'],
 		words: /no such user/,
-		fault: (message) => `the user is not let in (${message})`,
-		remedy: 'Correct the user in DATABASE_URL, or create it, or let it in by a line in pg_hba.conf',
+		fault: (message) => `the user may not connect (${message})`,
+		remedy: 'Correct the user in DATABASE_URL, or create it, or allow it in pg_hba.conf',
 	},
 	{
 		codes: ['3D000'],
@@ -58,24 +58,24 @@ const known: readonly Known[] = [
 	},
 	{
 		codes: ['42501'],
-		fault: (message) => `a right is missing (${message})`,
+		fault: (message) => `a privilege is missing (${message})`,
 		remedy: `Grant it, or ${OWNER}`,
 	},
 	{
 		codes: ['3F000'],
-		fault: (message) => `there is no schema to work in (${message})`,
+		fault: (message) => `no usable schema (${message})`,
 		remedy: 'Create the schema that search_path names',
 	},
 	{
 		codes: ['42P07', '42710', '42723'],
-		fault: (message) => `the schema holds what another program made (${message})`,
-		remedy: 'Give Oplink a database of its own',
+		fault: (message) => `the schema contains objects of another program (${message})`,
+		remedy: 'Give Oplink its own database',
 	},
 	{
 		codes: ['25006'],
 		passes: true,
 		fault: (message) => `the database only reads (${message})`,
-		remedy: 'Let DATABASE_URL lead to the primary, and end default_transaction_read_only',
+		remedy: 'Point DATABASE_URL to the primary, and turn default_transaction_read_only off',
 	},
 	{
 		codes: ['57014'],
@@ -93,25 +93,25 @@ const known: readonly Known[] = [
 	{
 		codes: ['53100', '58030'],
 		passes: true,
-		fault: (message) => `the database has no room, or its disk fails (${message})`,
+		fault: (message) => `the database disk is full or failing (${message})`,
 		remedy: 'Make room on the machine of PostgreSQL',
 	},
 	{
 		codes: ['57P01', '57P02', '57P03'],
 		passes: true,
-		fault: (message) => `PostgreSQL starts, recovers or stops (${message})`,
-		remedy: 'Wait until it is up',
+		fault: (message) => `PostgreSQL is starting, recovering or stopping (${message})`,
+		remedy: 'Wait until it is ready',
 	},
 	{
 		codes: ['ENOTFOUND', 'EAI_AGAIN'],
 		passes: true,
-		fault: (message) => `the name of the host is not known (${message})`,
+		fault: (message) => `the host name cannot be resolved (${message})`,
 		remedy: 'Correct the host in DATABASE_URL',
 	},
 	{
 		codes: ['ECONNREFUSED'],
 		passes: true,
-		fault: (message) => `nothing takes connections there (${message})`,
+		fault: (message) => `the connection was refused (${message})`,
 		remedy: 'Start PostgreSQL, let it listen on that address, or correct host and port in DATABASE_URL',
 	},
 	{
@@ -125,7 +125,7 @@ const known: readonly Known[] = [
 		words: /timeout expired|timeout exceeded when trying to connect/,
 		passes: true,
 		fault: (message) => `the host does not answer (${message})`,
-		remedy: 'Correct host and port in DATABASE_URL, or open the way there: network, firewall',
+		remedy: 'Correct host and port in DATABASE_URL, or check network and firewall',
 	},
 	{
 		codes: [],
@@ -151,7 +151,7 @@ const known: readonly Known[] = [
 			'UNABLE_TO_GET_ISSUER_CERT',
 			'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 		],
-		fault: (message) => `the certificate of the server is by a CA that is not trusted here (${message})`,
+		fault: (message) => `the CA of the server certificate is not trusted (${message})`,
 		remedy: 'Name the file of that CA: sslrootcert=FILE in DATABASE_URL',
 	},
 ];

@@ -178,7 +178,7 @@ export const likeLiteral = (text: string): string => text.replace(/[\\%_]/g, '\\
 export const onlyRow = <T>(rows: T[]): T => {
 	const [row] = rows;
 	if (row === undefined) {
-		throw new Error('a statement gave no row where it always gives one');
+		throw new Error('a statement returned no row where one was expected');
 	}
 
 	return row;

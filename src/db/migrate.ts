@@ -53,7 +53,7 @@ const pending = async (db: Db): Promise<string[]> => {
 	const unknown = [...applied].filter((name) => !known.includes(name));
 	if (unknown.length > 0) {
 		throw new ConfigError([
-			`The database has migrations that this version of Oplink does not know (${unknown.join(', ')}): start the version that made them, or undo them with its own 'oplink migrate down'`,
+			`The database has migrations that this version of Oplink does not know (${unknown.join(', ')}): start the version that applied them, or roll them back with its 'oplink migrate down'`,
 		]);
 	}
 
@@ -80,7 +80,7 @@ const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<
 			MIGRATION_LOCK,
 		]);
 		if (!rows[0]?.taken) {
-			log?.info('another process migrates the database: waiting until it is done');
+			log?.info('another process is migrating the database: waiting for it');
 			await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
 		}
 

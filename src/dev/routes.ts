@@ -21,7 +21,7 @@ export const devRoutes = [
 		method: 'POST',
 		path: '/dev/match',
 		summary: 'Rehearse a match',
-		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.'},
+		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization and attributes misses to it.'},
 		answer: dryRunAnswer,
 		credential: 'ops',
 		limit: limits.portal,

@@ -47,7 +47,7 @@ export const doctorRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/doctor',
-		summary: 'Examine what the server stands on',
+		summary: 'Check the server and its dependencies',
 		answer: doctorAnswer,
 		credential: 'admin',
 		query,

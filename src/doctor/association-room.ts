@@ -6,7 +6,7 @@ import {type Finding, findingsOf} from './finding.ts';
 const {ok, warn} = findingsOf('Association files');
 
 const NEXT =
-	'Have organizations with a plan that has custom_domains add a domain of their own; then set shared apps aside';
+	'Have organizations with a plan that has custom_domains add a domain of their own; then remove their apps from the shared domain';
 
 const inThousands = (count: number): string => count.toLocaleString('en-US');
 
@@ -28,7 +28,7 @@ export const checkAssociationRoom = async ({
 	const {apps, waiting, appleBytes} = associationCache.figures();
 	const used = `${inThousands(appleBytes)} of ${inThousands(APPLE_LIMIT_BYTES)} bytes with ${inThousands(apps)} iOS app(s)`;
 	if (waiting > 0) {
-		return [warn('association.room', `${used}; ${inThousands(waiting)} organization(s) find no room in it`, NEXT)];
+		return [warn('association.room', `${used}; ${inThousands(waiting)} organization(s) do not fit in it`, NEXT)];
 	}
 
 	return appleBytes >= APPLE_WARNING_BYTES

@@ -18,10 +18,10 @@ export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Find
 			: [
 					warn(
 						'configuration.clockOffset',
-						`every now of the service is moved by ${clockOffsetSeconds} s`,
-						'Unset CLOCK_OFFSET unless this is a rehearsal',
+						`the clock of the service is shifted by ${clockOffsetSeconds} s`,
+						'Unset CLOCK_OFFSET unless this is a test',
 					),
 				]),
 	];
-	return findings.length > 0 ? findings : [ok('configuration.environment', 'the environment has no fault')];
+	return findings.length > 0 ? findings : [ok('configuration.environment', 'the environment is valid')];
 };

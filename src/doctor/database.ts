@@ -52,8 +52,8 @@ export const checkDatabase = async (
 			judged('version', needed.version(facts), `PostgreSQL ${version}, ${mode}`),
 			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
 			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
-			judged('writable', neededToWrite(facts), 'it takes writes'),
-			judged('pooler', await checkPooler(db), 'sessions last'),
+			judged('writable', neededToWrite(facts), 'it accepts writes'),
+			judged('pooler', await checkPooler(db), 'sessions persist'),
 			checkClock((at.getTime() - now().getTime()) / 1000),
 			await checkMigrations(db),
 		];

@@ -14,7 +14,7 @@ const sizeText = (bytes: number): string =>
 
 /** What the free space means. */
 export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
-	const message = `${sizeText(freeBytes)} are free for DATA_DIR ${dataDir}`;
+	const message = `${sizeText(freeBytes)} free for DATA_DIR ${dataDir}`;
 	const next = 'Make room, or move DATA_DIR to a larger disk';
 	if (freeBytes < LEAST_BYTES) {
 		return fail('disk.space', message, next);

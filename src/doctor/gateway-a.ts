@@ -48,8 +48,8 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 	if (code === 'resource_missing' && sold) {
 		return fail(
 			'gatewayA.price',
-			`there is no price ${sold.id}, which ${sold.plan} is sold at`,
-			'Correct stripePrice in PLANS_FILE; test and live mode have prices of their own',
+			`price ${sold.id} of ${sold.plan} does not exist`,
+			'Correct stripePrice in PLANS_FILE; test and live mode have separate prices',
 		);
 	}
 
@@ -57,7 +57,7 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 		? warn('gatewayA.key', 'the key may not read prices', 'Let the restricted key read prices')
 		: fail(
 				'gatewayA.reachable',
-				`the gateway cannot be asked: ${message}`,
+				`the gateway cannot be queried: ${message}`,
 				'Try again; compare STRIPE_API_URL if it is set',
 			);
 };
@@ -89,7 +89,7 @@ export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans
 	return [
 		...(faults.length > 0 ? faults : [ok('gatewayA.key', 'it accepts the key')]),
 		...(given?.webhookSecret === null
-			? [warn('gatewayA.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: no payment is ever heard of', 'Set it')]
+			? [warn('gatewayA.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it')]
 			: []),
 	];
 };

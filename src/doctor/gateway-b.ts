@@ -27,10 +27,10 @@ export const checkGatewayB = async ({paymob}: Config): Promise<Finding[]> => {
 	const {apiUrl, apiKey, hmacSecret, motoIntegrationId} = paymob;
 	return [
 		apiKey === null
-			? warn('gatewayB.apiKey', 'PAYMOB_API_KEY is not set: payments that end unclear stay so', 'Set it')
+			? warn('gatewayB.apiKey', 'PAYMOB_API_KEY is not set: payments with an unclear outcome stay unresolved', 'Set it')
 			: judgeToken(apiUrl, await probe(`${apiUrl}/api/auth/tokens`, {post: {api_key: apiKey}})),
 		...(hmacSecret === null
-			? [warn('gatewayB.hmacSecret', 'PAYMOB_HMAC_SECRET is not set: no payment is ever heard of', 'Set it')]
+			? [warn('gatewayB.hmacSecret', 'PAYMOB_HMAC_SECRET is not set: payments are never received', 'Set it')]
 			: []),
 		...(motoIntegrationId === null
 			? [warn('gatewayB.moto', 'PAYMOB_MOTO_INTEGRATION_ID is not set: saved cards are not charged', 'Set it')]

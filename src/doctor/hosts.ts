@@ -87,7 +87,7 @@ const checkNumber = (rows: readonly Row[]): Finding[] =>
 		? [
 				findingsOf('Domains').warn(
 					'domains.number',
-					`${MOST_CUSTOM_HOSTS} custom domains are examined, in the order of their names`,
+					`${MOST_CUSTOM_HOSTS} custom domains are checked, in alphabetical order`,
 					'Name organizations: oplink doctor Ab12',
 				),
 			]

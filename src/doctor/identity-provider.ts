@@ -12,7 +12,7 @@ const isUsable = ({kty, use, alg}: Key): boolean =>
 
 /** What the answer for the key set means. */
 export const judgeKeySet = (url: string, answer: Probe): Finding => {
-	const next = 'Compare IDP_JWKS_URL with what the provider says; every session is refused until it answers';
+	const next = 'Compare IDP_JWKS_URL with the documentation of the provider; every session is refused until it answers';
 	const keys =
 		'failure' in answer || answer.status !== 200 ? null : (answer.body as {keys?: unknown} | undefined)?.keys;
 	if (keys === null) {
@@ -21,7 +21,7 @@ export const judgeKeySet = (url: string, answer: Probe): Finding => {
 
 	const usable = Array.isArray(keys) ? (keys as Key[]).filter(isUsable).length : 0;
 	return usable === 0
-		? fail('identity.keySet', `${url} holds no key that sessions can be verified with (RS256)`, next)
+		? fail('identity.keySet', `${url} has no key to verify sessions (RS256)`, next)
 		: ok('identity.keySet', `the key set has ${usable} key(s)`);
 };
 
@@ -46,10 +46,10 @@ const judgeOpsOrganization = (id: string, answer: Probe): Finding[] => {
 
 	return [
 		answer.status === 200
-			? ok('identity.opsOrganization', 'the ops organization is there')
+			? ok('identity.opsOrganization', 'the ops organization exists')
 			: warn(
 					'identity.opsOrganization',
-					`OPS_ORG_ID ${id} is no organization there`,
+					`OPS_ORG_ID ${id} does not exist at the provider`,
 					'Correct OPS_ORG_ID: no session is ops',
 				),
 	];
@@ -76,7 +76,11 @@ export const checkIdentityProvider = async ({idp, opsOrgId}: Config): Promise<Fi
 	return [
 		...(keySet === null || jwksUrl === null ? [] : [judgeKeySet(jwksUrl, keySet)]),
 		read === null
-			? warn('identity.apiKey', 'IDP_API_KEY is not set: nobody can make an organization or invite', 'Set IDP_API_KEY')
+			? warn(
+					'identity.apiKey',
+					'IDP_API_KEY is not set: nobody can create an organization or invite members',
+					'Set IDP_API_KEY',
+				)
 			: judgeApiKey(apiUrl, read),
 		...(opsOrganization === null || opsOrgId === null ? [] : judgeOpsOrganization(opsOrgId, opsOrganization)),
 	];

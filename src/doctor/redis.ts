@@ -7,18 +7,18 @@ const {ok, fail} = findingsOf('Redis');
 /** Redis, where one is configured. @param decides rejects where it decides no limits; null: none is configured. */
 export const checkRedis = async (decides: (() => Promise<void>) | null): Promise<Finding[]> => {
 	if (decides === null) {
-		return [ok('redis.reachable', 'none is configured: limits are kept on this machine')];
+		return [ok('redis.reachable', 'none is configured: this machine enforces limits by itself')];
 	}
 
 	try {
 		await decides();
-		return [ok('redis.reachable', 'it answers and takes writes')];
+		return [ok('redis.reachable', 'it answers and accepts writes')];
 	} catch {
 		return [
 			fail(
 				'redis.reachable',
-				'it does not answer, or takes no writes (full or read-only); each machine keeps limits by itself meanwhile',
-				'Start Redis, let it take writes, or correct REDIS_URL',
+				'it does not answer or does not accept writes (full or read-only); each machine enforces limits by itself',
+				'Start Redis, make it writable, or correct REDIS_URL',
 			),
 		];
 	}

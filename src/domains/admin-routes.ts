@@ -74,7 +74,7 @@ export const domainRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/domains/:id/default',
-		summary: 'Make a domain that of new links',
+		summary: 'Make a domain the default for new links',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
 		credential: 'admin',

@@ -45,7 +45,7 @@ const hostnameSchema = sized
 	.max(255)
 	.meta({
 		schema: {
-			description: 'A host name with a public suffix, such as go.example.com, and no host of this service.',
+			description: 'A host name with a public suffix, such as go.example.com, and not a host of this service.',
 			pattern: '^[^\\s/?#%@:\\\\]+$',
 		},
 	})

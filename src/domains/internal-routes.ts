@@ -23,7 +23,7 @@ export const internalRoutes = [
 	route({
 		method: 'GET',
 		path: '/internal/tls/ask',
-		summary: 'Whether a proxy may get a certificate for a domain',
+		summary: 'Check whether a proxy may get a certificate for a domain',
 		description: 'Answers a peer that is loopback or a trusted proxy and forwards for nobody, or the admin token.',
 		answer: certificateAnswer,
 		credential: 'none',

@@ -50,7 +50,7 @@ export const portalDomainRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/domains/:id/default',
-		summary: 'Make a domain that of new links',
+		summary: 'Make a domain the default for new links',
 		refusals: [402, 409],
 		answer: domainAnswer,
 		credential: 'session',

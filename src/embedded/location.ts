@@ -35,7 +35,7 @@ export const findCluster = async (dataDir: string, major: string): Promise<Clust
 		directory = await realpath(entry);
 	} catch {
 		throw new EmbeddedPostgresError(
-			`${entry} links to a database that is not there. Bring it back, or remove the link to begin with an empty one.`,
+			`${entry} links to a missing database. Restore it, or remove the link to start with an empty one.`,
 		);
 	}
 
@@ -52,12 +52,12 @@ export const findCluster = async (dataDir: string, major: string): Promise<Clust
 			return null;
 		}
 
-		throw new EmbeddedPostgresError(`${directory} holds something that is no PostgreSQL database. Move it away.`);
+		throw new EmbeddedPostgresError(`${directory} contains something other than a PostgreSQL database. Move it away.`);
 	}
 
 	if (version.trim() !== major) {
 		throw new EmbeddedPostgresError(
-			`The database in ${directory} was made by PostgreSQL ${version.trim()}, this version of Oplink brings ` +
+			`The database in ${directory} was created by PostgreSQL ${version.trim()}; this version of Oplink includes ` +
 				`PostgreSQL ${major}, which cannot read it. Go back to the earlier version of Oplink, or dump the database ` +
 				`with PostgreSQL ${version.trim()} and restore it into an empty DATA_DIR.`,
 		);
@@ -77,7 +77,7 @@ const checkAccess = async (directory: string): Promise<Cluster> => {
 	if (isRoot() ? owner === 0 : owner !== process.getuid?.()) {
 		throw new EmbeddedPostgresError(
 			isRoot()
-				? `The database in ${directory} belongs to root, as whom PostgreSQL does not run. Give it to another user (chown -R).`
+				? `The database in ${directory} belongs to root, but PostgreSQL does not run as root. Give it to another user (chown -R).`
 				: `The database in ${directory} belongs to the user with id ${owner}. Run as that user or as root.`,
 		);
 	}
@@ -85,7 +85,7 @@ const checkAccess = async (directory: string): Promise<Cluster> => {
 	const identity = await clusterIdentity(directory);
 	if (!(await canEnter(identity, directory))) {
 		throw new EmbeddedPostgresError(
-			`The user with id ${owner}, whose the database in ${directory} is, cannot enter that folder. ` +
+			`The user with id ${owner}owns the database in ${directory}, but cannot enter that folder. ` +
 				`Let others pass through the folders above it (chmod o+x). ${elsewhere}`,
 		);
 	}

@@ -97,7 +97,7 @@ const leave = async ({postmaster, tethered, guard}: Session, cluster: Cluster, l
 		log.info('embedded PostgreSQL stopped');
 	} else {
 		tethered?.release();
-		log.info('embedded PostgreSQL goes on for another process');
+		log.info('embedded PostgreSQL keeps running for another process');
 	}
 
 	await guard.close();
@@ -122,7 +122,7 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 	let isStopping = false;
 	let recovery = Promise.resolve();
 	const recover = async (): Promise<void> => {
-		log.error('the embedded PostgreSQL went away: starting it again');
+		log.error('the embedded PostgreSQL stopped unexpectedly: restarting it');
 		while (!isStopping) {
 			try {
 				session = await enter();
@@ -130,7 +130,7 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 				log.info({postgres: session.postmaster.pid}, 'the embedded PostgreSQL is back');
 				return;
 			} catch (error) {
-				log.error({err: error}, 'the embedded PostgreSQL could not be started again');
+				log.error({err: error}, 'the embedded PostgreSQL could not be restarted');
 				await delay(RECOVERY_PAUSE_MS);
 			}
 		}

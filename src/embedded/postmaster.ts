@@ -53,7 +53,7 @@ const prepareSocketDir = async ({directory, identity}: Cluster): Promise<string>
 
 	const found = await lstat(folder);
 	if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o777) !== 0o700) {
-		throw new EmbeddedPostgresError(`${folder} exists and is not a private folder of ours: remove it.`);
+		throw new EmbeddedPostgresError(`${folder} exists and is not a private folder of Oplink: remove it.`);
 	}
 
 	return folder;
@@ -154,7 +154,7 @@ export const ensurePostmaster = async (
 
 		if (waited > START_TIMEOUT_MS) {
 			throw new EmbeddedPostgresError(
-				`The database in ${cluster.directory} did not get ready in 5 minutes. ${elsewhere}`,
+				`The database in ${cluster.directory} was not ready within 5 minutes. ${elsewhere}`,
 			);
 		}
 

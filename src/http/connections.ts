@@ -40,7 +40,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	server.on('connection', (socket: Socket) => {
 		if (sockets.size >= max) {
 			socket.destroy();
-			log.error({connections: max}, 'a connection is closed at once: there are as many as MAX_CONNECTIONS allows');
+			log.error({connections: max}, 'closing a connection: MAX_CONNECTIONS is reached');
 			return;
 		}
 

@@ -36,7 +36,7 @@ export const identityEventRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/webhooks/events/:id/replay',
-		summary: 'Apply an event of the identity provider once more',
+		summary: 'Replay an event of the identity provider',
 		refusals: [409, 502],
 		answer: identityEventAnswer,
 		credential: 'admin',

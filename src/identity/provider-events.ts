@@ -112,14 +112,14 @@ export const applyDelivery = async (
 ): Promise<IdentityVerdict> => {
 	const handle = handlers.get(type);
 	if (handle === undefined) {
-		services.log.debug({type}, 'an event of the identity provider that is not handled');
+		services.log.debug({type}, 'unhandled event of the identity provider');
 		return {outcome: 'IGNORED', reason: 'Events of this type change nothing here'};
 	}
 
 	if (!(await handle({services, by, id}, data))) {
-		services.log.warn({type, deliveryId: id}, 'an event of the identity provider without the ids it is about');
-		return {outcome: 'IGNORED', reason: 'It names nothing that could be found'};
+		services.log.warn({type, deliveryId: id}, 'an event of the identity provider lacks its ids');
+		return {outcome: 'IGNORED', reason: 'The event refers to unknown ids'};
 	}
 
-	return {outcome: 'APPLIED', reason: 'The mirror has what it told, or something newer'};
+	return {outcome: 'APPLIED', reason: 'The mirror is already up to date'};
 };

@@ -12,7 +12,7 @@ const reasonOf = (error: unknown): string =>
 		? error.message
 		: isConnectionFault(error)
 			? 'The database could not be reached'
-			: 'It failed here; the log of the server tells why';
+			: 'Processing failed; see the log of the server';
 
 const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: IdentityEvent): Promise<void> => {
 	const {db, clock, log} = services;
@@ -23,7 +23,7 @@ const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: Id
 		// Where this fails, too, the note says FAILED already.
 		await store
 			.settle(id, {outcome: 'FAILED', reason: reasonOf(error)}, clock.now())
-			.catch((cause: unknown) => log.warn({err: cause}, 'could not note why an event failed'));
+			.catch((cause: unknown) => log.warn({err: cause}, 'could not record why an event failed'));
 		throw error;
 	}
 };

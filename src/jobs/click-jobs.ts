@@ -20,7 +20,7 @@ export const createClickJobs = (
 		const work = dropOldClicks(db, {now: clock.now(), days: config.clickRetentionDays});
 		const {left} = await metrics.job('drop_clicks', work, (result) => result.left === null);
 		if (left !== null) {
-			log.info({reason: left}, 'old clicks stay until they are tried again');
+			log.info({reason: left}, 'could not drop old clicks; retrying later');
 		}
 
 		isDropDue ||= left === 'uncounted';

@@ -52,8 +52,8 @@ export const startJobs = (services: Services): (() => void) => {
 	const minutely = () => {
 		clicks.run();
 		// Nothing is made where nothing has changed; what has left room lets those in that wait for it.
-		background.run('make the association files', associationCache.shared());
-		background.run('do what time brings to billing', bill());
+		background.run('build the association files', associationCache.shared());
+		background.run('run scheduled billing tasks', bill());
 	};
 	hourly();
 	minutely();

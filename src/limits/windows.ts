@@ -41,14 +41,14 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 		if (!isAway && !isClosed) {
 			isAway = true;
 			outages += 1;
-			log.warn({err: error}, 'Redis does not decide; rate limits are kept on this machine until it does');
+			log.warn({err: error}, 'Redis is unavailable; enforcing rate limits on this machine');
 		}
 	};
 
 	const back = () => {
 		if (isAway && !isClosed) {
 			isAway = false;
-			log.info('Redis decides again; rate limits are shared again');
+			log.info('Redis is back; sharing rate limits');
 		}
 	};
 

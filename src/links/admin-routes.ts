@@ -129,7 +129,7 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/:id/qr.svg',
-		summary: 'The QR code of a link as SVG',
+		summary: 'QR code of a link as SVG',
 		otherAnswers: {304: null},
 		answer: svgAnswer,
 		credential: 'admin',
@@ -144,7 +144,7 @@ export const adminLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/:id/qr.png',
-		summary: 'The QR code of a link as PNG',
+		summary: 'QR code of a link as PNG',
 		otherAnswers: {304: null},
 		answer: pngAnswer,
 		credential: 'admin',

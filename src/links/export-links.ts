@@ -26,7 +26,7 @@ async function* lines(services: Services, organization: LinkOwner, first: LinkRo
 			batch = await store.after(last, BATCH);
 		}
 	} catch (error) {
-		request.log().error({err: error}, 'an export broke off');
+		request.log().error({err: error}, 'an export ended early');
 		throw error;
 	}
 }

@@ -71,5 +71,5 @@ export const idempotencyHeader = {
 		'Up to 255 characters. The same key and body within 24 hours answer as the first time; another body is 409.',
 };
 
-export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'The QR code of the short URL.'};
-export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'The QR code of the short URL.'};
+export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'QR code of the short URL.'};
+export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'QR code of the short URL.'};

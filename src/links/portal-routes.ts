@@ -83,7 +83,7 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id/qr.svg',
-		summary: 'The QR code of a link as SVG',
+		summary: 'QR code of a link as SVG',
 		otherAnswers: {304: null},
 		answer: svgAnswer,
 		credential: 'session',
@@ -98,7 +98,7 @@ export const portalLinkRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/links/:id/qr.png',
-		summary: 'The QR code of a link as PNG',
+		summary: 'QR code of a link as PNG',
 		otherAnswers: {304: null},
 		answer: pngAnswer,
 		credential: 'session',

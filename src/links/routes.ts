@@ -78,7 +78,7 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links/:id/qr.svg',
-		summary: 'The QR code of a link as SVG',
+		summary: 'QR code of a link as SVG',
 		otherAnswers: {304: null},
 		answer: svgAnswer,
 		credential: 'serverKey',
@@ -92,7 +92,7 @@ export const linkRoutes = [
 	route({
 		method: 'GET',
 		path: '/links/:id/qr.png',
-		summary: 'The QR code of a link as PNG',
+		summary: 'QR code of a link as PNG',
 		otherAnswers: {304: null},
 		answer: pngAnswer,
 		credential: 'serverKey',

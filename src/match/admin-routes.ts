@@ -11,7 +11,7 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/matches',
-		summary: 'List requests for a match, newest first',
+		summary: 'List match attempts, newest first',
 		answer: pageOf(matchAttemptAnswer),
 		credential: 'admin',
 		params: orgParams,
@@ -25,7 +25,7 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/matches/:id',
-		summary: 'Explain a request for a match',
+		summary: 'Explain a match attempt',
 		answer: matchAttemptAnswer,
 		credential: 'admin',
 		params: orgIdParams,
@@ -38,7 +38,7 @@ export const matchAttemptRoutes = [
 	route({
 		method: 'POST',
 		path: '/admin/organizations/:orgId/matches/simulate',
-		summary: 'Play a tap and a first open',
+		summary: 'Simulate a tap and a first open',
 		refusals: [410],
 		answer: simulationAnswer,
 		credential: 'admin',

@@ -9,7 +9,7 @@ export const portalMatchRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/matches',
-		summary: 'List requests for a match, newest first',
+		summary: 'List match attempts, newest first',
 		answer: pageOf(matchAttemptAnswer),
 		credential: 'session',
 		role: 'analyst',
@@ -21,7 +21,7 @@ export const portalMatchRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/matches/:id',
-		summary: 'Explain a request for a match',
+		summary: 'Explain a match attempt',
 		answer: matchAttemptAnswer,
 		credential: 'session',
 		role: 'analyst',

@@ -11,8 +11,8 @@ export const matchRoutes = [
 		path: '/match',
 		summary: 'Find the click that a first open came from',
 		headers: {
-			'X-API-Key': 'A CLIENT key confines guesses to its organization, and names whose misses are.',
-			Origin: 'Where a browser sends it, without a valid CLIENT key, tokens alone match.',
+			'X-API-Key': 'A CLIENT key confines guesses to its organization and attributes misses to it.',
+			Origin: 'Requests from a browser without a valid CLIENT key match by token only.',
 		},
 		answer: matchAnswer,
 		credential: 'none',

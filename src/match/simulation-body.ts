@@ -43,6 +43,6 @@ export const simulationBody = Joi.object<SimulationInput>({
 	referrer: Joi.boolean()
 		.when('platform', {is: 'Android', otherwise: Joi.valid(false)})
 		.default(isPlatform('Android'))
-		.messages({'any.only': '{{#label}} is of Android: iOS tells an app no referrer'}),
+		.messages({'any.only': '{{#label}} is only for Android: iOS has no install referrer'}),
 	apiKey: Joi.boolean().default(true),
 }).oxor('linkId', 'shortCode');

@@ -23,7 +23,7 @@ export const createMetrics = (clock: Clock) => {
 	});
 	const resolutions = createCounter({
 		name: 'oplink_resolutions_total',
-		help: 'Short links that were asked for, by what became of it.',
+		help: 'Short link requests by outcome.',
 		labels: ['outcome'],
 	});
 	const clicks = createCounter({
@@ -33,12 +33,12 @@ export const createMetrics = (clock: Clock) => {
 	});
 	const matches = createCounter({
 		name: 'oplink_matches_total',
-		help: 'Requests for a match by method and confidence of the answer; a miss has NONE and none.',
+		help: 'Match requests by method and confidence; a miss has NONE and none.',
 		labels: ['method', 'confidence'],
 	});
 	const refused = createCounter({
 		name: 'oplink_rate_limited_total',
-		help: 'Requests that a limit refused.',
+		help: 'Requests refused by a rate limit.',
 		labels: ['limit'],
 	});
 	const lags = createHistogram({
@@ -56,7 +56,7 @@ export const createMetrics = (clock: Clock) => {
 	const jobSuccess = createGauge(
 		{
 			name: 'oplink_job_last_success_timestamp_seconds',
-			help: 'When a job last ended well; 0 where it never did.',
+			help: 'Time of the last successful run of a job; 0 if none.',
 			labels: ['task'],
 			across: 'newest',
 		},

@@ -7,7 +7,7 @@ import {createGauge, type Metric} from './instruments.ts';
 /** What is in memory, and how often it is enough. */
 export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric[] => [
 	createGauge(
-		{name: 'oplink_link_cache_lookups_total', help: 'Links looked for in memory.', labels: ['result'], across: 'total'},
+		{name: 'oplink_link_cache_lookups_total', help: 'Link lookups in the cache.', labels: ['result'], across: 'total'},
 		() => {
 			const {hits, misses} = cache.figures();
 			return [
@@ -17,15 +17,15 @@ export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric
 		},
 	),
 	createGauge(
-		{name: 'oplink_link_cache_entries', help: 'Links in memory.', across: 'sum'},
+		{name: 'oplink_link_cache_entries', help: 'Links in the cache.', across: 'sum'},
 		() => cache.figures().entries,
 	),
 	createGauge(
-		{name: 'oplink_link_cache_bytes', help: 'What they take, reckoned.', across: 'sum'},
+		{name: 'oplink_link_cache_bytes', help: 'Estimated size of the cached links.', across: 'sum'},
 		() => cache.figures().bytes,
 	),
 	createGauge(
-		{name: 'oplink_link_cache_trusted', help: 'Whether links are answered from memory.', across: 'smallest'},
+		{name: 'oplink_link_cache_trusted', help: 'Whether links are served from the cache.', across: 'smallest'},
 		() => Number(cache.figures().isTrusted),
 	),
 ];
@@ -48,13 +48,13 @@ export const associationMetrics = (cache: Pick<AssociationCache, 'figures'>): Me
 		},
 	),
 	createGauge(
-		{name: 'oplink_association_file_limit_bytes', help: 'What Apple reads of its file.', across: 'largest'},
+		{name: 'oplink_association_file_limit_bytes', help: 'Size limit of Apple for its file.', across: 'largest'},
 		() => APPLE_LIMIT_BYTES,
 	),
 	createGauge(
 		{
 			name: 'oplink_association_file_waiting',
-			help: 'Organizations whose iOS app finds no room in the shared file.',
+			help: 'Organizations whose iOS app does not fit in the shared file.',
 			across: 'largest',
 		},
 		() => cache.figures().waiting,
@@ -69,10 +69,14 @@ export const journalMetrics = (journal: Pick<ClickJournal, 'figures'>): Metric[]
 	const [sum, largest, counter] = [metric('sum'), metric('largest'), metric('total')];
 	return [
 		sum('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', 'waitingBytes'),
-		largest('oplink_click_journal_oldest_waiting_seconds', 'How long the oldest of them waits.', 'oldestSeconds'),
-		counter('oplink_click_journal_drained_total', 'Clicks that came from the journal into the tables.', 'drained'),
-		counter('oplink_click_journal_direct_total', 'Clicks that no journal took, written to the tables.', 'direct'),
-		counter('oplink_click_journal_refused_total', 'Clicks that the database refused for good.', 'refused'),
-		counter('oplink_click_journal_lost_total', 'Clicks that nothing could keep.', 'lost'),
+		largest('oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', 'oldestSeconds'),
+		counter('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', 'drained'),
+		counter(
+			'oplink_click_journal_direct_total',
+			'Clicks written directly to the tables, without the journal.',
+			'direct',
+		),
+		counter('oplink_click_journal_refused_total', 'Clicks that the database rejected permanently.', 'refused'),
+		counter('oplink_click_journal_lost_total', 'Clicks lost.', 'lost'),
 	];
 };

@@ -32,8 +32,8 @@ export const processMetrics = (delay: IntervalHistogram): Metric[] => {
 		sum('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),
 		sum('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external),
 		lag('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the last scrape.', () => delay.mean),
-		lag('nodejs_eventloop_lag_p99_seconds', '99th percentile of it.', () => delay.percentile(99)),
-		lag('nodejs_eventloop_lag_max_seconds', 'Longest of it.', () => delay.max),
+		lag('nodejs_eventloop_lag_p99_seconds', '99th percentile of the event loop delay.', () => delay.percentile(99)),
+		lag('nodejs_eventloop_lag_max_seconds', 'Maximum event loop delay.', () => delay.max),
 		createGauge({name: 'oplink_build_info', help: 'Version.', labels: ['version', 'node'], across: 'largest'}, () => [
 			{labels: [packageVersion(), process.version], value: 1},
 		]),
@@ -53,7 +53,7 @@ export const poolMetrics = (db: Db): Metric[] => {
 				{labels: ['free'], value: pool.numFree()},
 			],
 		),
-		sum('oplink_database_connections_max', 'Most connections of the pool.', () => pool.max),
+		sum('oplink_database_connections_max', 'Maximum connections of the pool.', () => pool.max),
 		sum('oplink_database_waiting', 'Statements that wait for a connection.', () => pool.numPendingAcquires()),
 	];
 };

@@ -25,11 +25,11 @@ export const scrapeFigures = (services: Services): Figure[] => {
 export const workerFigures = (workers: number, answered: number): Figure[] =>
 	[
 		createGauge(
-			{name: 'oplink_workers', help: 'Processes that are to share the port.', across: 'largest'},
+			{name: 'oplink_workers', help: 'Expected processes that share the port.', across: 'largest'},
 			() => workers,
 		),
 		createGauge(
-			{name: 'oplink_workers_answered', help: 'Processes that this scrape tells of.', across: 'largest'},
+			{name: 'oplink_workers_answered', help: 'Processes included in this scrape.', across: 'largest'},
 			() => answered,
 		),
 	].map((metric) => metric.read());

@@ -28,7 +28,7 @@ const createAtProvider = async (services: Services, founding: Founding): Promise
 		// The user had none before, so whatever is there now was made here.
 		const made = isUnanswered(error)
 			? await provider.listMembershipsOfUser(session.userId).catch((failure: unknown) => {
-					log.warn({err: failure}, 'could not see whether an organization was made');
+					log.warn({err: failure}, 'could not check whether an organization was created');
 					return [];
 				})
 			: [];

@@ -17,7 +17,7 @@ export const portalOnboardingRoutes = [
 	route({
 		method: 'GET',
 		path: '/portal/onboarding/state',
-		summary: 'How far the caller has come',
+		summary: 'Get the onboarding progress of the caller',
 		refusals: [403],
 		answer: onboardingAnswer,
 		credential: 'user',
@@ -42,7 +42,7 @@ export const portalOnboardingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/onboarding/select-plan',
-		summary: 'Take the free plan',
+		summary: 'Select the free plan',
 		refusals: [409, 422],
 		answer: organizationAnswer,
 		credential: 'session',

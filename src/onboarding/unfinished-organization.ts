@@ -19,10 +19,10 @@ export const isNamed = (organization: ProviderOrganization, name: string): boole
 export const giveUp = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
 	const {log, provider} = services;
 	await discardOrganization(services, by, organizationId).catch((error: unknown) => {
-		log.error({err: error, organizationId}, 'could not note that an organization was given up');
+		log.error({err: error, organizationId}, 'could not record that an organization was abandoned');
 	});
 	await provider.deleteOrganization(organizationId).catch((error: unknown) => {
-		log.error({err: error, organizationId}, 'could not delete an organization that was given up');
+		log.error({err: error, organizationId}, 'could not delete an abandoned organization');
 	});
 };
 

@@ -37,7 +37,7 @@ const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> =
 	{
 		name: 'Admin: reports',
 		path: /^\/admin\/(?:clicks|organizations\/:orgId\/(?:stats|matches|audit-log|devices|users))\b/,
-		description: 'What happens, and what was done.',
+		description: 'Reports and audit.',
 	},
 	{
 		name: 'Admin: organizations',
@@ -45,7 +45,7 @@ const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> =
 		description: 'Organizations, their keys, apps and domains.',
 	},
 	{name: 'Admin: service', path: /^\/admin\//, description: 'The service and its ledger of payments.'},
-	{name: 'Webhooks', path: /^\/webhooks?\//, description: 'What the identity provider and the gateways tell.'},
+	{name: 'Webhooks', path: /^\/webhooks?\//, description: 'Events from the identity provider and the gateways.'},
 	{name: 'Operations', path: /^\//, description: 'Health, metrics, and this document.'},
 ];
 

@@ -81,7 +81,7 @@ export const organizationRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId',
-		summary: 'Delete an organization and all that is its own',
+		summary: 'Delete an organization and all its data',
 		refusals: [409, 502],
 		answer: deletedAnswer,
 		credential: 'admin',

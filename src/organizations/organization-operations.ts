@@ -74,7 +74,7 @@ export const updateOrganization = async (
 
 	const changed = await change(services, target, 'UPDATE', changes);
 	if (changed.name !== organization.name) {
-		services.background.run('tell the identity provider of a new name', renameAtProvider(services, changed));
+		services.background.run('send a new name to the identity provider', renameAtProvider(services, changed));
 	}
 
 	return changed;

@@ -35,7 +35,7 @@ export const portalOrganizationRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/organization',
-		summary: 'Delete the organization and all that is its own',
+		summary: 'Delete the organization and all its data',
 		refusals: [409],
 		answer: deletedAnswer,
 		credential: 'session',

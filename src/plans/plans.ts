@@ -66,7 +66,7 @@ export const planNamed = (plans: Plans, name: string): string | null => {
 export const storedPlan = (plans: Plans, stored: string | null, log: Logger): string | null => {
 	const name = stored === null ? null : planNamed(plans, stored);
 	if (stored !== null && name === null) {
-		log.warn({plan: stored}, 'an organization has a stored plan that is no plan; it counts as none');
+		log.warn({plan: stored}, 'organization has an unknown plan; treating it as no plan');
 	}
 
 	return name;

@@ -17,7 +17,7 @@ export const privacyRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/devices/:deviceId/data',
-		summary: 'Export all that is stored about a device',
+		summary: 'Export all data of a device',
 		answer: personalDataAnswer,
 		credential: 'admin',
 		params: deviceParams,
@@ -32,7 +32,7 @@ export const privacyRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/devices/:deviceId/data',
-		summary: 'Erase all that is stored about a device',
+		summary: 'Erase all data of a device',
 		answer: erasedAnswer,
 		credential: 'admin',
 		params: deviceParams,
@@ -47,7 +47,7 @@ export const privacyRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/users/:externalUserId/data',
-		summary: 'Export all that is stored about a user',
+		summary: 'Export all data of a user',
 		answer: personalDataAnswer,
 		credential: 'admin',
 		params: userParams,
@@ -62,7 +62,7 @@ export const privacyRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/admin/organizations/:orgId/users/:externalUserId/data',
-		summary: 'Erase all that is stored about a user',
+		summary: 'Erase all data of a user',
 		answer: erasedAnswer,
 		credential: 'admin',
 		params: userParams,

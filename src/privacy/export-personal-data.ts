@@ -37,7 +37,7 @@ async function* documentOf(head: Head, sections: Record<string, Read<{id: string
 
 		yield '}\n';
 	} catch (error) {
-		request.log().error({err: error}, 'an export of personal data broke off');
+		request.log().error({err: error}, 'an export of personal data ended early');
 		throw error;
 	}
 }

@@ -94,7 +94,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			}
 
 			answer(request, response, row, {isData, ip}).catch((error: unknown) => {
-				services.log.error({err: error}, 'a visit could not be answered in front of the routes');
+				services.log.error({err: error}, 'could not answer a visit in the hot path');
 				if (!response.headersSent) {
 					handOn(0);
 				}

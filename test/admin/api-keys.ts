@@ -136,10 +136,10 @@ test('with another OPLINK_KEY_SECRET keys work and are not shown, which log, doc
 	t.is((await send(other.own.url, 'GET', '/links', withKey)).status, 200);
 	const {serverKey} = (await admin(other.own).get(keysPath(acme.id))).body;
 	t.like(serverKey, {displayKey: null, displayKeyFault: 'OTHER_SECRET'});
-	t.true(lines.some((line) => line.includes('another OPLINK_KEY_SECRET')));
+	t.true(lines.some((line) => line.includes('different OPLINK_KEY_SECRET')));
 	const finding = await other.doctor();
 	t.is(finding.status, 'warn');
-	t.regex(finding.message, /^2 of 2: the key was encrypted with another OPLINK_KEY_SECRET/);
+	t.regex(finding.message, /^2 of 2: the key was encrypted with a different OPLINK_KEY_SECRET/);
 	t.regex((await other.shown()).stdout, /encrypted with another OPLINK_KEY_SECRET/);
 	await other.own.stop();
 

@@ -131,12 +131,12 @@ test('payment of a superseded checkout is voided and in REVIEW where the organiz
 		attempts.map(({status}) => status),
 		['REVIEW', 'PAID'],
 	);
-	t.is(attempts[0].last_error, 'The organization has a subscription already. The payment was voided.');
+	t.is(attempts[0].last_error, 'The organization already has a subscription. The payment was voided.');
 	const ledger = await ledgerOf(stage, owner);
 	t.deepEqual(ledger.map(({outcome, reason}) => `${outcome}: ${reason}`).toSorted(), [
 		'APPLIED: The subscription is ACTIVE on GROWTH.',
-		'IGNORED: The payment was given back already.',
-		'REVIEW: The organization has a subscription already. The payment was voided.',
+		'IGNORED: The payment was already refunded.',
+		'REVIEW: The organization already has a subscription. The payment was voided.',
 	]);
 });
 

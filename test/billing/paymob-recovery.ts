@@ -201,7 +201,7 @@ test.serial(
 		await runMinute(stage.portal);
 		t.is(heldFor(stage, owner), GROWTH);
 		const [attempt] = (await attemptsOf(stage, owner.organization.id)).filter(({status}) => status === 'REVIEW');
-		t.is(attempt.last_error, 'The organization has a subscription already. The payment was refunded.');
+		t.is(attempt.last_error, 'The organization already has a subscription. The payment was refunded.');
 		const refunds = stage.paymob.calls.filter(({path}) => path === '/api/acceptance/void_refund/refund').length;
 		stage.clock.advance(DAY);
 		await runMinute(stage.portal);

@@ -132,7 +132,7 @@ test('a checkout with a subscription, one that ops set included, is 409', async 
 		const {status, body} = await checkout(owner, 'SOLO');
 		t.like(
 			{status, ...body},
-			{status: 409, message: 'The organization has a subscription already. Change its plan instead.'},
+			{status: 409, message: 'The organization already has a subscription. Change its plan instead.'},
 		);
 	}
 });
@@ -147,7 +147,7 @@ for (const [route, sent] of Object.entries(changes)) {
 		const owner = await newOwner(stage);
 		const expected = {
 			status: 409,
-			message: 'The organization has no active subscription.',
+			message: 'The organization has no active subscription',
 			billingEndpoint: '/portal/billing/checkout-session',
 		};
 		for (const prepare of [async () => {}, () => checkout(owner)]) {
@@ -168,9 +168,9 @@ test('change-plan to ENTERPRISE or to what is no plan is 400, with and without a
 test('change-plan to the current plan, and resume of what is not canceled, are 409', async (t) => {
 	const owner = await subscribed(stage);
 	const same = await changePlan(owner, 'growth');
-	t.like({status: same.status, ...same.body}, {status: 409, message: 'The organization is on the plan GROWTH already'});
+	t.like({status: same.status, ...same.body}, {status: 409, message: 'The organization is already on the plan GROWTH'});
 	const resumed = await owner.caller.post('/portal/billing/resume');
-	t.like({status: resumed.status, ...resumed.body}, {status: 409, message: 'The subscription is not about to end'});
+	t.like({status: resumed.status, ...resumed.body}, {status: 409, message: 'The subscription is not scheduled to end'});
 });
 
 test('cancel, resume and portal-session take no fields', async (t) => {

@@ -79,7 +79,7 @@ test.serial(
 		stage.stripe.setCard(customer, 'works');
 		const {status, body} = await changePlan(owner, 'GROWTH');
 		t.is(status, 409);
-		t.like(body, {message: 'The renewal of the subscription has not been paid yet.'});
+		t.like(body, {message: 'The renewal of the subscription has not been paid yet'});
 		t.is(chargesOf(owner).length, 1);
 		t.like(await subscriptionOf(owner), {status: 'PAST_DUE', plan: 'SOLO'});
 		stage.stripe.pay(remote?.latest_invoice ?? '');

@@ -96,7 +96,7 @@ test('a signature that was made elsewhere verifies at its time, with a body that
 	);
 	t.is(status, 200);
 	const row = await service.services.db('gateway_events').where({event_key: 'evt_test_1'}).first();
-	t.like(row, {outcome: 'IGNORED', reason: 'It tells of nothing.'});
+	t.like(row, {outcome: 'IGNORED', reason: 'The event has no content.'});
 });
 
 for (const items of [
@@ -139,7 +139,7 @@ test('an event whose metadata names an attempt by a thousandfold nested array is
 	const body = `{"id":"evt_deep","type":"checkout.session.completed","data":{"object":${object}}}`;
 	t.is((await deliver(`t=${seconds()},v1=${v1(seconds(), body)}`, body)).status, 200);
 	const row = await stage.portal.services.db('gateway_events').where({event_key: 'evt_deep'}).first();
-	t.like(row, {outcome: 'IGNORED', reason: 'The subscription is not one of ours.'});
+	t.like(row, {outcome: 'IGNORED', reason: 'Oplink did not create this subscription.'});
 });
 
 for (const type of [

@@ -106,7 +106,7 @@ test('a database with rows in it is left alone, unless --force replaces them all
 	const before = await contents(db);
 	const refused = await restore();
 	t.is(refused.exitCode, 5);
-	t.regex(refused.stderr, /^Error: The database is not empty: there are rows in .*organizations/);
+	t.regex(refused.stderr, /^Error: The database is not empty: it has rows in .*organizations/);
 	t.is((await restore('--force')).exitCode, 2);
 	t.is(await contents(db), before);
 	const half = Readable.from([(await readFile(file)).subarray(0, 900)]);

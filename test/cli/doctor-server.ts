@@ -203,7 +203,7 @@ test.serial('hosts are the link domain and verified domains, with what their fil
 
 test.serial('the space that is left is a warning below 1 GiB, and a failure below 256 MiB', (t) => {
 	const gibibyte = 1024 ** 3;
-	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB are free for DATA_DIR /data'});
+	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB free for DATA_DIR /data'});
 	t.like(judgeSpace('/data', gibibyte - 1), {status: 'warn'});
-	t.like(judgeSpace('/data', gibibyte / 8), {status: 'fail', message: '128 MiB are free for DATA_DIR /data'});
+	t.like(judgeSpace('/data', gibibyte / 8), {status: 'fail', message: '128 MiB free for DATA_DIR /data'});
 });

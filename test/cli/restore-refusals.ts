@@ -39,7 +39,7 @@ const forged = (whole: Buffer, table: string, rows: (own: string[]) => Iterable<
 const lineOf = (text: string, word: string): string => text.split('\n').find((line) => line.includes(word)) ?? '';
 
 for (const [what, spoil, message] of [
-	['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 40), 'is not whole'],
+	['cut off', (whole: Buffer) => whole.subarray(0, whole.length - 40), 'is incomplete'],
 	[
 		'without its last line',
 		(whole: Buffer) =>
@@ -48,7 +48,7 @@ for (const [what, spoil, message] of [
 					.toString()
 					.replace(/\["end of backup".*\n/, ''),
 			),
-		'is not whole',
+		'is incomplete',
 	],
 	[
 		'with a title changed',
@@ -81,9 +81,9 @@ for (const [what, spoil, message] of [
 	[
 		'with bytes turned',
 		(whole: Buffer) => Buffer.from(whole.map((byte, index) => (index === whole.length >> 1 ? byte ^ 255 : byte))),
-		'damaged|not whole',
+		'damaged|incomplete',
 	],
-	['that is another file', () => Buffer.from('{"links": []}'), 'no backup of Oplink'],
+	['that is another file', () => Buffer.from('{"links": []}'), 'not an Oplink backup'],
 	[
 		'of a newer program',
 		(whole: Buffer) =>
@@ -104,12 +104,12 @@ for (const [what, spoil, message] of [
 	[
 		'with a click without a time',
 		(whole: Buffer) => forged(whole, 'clicks', () => ['{"occurred_at": "infinity"}']),
-		'a row is not',
+		'a row is invalid',
 	],
 	[
 		'with a line of 50 MB',
 		(whole: Buffer) => forged(whole, 'links', () => [`{"id": "${randomBytes(25_000_000).toString('hex')}"}`]),
-		'line \\d+ is not',
+		'line \\d+ is invalid',
 	],
 	[
 		'that is far larger than it looks',
@@ -117,7 +117,7 @@ for (const [what, spoil, message] of [
 			forged(whole, 'settings', () =>
 				Array.from({length: 150}, (_, index) => `{"name": "${index}", "value": "${'x'.repeat(1e6)}"}`),
 			),
-		'more tightly',
+		'compression ratio is higher',
 	],
 	[
 		'with a table twice',
@@ -135,7 +135,7 @@ for (const [what, spoil, message] of [
 	[
 		'with a head that is none',
 		(whole: Buffer) => gzipSync(gunzipSync(whole).toString().replace(/^.*\n/, '["oplink backup",1,null]\n')),
-		'line 1 is not',
+		'line 1 is invalid',
 	],
 ] as const) {
 	test(`a backup ${what} is refused, and nothing is changed`, async (t) => {

@@ -98,7 +98,7 @@ test('a database of another major version is refused with both versions named', 
 	await writeFile(path.join(directory, 'PG_VERSION'), '12\n');
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
 		name: 'EmbeddedPostgresError',
-		message: /was made by PostgreSQL 12, this version of Oplink brings PostgreSQL \d+/,
+		message: /was created by PostgreSQL 12; this version of Oplink includes PostgreSQL \d+/,
 	});
 });
 
@@ -121,7 +121,7 @@ test('a database of another major version is refused with both versions named', 
 
 		await rm(first.directory, {recursive: true});
 		await t.throwsAsync(startEmbeddedPostgres({dataDir: moved, log: silent}), {
-			message: /links to a database that is not there/,
+			message: /links to a missing database/,
 		});
 	},
 );

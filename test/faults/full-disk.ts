@@ -55,9 +55,9 @@ test('a full disk under the journal: pages go on, clicks go to the database, and
 	const sent = loads.reduce((sum, load) => sum + load.sent, 0);
 	t.is((await db('clicks').select('id')).length, sent);
 	t.is((await db('match_clicks').select('id')).length, sent);
-	t.is(logged.filter((line) => line.includes('the click journal cannot be written')).length, 1);
+	t.is(logged.filter((line) => line.includes('cannot write the click journal')).length, 1);
 	t.deepEqual(
-		logged.filter((line) => line.includes('"level":"error"') && !line.includes('cannot be written')),
+		logged.filter((line) => line.includes('"level":"error"') && !line.includes('cannot write the click journal')),
 		[],
 	);
 });

@@ -53,7 +53,7 @@ test('what changes nothing is IGNORED with its reason', async (t) => {
 	taken(t, await portal.provider.deliver(portal, portal.provider.event('sms.created', {id: 'sms_1'})));
 	t.like((await kept('sms.created'))[0], {outcome: 'IGNORED', reason: 'Events of this type change nothing here'});
 	taken(t, await portal.provider.deliver(portal, portal.provider.event('user.updated', {})));
-	t.like((await kept('user.updated'))[0], {outcome: 'IGNORED', reason: 'It names nothing that could be found'});
+	t.like((await kept('user.updated'))[0], {outcome: 'IGNORED', reason: 'The event refers to unknown ids'});
 });
 
 test('what fails is FAILED, is refused so that it comes again, and is APPLIED then', async (t) => {
@@ -71,7 +71,7 @@ test('what fails is FAILED, is refused so that it comes again, and is APPLIED th
 	t.is(refused?.status, 500);
 	t.like((await kept(event.type, own))[0], {
 		outcome: 'FAILED',
-		reason: 'It failed here; the log of the server tells why',
+		reason: 'Processing failed; see the log of the server',
 	});
 	await db.raw('ALTER TABLE away RENAME TO channels');
 	taken(t, await own.provider.deliver(own, event));

@@ -44,8 +44,8 @@ const admittedOf = async ({limiter}: Started, subject: string, count: number): P
 	return waits.filter((wait) => wait === 0).length;
 };
 
-const OUTAGE = 'warn: Redis does not decide; rate limits are kept on this machine until it does';
-const RECOVERY = 'info: Redis decides again; rate limits are shared again';
+const OUTAGE = 'warn: Redis is unavailable; enforcing rate limits on this machine';
+const RECOVERY = 'info: Redis is back; sharing rate limits';
 
 /**
  * What was logged: each outage once when it begins and once when it ends. On a busy machine an answer may come too late

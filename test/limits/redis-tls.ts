@@ -38,7 +38,7 @@ test('a rediss:// server with a private authority decides limits where NODE_EXTR
 
 test('without its authority a rediss:// server is not used: limits are kept here, and the log says why', async (t) => {
 	const {url, child, ended, printed, stderr} = await startServer(t, {});
-	await printed(/Redis does not decide/);
+	await printed(/Redis is unavailable; enforcing/);
 	const {status, body} = await send(url, 'GET', '/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
 	child.kill('SIGTERM');

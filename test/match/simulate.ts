@@ -183,6 +183,6 @@ test('what cannot be played is refused', async (t) => {
 		'timezone',
 		'unknown',
 	]);
-	t.regex((await simulate(service, acme, {referrer: true})).text, /iOS tells an app no referrer/);
+	t.regex((await simulate(service, acme, {referrer: true})).text, /iOS has no install referrer/);
 	t.is((await simulate(service, acme, {linkId: gone.id, shortCode: 'x'})).status, 400);
 });

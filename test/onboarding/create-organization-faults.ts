@@ -128,7 +128,7 @@ test('an attempt that the provider heard alone is the organization of its user a
 	await createOrganization(portal, newcomer(portal), name);
 	const {status, body} = await mona.caller.post(path, {name});
 	t.is(status, 409);
-	t.is(body.message, `An organization named '${name}' exists already`);
+	t.is(body.message, `An organization named '${name}' already exists`);
 	const state = await mona.caller.get('/portal/onboarding/state');
 	t.like(state.body, {organization: {name}, nextStep: 'select-plan'});
 	const {there, here} = await organizationsNamed(portal, name);

@@ -67,7 +67,7 @@ test('events that come while a name in use is refused leave nothing', async (t) 
 	const {status, body} = await lisa.caller.post(path, {name});
 	await delivered();
 	t.is(status, 409);
-	t.is(body.message, `An organization named '${name}' exists already`);
+	t.is(body.message, `An organization named '${name}' already exists`);
 	const {there, here} = await organizationsNamed(portal, name);
 	t.deepEqual([there.length, here.length], [1, 1]);
 	t.like((await lisa.caller.get('/portal/onboarding/state')).body, {organization: null});

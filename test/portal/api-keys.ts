@@ -59,11 +59,11 @@ for (const plan of ['STARTER', 'SOLO', null]) {
 		t.deepEqual({status, body}, {status: 200, body: locked});
 		const answer = await somebody.caller.post(`${keys}/SERVER/regenerate`);
 		if (plan === null) {
-			refused(t, answer, {status: 402, message: 'Select a plan first.', code: 'PLAN_NOT_SELECTED'});
+			refused(t, answer, {status: 402, message: 'Select a plan first', code: 'PLAN_NOT_SELECTED'});
 		} else {
 			refused(t, answer, {
 				status: 403,
-				message: 'Your plan does not include the feature api_access.',
+				message: 'Your plan does not include the feature api_access',
 				code: 'FEATURE_NOT_AVAILABLE',
 			});
 			t.is(answer.body.feature, 'api_access');

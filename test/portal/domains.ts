@@ -20,7 +20,7 @@ const domains = '/portal/domains';
 const notFound = {status: 404, message: 'Domain not found'};
 const unavailable = {
 	status: 403,
-	message: 'Your plan does not include the feature custom_domains.',
+	message: 'Your plan does not include the feature custom_domains',
 	code: 'FEATURE_NOT_AVAILABLE',
 };
 
@@ -92,7 +92,7 @@ test('without a plan a domain is 402, and so is one more than the quota', async 
 	const without = await member(portal, {plan: null, role: 'admin'});
 	refused(t, await without.caller.post(domains, {hostname: freshHost()}), {
 		status: 402,
-		message: 'Select a plan first.',
+		message: 'Select a plan first',
 		code: 'PLAN_NOT_SELECTED',
 	});
 	const {caller} = await member(portal, {role: 'admin'});

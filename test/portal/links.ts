@@ -83,13 +83,13 @@ test('plan, app configuration, quota and conflict bind a member as they bind a k
 	const without = await member(portal, {plan: null, role: 'developer'});
 	refused(t, await without.caller.post(links, {path: '/a'}), {
 		status: 402,
-		message: 'Select a plan first.',
+		message: 'Select a plan first',
 		code: 'PLAN_NOT_SELECTED',
 	});
 	const unconfigured = await member(portal, {appConfig: null, role: 'developer'});
 	refused(t, await unconfigured.caller.post(links, {path: '/a'}), {
 		status: 428,
-		message: 'Register an app configuration before the first link.',
+		message: 'Register an app configuration before the first link',
 		code: 'APP_CONFIG_REQUIRED',
 	});
 	const {organization: acme, caller} = await member(portal, {plan: 'STARTER', role: 'developer'});

@@ -42,14 +42,14 @@ const mistakes: Mistake[] = [
 			'GRANT ALL ON SCHEMA public TO app; CREATE TABLE migrations (id int, name text, migration_time timestamptz)',
 		],
 		url: () => server.url('otherowner', 'app'),
-		says: /a right is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
+		says: /a privilege is missing \(permission denied for table migrations\)\. Grant it, or make the user/,
 	},
 	{
 		name: 'tables of another program',
 		made: ['CREATE DATABASE othertables'],
 		inside: ['othertables', 'CREATE TABLE organizations (id int)'],
 		url: () => server.url('othertables'),
-		says: /the schema holds what another program made \(relation "organizations" already exists\)/,
+		says: /the schema contains objects of another program \(relation "organizations" already exists\)/,
 	},
 	{
 		name: 'a database that only reads',
@@ -87,17 +87,17 @@ const mistakes: Mistake[] = [
 	{
 		name: 'a user whom pg_hba.conf refuses',
 		url: () => server.url('postgres', 'refused'),
-		says: /the user is not let in \(pg_hba\.conf rejects connection/,
+		says: /the user may not connect \(pg_hba\.conf rejects connection/,
 	},
 	{
 		name: 'a user who has to come by TLS',
 		url: () => server.url('postgres', 'guarded'),
-		says: /lets nobody in without TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
+		says: /requires TLS \(no pg_hba\.conf entry .*\)\. Add sslmode=verify-full to DATABASE_URL/,
 	},
 	{
 		name: 'a certificate of a CA that is not named',
 		url: () => server.url('postgres', 'admin', '?sslmode=require'),
-		says: /certificate of the server is by a CA that is not trusted here \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
+		says: /the CA of the server certificate is not trusted \(.*\)\. Name the file of that CA: sslrootcert=FILE/,
 	},
 	{
 		name: 'a certificate for another name',
@@ -187,10 +187,10 @@ test('whatever the database sets for its sessions, it is migrated, ready and wri
 });
 
 for (const [code, message, expected] of [
-	['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /nothing takes connections there \(connect ECONNREFUSED/],
-	['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the name of the host is not known \(getaddrinfo ENOTFOUND/],
+	['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1', /the connection was refused \(connect ECONNREFUSED/],
+	['ENOTFOUND', 'getaddrinfo ENOTFOUND db.example', /the host name cannot be resolved \(getaddrinfo ENOTFOUND/],
 	[undefined, 'timeout expired', /the host does not answer/],
-	['57P03', 'the database system is starting up', /starts, recovers or stops/],
+	['57P03', 'the database system is starting up', /is starting, recovering or stopping/],
 	['53300', 'sorry, too many clients already', /no connection is free/],
 ] as const) {
 	test(`${code ?? message} is waited for, and then one sentence`, (t) => {

@@ -93,7 +93,7 @@ test('an address is invited once, without case', async (t) => {
 	t.is((await admin.caller.post(path, {email, role: 'VIEWER'})).status, 201);
 	const {status, body} = await admin.caller.post(path, {email: email.toUpperCase(), role: 'ADMIN'});
 	t.is(status, 409);
-	t.is(body.message, `${email} has an open invitation already`);
+	t.is(body.message, `${email} already has an open invitation`);
 	t.is(openInvitations(portal, admin).length, 1);
 });
 

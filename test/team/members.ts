@@ -128,7 +128,7 @@ test('the last owner stays', async (t) => {
 		await ops(portal).caller.delete(`${at(owner)}?orgId=${owner.organization.id}`),
 	]) {
 		t.is(answer.status, 409);
-		t.is(answer.body.message, 'The organization must keep an owner. Make somebody else an owner first.');
+		t.is(answer.body.message, 'The organization must keep an owner. Make another member an owner first.');
 	}
 
 	t.is((await owner.caller.patch(at(owner), {role: 'OWNER'})).status, 200);

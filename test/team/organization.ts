@@ -70,7 +70,7 @@ test('a name in use is 409, without case', async (t) => {
 	const name = other.organization.name.toUpperCase();
 	const {status, body} = await one.caller.patch(path, {name});
 	t.is(status, 409);
-	t.is(body.message, `An organization named '${name}' exists already`);
+	t.is(body.message, `An organization named '${name}' already exists`);
 	t.is((await one.caller.get(path)).body.name, one.organization.name);
 });
 

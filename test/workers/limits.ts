@@ -46,7 +46,7 @@ for (const {name, env} of [
 ]) {
 	let workers: Workers;
 	let provider: IdentityProvider;
-	const outages = () => [...workers.stderr().matchAll(/Redis (does not decide|decides again)/g)].length;
+	const outages = () => [...workers.stderr().matchAll(/Redis (is unavailable; enforcing|is back; sharing)/g)].length;
 	test.serial.before(async () => {
 		provider = await startIdentityProvider({clock: createClock(0)});
 		workers = await startWorkers({...provider.env, ...env});

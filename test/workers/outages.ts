@@ -102,5 +102,5 @@ test('two workers without the Redis that is configured: limits hold across them'
 	t.is(await matches(workers, newAddress(workers)), max);
 	const {status, body} = await anonymous(workers.service).get('/health/ready');
 	t.deepEqual([status, body.checks.redis], [200, 'unavailable']);
-	t.is([...workers.stderr().matchAll(/Redis does not decide/g)].length, 1);
+	t.is([...workers.stderr().matchAll(/Redis is unavailable; enforcing/g)].length, 1);
 });

@@ -60,7 +60,7 @@ const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> 
 	const {paymob, organization, row} = renewal;
 	const card = await chargeableCard(paymob, organization.id);
 	if (card === null) {
-		await fail(renewal, attempt, 'There is no saved card that can be charged.');
+		await fail(renewal, attempt, 'No saved card can be charged.');
 		return;
 	}
 

@@ -19,7 +19,7 @@ const ignored = (reason: string): Outcome => ({outcome: 'IGNORED', reason});
 
 /** What becomes, or became, of a payment that is not kept, as the ledger says it. */
 export const givenBack = (status: ReversalStatus): string =>
-	status === 'PENDING' ? 'The payment is to be given back.' : `The payment was ${status.toLowerCase()}.`;
+	status === 'PENDING' ? 'The payment is to be refunded.' : `The payment was ${status.toLowerCase()}.`;
 
 /** Notes that money is to be given back; that is done outside of the transaction, by `give-back.ts`. */
 const putAside = async (
@@ -28,7 +28,7 @@ const putAside = async (
 	reason: string,
 ): Promise<Outcome> => {
 	const {organizationId, id: attemptId, status} = attempt;
-	paymob.log.error({organizationId, attemptId, transactionId: transaction.id}, `a payment is given back: ${reason}`);
+	paymob.log.error({organizationId, attemptId, transactionId: transaction.id}, `refunding a payment: ${reason}`);
 	if (status !== 'PAID' && status !== 'REVIEW') {
 		const changes = {status: 'REVIEW', transactionId: transaction.id, lastError: reason} as const;
 		await createAttemptStore(trx).update(organizationId, attemptId, changes, now);
@@ -56,14 +56,14 @@ const applyPayment = async (place: Place, transaction: PaymobTransaction): Promi
 	const reversal = await createPaymentReversalStore(trx).lock(transaction.id);
 	if (reversal !== null) {
 		return reversal.reason === null
-			? ignored('The payment was given back already.')
+			? ignored('The payment was already refunded.')
 			: {outcome: 'REVIEW', reason: `${reversal.reason} ${givenBack(reversal.status)}`};
 	}
 
 	const settled = await attempts.findByTransaction('GATEWAY_B', transaction.id);
 	if (settled !== null) {
 		return settled.id === attempt.id
-			? ignored(`The attempt is ${attempt.status} by this payment already.`)
+			? ignored(`This payment already made the attempt ${attempt.status}.`)
 			: {outcome: 'REVIEW', reason: `The payment has settled the attempt ${settled.id} already.`};
 	}
 
@@ -72,7 +72,7 @@ const applyPayment = async (place: Place, transaction: PaymobTransaction): Promi
 		const {organizationId, id: attemptId, status} = attempt;
 		paymob.log.error(
 			{organizationId, attemptId, transactionId: transaction.id},
-			`a payment is not as asked: ${mismatch}`,
+			`a payment does not match its attempt: ${mismatch}`,
 		);
 		if (status !== 'PAID' && status !== 'REVIEW') {
 			const changes = {status: 'REVIEW', transactionId: transaction.id, lastError: mismatch} as const;
@@ -110,8 +110,8 @@ const applyReversal = async (place: Place, transaction: PaymobTransaction): Prom
 		}
 
 		return known.status === 'PENDING'
-			? {outcome: 'APPLIED', reason: 'The payment that was not to be kept was given back.'}
-			: ignored('The payment was given back already.');
+			? {outcome: 'APPLIED', reason: 'The payment was refunded as planned.'}
+			: ignored('The payment was already refunded.');
 	}
 
 	const {organizationId, id: attemptId} = attempt;
@@ -128,7 +128,7 @@ const applyReversal = async (place: Place, transaction: PaymobTransaction): Prom
 		now,
 	);
 	if (attempt.transactionId !== transaction.id || attempt.status !== 'PAID') {
-		return ignored('The payment was given back before it counted for anything.');
+		return ignored('The payment was refunded before it took effect.');
 	}
 
 	if (hasOpened(place) && isLive(row)) {
@@ -136,16 +136,16 @@ const applyReversal = async (place: Place, transaction: PaymobTransaction): Prom
 		await endSubscription(trx, row, {by: gatewayB, now});
 		return {
 			outcome: 'APPLIED',
-			reason: 'The payment of the running period was given back: the subscription is CANCELED.',
+			reason: 'The payment of the current period was refunded: the subscription is CANCELED.',
 		};
 	}
 
 	if (attempt.purpose === 'UPGRADE' && isLive(row) && row.plan === attempt.plan) {
-		paymob.log.error({organizationId, attemptId}, 'the payment of a change of plan was given back; the plan stays');
-		return {outcome: 'REVIEW', reason: `The payment of the change to ${attempt.plan} was given back; the plan stays.`};
+		paymob.log.error({organizationId, attemptId}, 'the payment of a plan change was refunded; the plan stays');
+		return {outcome: 'REVIEW', reason: `The payment of the change to ${attempt.plan} was refunded; the plan stays.`};
 	}
 
-	return ignored('The payment of an earlier period was given back.');
+	return ignored('The payment of an earlier period was refunded.');
 };
 
 /** A try was refused. The customer may try again on the gateway's page; a charge of a saved card is over. */
@@ -179,14 +179,14 @@ const applyTo = (place: Place, transaction: PaymobTransaction): Promise<Outcome>
 	}
 
 	if (transaction.hasParent) {
-		return ignored('It is a refund or a void, which its payment tells of.');
+		return ignored('It is a refund or a void; the callback of its payment covers it.');
 	}
 
 	if (transaction.isRefunded) {
-		return ignored('A part of the payment was refunded, which changes nothing.');
+		return ignored('The payment was refunded in part, which changes nothing.');
 	}
 
-	return transaction.success ? ignored('It is no payment.') : applyDecline(place);
+	return transaction.success ? ignored('It is not a payment.') : applyDecline(place);
 };
 
 /**

@@ -27,7 +27,7 @@ export const createCardCipher = (keySecret: string | null, gatewaySecret: string
 				}
 			}
 
-			log.warn('a saved card could not be decrypted: the secret that it was sealed with is not configured now');
+			log.warn('a saved card could not be decrypted: the secret that encrypted it is not configured');
 			return null;
 		},
 	};

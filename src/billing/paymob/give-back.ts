@@ -82,7 +82,7 @@ const giveBack = async (paymob: Paymob, {transactionId, tries: before}: PaymentR
 	const earlier = before === 0 ? null : await alreadyDone(paymob, transactionId);
 	const status = earlier ?? (await undo(paymob, claimed));
 	if (status === null) {
-		log.error({transactionId, organizationId: claimed.organizationId}, 'gateway B refuses to give a payment back');
+		log.error({transactionId, organizationId: claimed.organizationId}, 'gateway B refused a refund');
 		return;
 	}
 
@@ -101,7 +101,7 @@ export const giveBackPayments = async (paymob: Paymob, isStopping = () => false)
 		try {
 			await giveBack(paymob, reversal);
 		} catch (error) {
-			log.error({err: error, transactionId: reversal.transactionId}, 'a payment could not be given back');
+			log.error({err: error, transactionId: reversal.transactionId}, 'a payment could not be refunded');
 		}
 	}
 };

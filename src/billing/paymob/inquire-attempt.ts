@@ -25,7 +25,7 @@ const receiveCards = async (paymob: Paymob, orderId: string): Promise<void> => {
 			await receiveAnswer(paymob, 'TOKEN', card);
 		}
 	} catch (error) {
-		paymob.log.warn({err: error, orderId}, 'the saved cards of an order could not be asked for');
+		paymob.log.warn({err: error, orderId}, 'could not request the saved cards of an order');
 	}
 };
 
@@ -38,7 +38,7 @@ const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<voi
 	const attempts = createAttemptStore(db);
 	if (attempt.chargedAt !== null) {
 		if (isOlderThan(attempt.chargedAt, PATIENCE_MINUTES, now)) {
-			const reason = 'The gateway knows of no charge.';
+			const reason = 'The gateway has no charge.';
 			await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: gatewayB, now}));
 		}
 	} else if (isTry(attempt)) {
@@ -74,7 +74,12 @@ export const inquireAttempt = async (paymob: Paymob, attempt: BillingAttempt): P
 		await closeUnpaid(paymob, after);
 	} else if (after?.status === 'SUPERSEDED' && after.chargedAt !== null && !mayBePending) {
 		// It was answered for, and took nothing: nobody has to ask again.
-		await attempts.update(organizationId, id, {status: 'FAILED', lastError: 'The charge took nothing.'}, clock.now());
+		await attempts.update(
+			organizationId,
+			id,
+			{status: 'FAILED', lastError: 'The charge did not collect any money.'},
+			clock.now(),
+		);
 	}
 };
 

@@ -16,29 +16,29 @@ const isSame = (one: Date | null, other: Date | null): boolean =>
  */
 const judgeFirst = ({status}: BillingAttempt, row: Subscription): Judgement => {
 	const replaces = !isLive(row) || (row.gateway === 'MANUAL' && status !== 'SUPERSEDED');
-	return replaces ? {does: 'ACTIVATE'} : giveBack('The organization has a subscription already.');
+	return replaces ? {does: 'ACTIVATE'} : giveBack('The organization already has a subscription.');
 };
 
 /** The rest of the running period on a dearer plan: only while that period runs, because only its rest was paid. */
 const judgeUpgrade = ({plans}: Prices, attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
 	const {currentPeriodEnd: end} = row;
 	if (attempt.status === 'SUPERSEDED') {
-		return giveBack('A later change of plan has taken its place.');
+		return giveBack('A later plan change replaced it.');
 	}
 
 	if (!isLive(row) || !isSame(attempt.periodEnd, end) || end === null || now >= end) {
-		return giveBack('The period whose rest it pays is over.');
+		return giveBack('The period it pays for is over.');
 	}
 
 	return (plans[attempt.plan]?.prices.EGP ?? 0) > (plans[row.plan]?.prices.EGP ?? 0)
 		? {does: 'UPGRADE'}
-		: giveBack(`The subscription is on ${row.plan} already.`);
+		: giveBack(`The subscription is already on ${row.plan}.`);
 };
 
 /** The period that follows the one of the row. */
 const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
 	if (!isSame(attempt.periodStart, row.currentPeriodEnd)) {
-		return giveBack('Its period is paid already.');
+		return giveBack('Its period is already paid.');
 	}
 
 	// Late, after the subscription ended: it must not come back by itself, except where it was about to go on.
@@ -53,7 +53,7 @@ type Prices = {plans: Readonly<Record<string, {prices: {EGP: number}}>>};
 /** What a payment of the right amount does to the organization's row (contract/billing 9). */
 export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subscription, now: Date): Judgement => {
 	if (attempt.status === 'PAID' || attempt.status === 'REVIEW') {
-		return giveBack('It is a second payment of what was paid already.');
+		return giveBack('It is a duplicate payment.');
 	}
 
 	if (attempt.purpose === 'FIRST') {
@@ -61,7 +61,7 @@ export const judgePayment = (prices: Prices, attempt: BillingAttempt, row: Subsc
 	}
 
 	if (row.gateway !== 'GATEWAY_B') {
-		return giveBack('The organization is not paid for through this gateway any more.');
+		return giveBack('The organization no longer pays through this gateway.');
 	}
 
 	return attempt.purpose === 'UPGRADE' ? judgeUpgrade(prices, attempt, row, now) : judgeRenewal(attempt, row, now);
@@ -74,7 +74,7 @@ export const mismatchOf = (
 	integrationIds: ReadonlyArray<string | null>,
 ): string | null => {
 	if (amount !== attempt.amount || currency !== attempt.currency) {
-		return `${amount} ${currency} was paid where ${attempt.amount} ${attempt.currency} was asked for.`;
+		return `${amount} ${currency} was paid instead of ${attempt.amount} ${attempt.currency}.`;
 	}
 
 	return integrationIds.includes(integrationId) ? null : `It was paid through the integration ${integrationId}.`;

@@ -75,7 +75,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 		const now = clock.now();
 		if (bearer === null || bearer.until <= now) {
 			if (config.apiKey === null) {
-				throw gatewayFailed(new Error('gateway B: PAYMOB_API_KEY is not set, so nothing can be inquired'));
+				throw gatewayFailed(new Error('gateway B: PAYMOB_API_KEY is not set, so payments cannot be queried'));
 			}
 
 			const {body} = await ask({
@@ -100,7 +100,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 
 		const answer = first.status === 401 ? await ask(callWith(await bearerToken()), accepts) : first;
 		if (answer.status === 401) {
-			throw gatewayFailed(new Error('gateway B: the API key is refused'));
+			throw gatewayFailed(new Error('gateway B rejected the API key'));
 		}
 
 		return answer.status === 404 ? null : answer.body;

@@ -40,7 +40,7 @@ export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 
 		const outcome = await chargeCard(paymob, attempt, payer, card);
 		if (outcome === 'UNANSWERED') {
-			throw gatewayFailed(new Error('gateway B: nobody can tell whether a saved card was charged'));
+			throw gatewayFailed(new Error('gateway B: the outcome of a saved-card charge is unknown'));
 		}
 
 		if (outcome === 'DECLINED') {

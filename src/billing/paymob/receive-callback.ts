@@ -126,7 +126,7 @@ const applierFor = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, '
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(parsed(payload));
 		return transaction === null
-			? verdict('IGNORED', 'It is no transaction.')
+			? verdict('IGNORED', 'It is not a transaction.')
 			: applierOfTransaction(paymob, transaction);
 	}
 
@@ -138,7 +138,7 @@ const applierFor = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, '
 			: (trx) => applyCard(paymob, trx, card);
 	}
 
-	return verdict('IGNORED', "The gateway's own subscriptions are not used.");
+	return verdict('IGNORED', 'Subscriptions managed by the gateway are not used.');
 };
 
 /** What applies an event of the ledger again. @throws 503 where the gateway is off. */
@@ -186,7 +186,7 @@ export const receivePaymobCallback = async (
 	metrics.webhook('gateway_b', createdAt(body));
 	const event = eventOf(paymob, kind, body);
 	if (event === null) {
-		paymob.log.warn({kind}, 'a callback of gateway B cannot be read');
+		paymob.log.warn({kind}, 'invalid callback from gateway B');
 		return;
 	}
 
@@ -196,6 +196,6 @@ export const receivePaymobCallback = async (
 
 	const {outcome} = await receiveEvent(paymob, event, await applierFor(paymob, event));
 	if (outcome === 'REVIEW') {
-		background.run('give payments back', giveBackPayments(paymob));
+		background.run('refund payments', giveBackPayments(paymob));
 	}
 };

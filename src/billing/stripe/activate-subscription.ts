@@ -34,10 +34,10 @@ export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promi
 
 	await recordStripeInvoices(place, paid, plan);
 	if (status === 'REVIEW') {
-		return {outcome: 'IGNORED', reason: 'It is known that it was paid and has ended; the invoice is kept.', ...about};
+		return {outcome: 'IGNORED', reason: 'It was paid and has ended; the invoice is kept.', ...about};
 	}
 
-	const reason = 'It was paid and has ended before we were told of it; nothing is activated.';
+	const reason = 'It was paid and ended before the event arrived; nothing is activated.';
 	services.log.error(about, reason);
 	const changes = {status: 'REVIEW', transactionId: first.id ?? null, lastError: reason} as const;
 	await attempts.update(organizationId, id, changes, now);
@@ -64,8 +64,8 @@ export const activate = async (place: Place, row: Subscription | null, payment: 
 
 	const attempts = createAttemptStore(trx);
 	if (isOtherPrice(remote, attempt)) {
-		const reason = `The price ${remote.priceId} was paid where ${attempt.priceId} was asked for; nothing is activated.`;
-		services.log.error({...about, priceId: remote.priceId}, 'a paid price is not the one that was asked for');
+		const reason = `The price ${remote.priceId} was paid instead of ${attempt.priceId}; nothing is activated.`;
+		services.log.error({...about, priceId: remote.priceId}, 'a paid price differs from the requested one');
 		await attempts.update(organizationId, attempt.id, {status: 'REVIEW', lastError: reason}, now);
 		return {outcome: 'REVIEW', reason, ...about};
 	}

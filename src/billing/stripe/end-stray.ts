@@ -56,7 +56,7 @@ const strayOf = async (
 	const row = await createSubscriptionStore(db).findOf(organizationId);
 	const attempt = attemptId === null ? null : await createAttemptStore(db).find(organizationId, attemptId);
 	return isSecond(row, remote, attempt)
-		? {why: 'The organization has a subscription already', organizationId, attemptId}
+		? {why: 'The organization already has a subscription', organizationId, attemptId}
 		: null;
 };
 
@@ -95,7 +95,7 @@ const refund = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string>
 
 	return refusals.length === 0
 		? 'its payment was refunded'
-		: `its payment could not be refunded (${refusals.join(', ')}), which is left to you`;
+		: `its payment could not be refunded (${refusals.join(', ')}); refund it by hand`;
 };
 
 /**

@@ -21,7 +21,7 @@ export type Meaning =
 const ownerOf = (metadata: Stripe.Metadata | null | undefined): string | null =>
 	uuidOrNull(metadata?.['attemptId']) === null ? null : uuidOrNull(metadata?.['orgId']);
 
-const nothing = (reason = 'It tells of no subscription.'): Meaning => ({kind: 'nothing', reason});
+const nothing = (reason = 'The event has no subscription.'): Meaning => ({kind: 'nothing', reason});
 
 const ofSubscription = (subscription: Stripe.Subscription, deleted: Stripe.Subscription | null = null): Meaning => {
 	const id = idOf(subscription);
@@ -39,7 +39,7 @@ const ofSession = ({subscription, metadata}: Stripe.Checkout.Session): Meaning =
 const ofExpired = (session: Stripe.Checkout.Session): Meaning => {
 	const sessionId = idOf(session);
 	return sessionId === null
-		? nothing('It tells of no checkout.')
+		? nothing('The event has no checkout.')
 		: {kind: 'expired', sessionId, attemptId: uuidOrNull(session.client_reference_id)};
 };
 
@@ -54,7 +54,7 @@ const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
 /** contract/stripe 5: an event is only what makes us look. */
 export const meaningOf = (event: Stripe.Event): Meaning => {
 	if (!event.data?.object) {
-		return nothing('It tells of nothing.');
+		return nothing('The event has no content.');
 	}
 
 	switch (event.type) {

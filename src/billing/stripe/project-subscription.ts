@@ -23,7 +23,7 @@ const project = async (
 	const about = {organizationId, attemptId: await settleUpgrades(place, remote, paid)};
 	await recordStripeInvoices(place, paid, plan);
 	if (row.status === 'CANCELED') {
-		return {outcome: 'IGNORED', reason: 'The subscription has ended, and nothing brings it back.', ...about};
+		return {outcome: 'IGNORED', reason: 'The subscription has ended for good.', ...about};
 	}
 
 	const state = stateFrom(remote, {...row, plan}, now);
@@ -34,13 +34,13 @@ const project = async (
 
 	if (remote.plan === null) {
 		const reason = `The price ${remote.priceId} belongs to no plan; the plan stays ${row.plan}.`;
-		services.log.error({organizationId, priceId: remote.priceId}, 'a subscription has a price of no plan');
+		services.log.error({organizationId, priceId: remote.priceId}, 'a subscription has a price that belongs to no plan');
 		return {outcome: 'REVIEW', reason, ...about};
 	}
 
 	return isNews
 		? {outcome: 'APPLIED', reason: `The subscription is ${state.status} on ${state.plan}.`, ...about}
-		: {outcome: 'IGNORED', reason: 'The subscription says so already.', ...about};
+		: {outcome: 'IGNORED', reason: 'The subscription is already up to date.', ...about};
 };
 
 /**
@@ -67,7 +67,7 @@ export const projectSubscription = async (
 	}
 
 	if (attempt === null || attempt.organizationId !== organizationId) {
-		throw new Error(`a subscription of ours has no attempt here: ${remote.id}`);
+		throw new Error(`a subscription has no attempt in the database: ${remote.id}`);
 	}
 
 	const about = {organizationId, attemptId: attempt.id};
@@ -83,7 +83,7 @@ export const projectSubscription = async (
 
 	// It was not when it was looked at, before this transaction: the next delivery ends it.
 	if (isSecond(row, remote, attempt)) {
-		throw new Error(`the organization has had another subscription meanwhile: ${remote.id}`);
+		throw new Error(`the organization has since had another subscription: ${remote.id}`);
 	}
 
 	return activate(place, row, {remote, attempt, paid});

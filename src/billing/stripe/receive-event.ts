@@ -36,12 +36,12 @@ const closeExpired = async (
 		(await attempts.lockByRef('GATEWAY_A', sessionId)) ??
 		(named === null ? null : await attempts.lockById('GATEWAY_A', named));
 	if (attempt === null) {
-		return {outcome: 'IGNORED', reason: 'The checkout is not one of ours.'};
+		return {outcome: 'IGNORED', reason: 'Oplink did not create this checkout.'};
 	}
 
 	const {organizationId, id: attemptId, status} = attempt;
 	if (status !== 'OPEN') {
-		return {outcome: 'IGNORED', reason: `The attempt is ${status} already.`, organizationId, attemptId};
+		return {outcome: 'IGNORED', reason: `The attempt is already ${status}.`, organizationId, attemptId};
 	}
 
 	await attempts.update(organizationId, attemptId, {status: 'EXPIRED'}, now);
@@ -95,7 +95,7 @@ const lookAt = async (
 	const row = await createSubscriptionStore(db).findByGatewayId('GATEWAY_A', id);
 	const organizationId = row?.organizationId ?? named;
 	if (organizationId === null) {
-		return run(verdict('IGNORED', 'The subscription is not one of ours.'));
+		return run(verdict('IGNORED', 'Oplink did not create this subscription.'));
 	}
 
 	const superseded: BillingAttempt[] = [];

@@ -39,13 +39,13 @@ export type JournalFigures = {
 	waitingBytes: number;
 	/** How long the oldest click waits for the database, in seconds. */
 	oldestSeconds: number;
-	/** Clicks that came from the journal into the tables. */
+	/** Clicks moved from the journal to the tables. */
 	drained: number;
 	/** Clicks that no journal took, and the database did. */
 	direct: number;
-	/** Clicks that nothing could keep. */
+	/** Clicks lost. */
 	lost: number;
-	/** Clicks that the database refused for good. */
+	/** Clicks that the database rejected permanently. */
 	refused: number;
 };
 
@@ -66,13 +66,13 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 	const onRefused: OnRefused = (entry, error) => {
 		figures.refused += 1;
-		log.error({err: error, click: entry.id}, 'a click was refused and is left out');
+		log.error({err: error, click: entry.id}, 'the database rejected a click; skipping it');
 	};
 
 	const fail = (error: unknown): void => {
 		if (!isFailing) {
 			isFailing = true;
-			log.error({err: error}, 'the click journal cannot be written; clicks go straight to the database');
+			log.error({err: error}, 'cannot write the click journal; writing clicks directly to the database');
 		}
 	};
 
@@ -91,7 +91,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	const kept = (): void => {
 		if (isLosing) {
 			isLosing = false;
-			log.warn({lost: figures.lost}, 'clicks are kept again');
+			log.warn({lost: figures.lost}, 'clicks are stored again');
 		}
 	};
 
@@ -99,7 +99,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		journal.waiting.note(await journal.writer.append(entry));
 		if (isFailing) {
 			isFailing = false;
-			log.info('the click journal can be written again');
+			log.info('the click journal is writable again');
 		}
 
 		kept();
@@ -114,7 +114,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		}
 
 		if (performance.now() - current.claimedAt > OVERDUE_MS) {
-			life.giveUp(current, new Error('this process stood still'));
+			life.giveUp(current, new Error('this process was paused'));
 			return null;
 		}
 
@@ -137,7 +137,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 			try {
 				if (draining.isDatabaseAway()) {
-					throw new Error('the journal cannot take more clicks, and the database is away');
+					throw new Error('the journal cannot accept clicks, and the database is unavailable');
 				}
 
 				await withoutJournal(entry);
@@ -148,7 +148,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 				figures.lost += 1;
 				if (!isLosing) {
 					isLosing = true;
-					log.error({err: error}, 'clicks are lost: neither the journal nor the database takes them');
+					log.error({err: error}, 'clicks are lost: neither the journal nor the database accepts them');
 				}
 
 				return false;

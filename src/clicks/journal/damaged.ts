@@ -36,7 +36,7 @@ export const createDamageKeeper = (log: Logger): OnDamage => {
 		if (!logged.has(part)) {
 			logged.add(part);
 			const {position: offset, bytes} = damage;
-			log.error({file, offset, bytes}, 'part of a click journal cannot be read and is left out; the file is kept');
+			log.error({file, offset, bytes}, 'part of a click journal is unreadable; skipping it and keeping the file');
 		}
 	};
 };

@@ -44,7 +44,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		try {
 			while (isBefore(journal.drain.position(), end) && !isClosed) {
 				if (!(await journal.drain.step())) {
-					life.giveUp(journal, new Error('files of the click journal are gone'));
+					life.giveUp(journal, new Error('click journal files disappeared'));
 					return;
 				}
 
@@ -59,7 +59,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		} catch (error) {
 			if (!isDatabaseAway) {
 				isDatabaseAway = true;
-				log.warn({err: error}, 'clicks wait in the journal until they can be written to the database');
+				log.warn({err: error}, 'the database is unavailable; clicks wait in the journal');
 			}
 
 			throw error;

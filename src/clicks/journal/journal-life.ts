@@ -78,7 +78,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 		}
 
 		for (const folder of await findAbandoned(mine.folder)) {
-			log.info({journal: path.basename(folder)}, 'draining a journal whose process is gone');
+			log.info({journal: path.basename(folder)}, 'draining the journal of a dead process');
 			const abandoned = drainOf(folder);
 			while (!isClosed && (await abandoned.step())) {
 				// Each step is one transaction.
@@ -115,7 +115,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 			}
 
 			const claims = setInterval(() => {
-				claim().catch((error: unknown) => log.warn({err: error}, 'could not look after the click journals'));
+				claim().catch((error: unknown) => log.warn({err: error}, 'could not check the click journals'));
 			}, CLAIM_MS);
 			const syncs = setInterval(() => current?.writer.sync(), SYNC_MS);
 			timers = [claims.unref(), syncs.unref()];
@@ -123,7 +123,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 		giveUp: (journal, reason) => {
 			if (current === journal) {
 				current = null;
-				log.error({err: reason, journal: journal.id}, 'a new click journal is begun');
+				log.error({err: reason, journal: journal.id}, 'starting a new click journal');
 				journal.writer.close();
 				releaseFolder(journal.folder);
 				begin().catch(onFailure);
@@ -138,7 +138,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 				await removeFolder(journal.folder);
 				await forgetJournal(db, journal.id).catch((error: unknown) => log.debug({err: error}, 'journal'));
 			} else {
-				log.warn({journal: journal.id}, 'clicks stay in the journal for the next start');
+				log.warn({journal: journal.id}, 'clicks remain in the journal until the next start');
 			}
 
 			releaseFolder(journal.folder);

@@ -129,7 +129,7 @@ export const createWriter = (folder: string): Writer => {
 	return {
 		append: (entry) => {
 			if (restsUntil > performance.now()) {
-				return Promise.reject(new Error('the disk refused the journal a moment ago'));
+				return Promise.reject(new Error('the disk rejected the journal a moment ago'));
 			}
 
 			let batch = waiting.at(-1);

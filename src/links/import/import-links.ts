@@ -73,7 +73,7 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
 	try {
 		yield* answers;
 	} catch (error) {
-		request.log().error({err: error}, 'an import broke off');
+		request.log().error({err: error}, 'an import ended early');
 		throw error;
 	}
 }

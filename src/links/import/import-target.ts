@@ -46,7 +46,7 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 				rest = rest.filter(({id}) => !inserted.has(id));
 				for (const link of rest) {
 					if (link.hasOwnCode) {
-						throw new Error('a short code was taken while the count of links was held');
+						throw new Error('a short code was taken while the link count was locked');
 					}
 
 					link.short_code = generateShortCode();
