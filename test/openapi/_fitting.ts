@@ -15,7 +15,7 @@ export const beyondSchema: Readonly<Record<string, Beyond>> = {
 	},
 	plan: {words: /plan of this installation/, values: fc.constantFrom('STARTER', 'solo', 'GROWTH', 'SCALE')},
 	hostname: {
-		words: /public suffix.*no host of this service/,
+		words: /public suffix.*not a host of this service/,
 		values: fc
 			.tuple(fc.stringMatching(/^[a-z]{3,12}$/), fc.constantFrom('com', 'co.uk', 'example'))
 			.map(([label, suffix]) => `go.${label}.${suffix}`),
