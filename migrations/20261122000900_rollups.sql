@@ -51,10 +51,11 @@ CREATE TABLE rollup_breakdowns (
 		CONSTRAINT rollup_breakdowns_dimension_check
 		CHECK (dimension IN ('platform', 'country', 'channel', 'referrer', 'link', 'matchMethod')),
 	key text COLLATE "C",
-	count bigint NOT NULL,
-	CONSTRAINT rollup_breakdowns_key
-		UNIQUE NULLS NOT DISTINCT (organization_id, span, start, dimension, key)
+	count bigint NOT NULL
 ) WITH (fillfactor = 80);
+-- one row also where there is no key: PostgreSQL 14 knows no NULLS NOT DISTINCT
+CREATE UNIQUE INDEX rollup_breakdowns_key
+	ON rollup_breakdowns (organization_id, span, start, dimension, coalesce(key, ''), (key IS NULL));
 
 -- Numbers the rows that come from now on by the transaction that writes them, and has the ones that are there added up
 -- anew. Counts of clicks and events that have been deleted stay, because nothing else knows them.

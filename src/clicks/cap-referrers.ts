@@ -4,7 +4,8 @@ const OTHER = 'other';
 /** Whether the day (UTC) of `row` has its referrer already. */
 const isKnown = (row: string): string => `EXISTS (
 	SELECT FROM rollup_breakdowns AS known WHERE known.organization_id = ${row}.organization_id AND known.span = 'day'
-		AND known.start = ${row}.day AND known.dimension = 'referrer' AND known.key = ${row}.key)`;
+		AND known.start = ${row}.day AND known.dimension = 'referrer'
+		AND coalesce(known.key, '') = ${row}.key AND known.key IS NOT NULL)`;
 
 /**
  * SQL: further parts of a WITH, which make `parts` of `found`, counts by organization, day, hour, dimension and key. Whoever

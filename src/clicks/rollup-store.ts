@@ -110,6 +110,9 @@ const dayAndHour = (rows: string): string => `date_trunc('day', at, 'UTC') AS da
 			AND rollup_days.start = date_trunc('day', at, 'UTC') AND has_hours
 	) THEN date_trunc('hour', at, 'UTC') END AS hour`;
 
+/** The unique index of `rollup_breakdowns`, in which rows without a key are alike. */
+const BREAKDOWN_KEY = ['organization_id', 'span', 'start', 'dimension', "coalesce(key, '')", '(key IS NULL)'];
+
 /** Spells an upsert that adds. */
 const adding = (table: string, key: string[], counts: string[]): string =>
 	`ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${counts
@@ -163,7 +166,7 @@ export const addSlice = async (
 			FROM parts, LATERAL (VALUES ('hour', hour), ('day', day), ('month', date_trunc('month', day, 'UTC'))) AS spans (span, starts)
 			WHERE starts IS NOT NULL
 			GROUP BY 1, 2, 3, 4, 5
-			${adding('rollup_breakdowns', ['organization_id', 'span', 'start', 'dimension', 'key'], ['count'])}
+			${adding('rollup_breakdowns', BREAKDOWN_KEY, ['count'])}
 		), days AS (
 			INSERT INTO rollup_days (organization_id, start, counted, has_hours)
 			SELECT organization_id, day, sum(count), false FROM parts WHERE dimension IN ('platform', 'matchMethod') GROUP BY 1, 2
