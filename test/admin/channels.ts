@@ -51,7 +51,7 @@ test('names are told apart by case, and the same name twice is 409', async (t) =
 	t.is((await operator.post(base, {name: 'Email'})).status, 201);
 	const again = await operator.post(base, {name: 'email'});
 	t.is(again.status, 409);
-	t.is(again.body.message, "Channel 'email' exists already");
+	t.is(again.body.message, "Channel 'email' already exists");
 });
 
 test('of parallel creates of one name exactly one wins', async (t) => {

@@ -31,7 +31,7 @@ test('a name in use is 409 without regard to case', async (t) => {
 	await create({name: 'Initech'});
 	const {status, body} = await admin(service).post('/admin/organizations', {name: 'INITECH'});
 	t.is(status, 409);
-	t.is(body.message, "An organization named 'INITECH' exists already");
+	t.is(body.message, "An organization named 'INITECH' already exists");
 });
 
 test('an organization is found by its UUID and by its orgKey, case-sensitive', async (t) => {

@@ -82,7 +82,7 @@ test('a name is used once in an organization, also by a change, and freely in an
 	const {body: two} = await operator.post(base, {name: 'two'});
 	const again = await operator.post(base, {name: 'one'});
 	t.is(again.status, 409);
-	t.is(again.body.message, "A template named 'one' exists already");
+	t.is(again.body.message, "A template named 'one' already exists");
 	t.is((await operator.patch(`${base}/${two.id}`, {name: 'one'})).status, 409);
 	t.is((await operator.post(other.base, {name: 'one'})).status, 201);
 });

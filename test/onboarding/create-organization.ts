@@ -89,7 +89,7 @@ test('a name in use is refused without case, and nothing stays at the provider',
 	const lisa = newcomer(portal);
 	const {status, body} = await lisa.caller.post(path, {name: name.toUpperCase()});
 	t.is(status, 409);
-	t.is(body.message, `An organization named '${name.toUpperCase()}' exists already`);
+	t.is(body.message, `An organization named '${name.toUpperCase()}' already exists`);
 	t.deepEqual(await organizationsNamed(portal, name.toUpperCase()), {there: [], here: []});
 
 	// The events of what was made and deleted meanwhile come late, in any order.

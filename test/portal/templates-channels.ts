@@ -78,11 +78,11 @@ test('a name that is taken is 409', async (t) => {
 	const {caller} = await member(portal, {role: 'developer'});
 	refused(t, await caller.post('/portal/channels', {name: 'email'}), {
 		status: 409,
-		message: "Channel 'email' exists already",
+		message: "Channel 'email' already exists",
 	});
 	await caller.post('/portal/templates', {name: 'Launch'});
 	refused(t, await caller.post('/portal/templates', {name: 'Launch'}), {
 		status: 409,
-		message: "A template named 'Launch' exists already",
+		message: "A template named 'Launch' already exists",
 	});
 });
