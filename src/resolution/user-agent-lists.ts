@@ -34,7 +34,8 @@ const readConfig = <T>(file: string): T =>
 
 const keptToken = (text: string): ListedToken => {
 	const token = text.replace(/^\^/, '');
-	const name = token.replaceAll(/^[^\w]+|(?<![^\w.)])[^\w.)]+$/g, '') || token;
+	const end = [...token].findLastIndex((character) => /[\w.)]/.test(character));
+	const name = token.slice(Math.max(0, token.search(/\w/)), end + 1) || token;
 	return {name, token, exact: true, ...(text.startsWith('^') ? {at: 'start'} : {})};
 };
 

@@ -75,7 +75,7 @@ export const appleModel = (userAgent: string): string | null =>
 	/\bFBDV\/([A-Za-z]+\d+,\d+)/.exec(userAgent)?.[1] ?? /\((i[A-Za-z]+\d+,\d+); iOS /.exec(userAgent)?.[1] ?? null;
 
 /** In this order: most browsers name another one as well. */
-const BROWSERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
+const BROWSERS: ReadonlyArray<readonly [pattern: {test(userAgent: string): boolean}, name: string]> = [
 	[/\bEdg(?:iOS|A)?\//, 'Edge'],
 	[/\b(?:OPR|OPT|OPiOS)\//, 'Opera'],
 	[/\bSamsungBrowser\//, 'Samsung Internet'],
@@ -85,7 +85,7 @@ const BROWSERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
 	[/\bDuckDuckGo\//, 'DuckDuckGo'],
 	[/\b(?:Firefox|FxiOS)\//, 'Firefox'],
 	[/\b(?:Chrome|Chromium|CriOS)\//, 'Chrome'],
-	[/^(?=.*\bVersion\/).*\bSafari\//, 'Safari'],
+	[{test: (userAgent) => /\bVersion\//.test(userAgent) && /\bSafari\//.test(userAgent)}, 'Safari'],
 ];
 
 /** The browser's name, or null where it has none of the known ones. */

@@ -36,6 +36,9 @@ export type TestService = RunningService & {clock: FakeClock; adminToken: string
 /** A database that nobody takes away is waited for, so that a test on a busy machine says what it says on another. */
 const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
 
+/** A database that a test cuts off ends the wait, but not because the machine is busy. */
+const ENDING = {connectMs: 10_000, acquireMs: 15_000};
+
 let outside: (() => Promise<TestService>) | null = null;
 
 /**
@@ -78,7 +81,7 @@ export const startService = async (
 	});
 	const sampler = createFaultSampler(clock);
 	const log = createLog(config, sampler, logged);
-	const db = createDb(database.url, {poolSize: 8, ...(given === undefined ? {timeouts: PATIENT} : {})});
+	const db = createDb(database.url, {poolSize: 8, timeouts: given === undefined ? PATIENT : ENDING});
 	const running = await start({
 		config,
 		clock,

@@ -56,7 +56,7 @@ test('a connection above MAX_CONNECTIONS is closed, the others go on, and there 
 	t.regex(answer, /^HTTP\/1\.1 200 /);
 	t.regex(await ask(second), /^HTTP\/1\.1 200 /);
 	await service.stop();
-	t.true(lines.every((line) => line.includes('MAX_CONNECTIONS allows') && line.includes('"connections":2')));
+	t.true(lines.every((line) => line.includes('MAX_CONNECTIONS is reached') && line.includes('"connections":2')));
 	const refused = lines.map((line): number => JSON.parse(line).repeated ?? 1);
 	t.is(refused.length, 2);
 	t.true(Number(refused[1]) >= 2);
