@@ -62,7 +62,13 @@ test('a database that takes connections and says nothing is 503, not a fault of 
 	t.is(answer.body.message, 'Database unavailable');
 	silent.close();
 	await line.mend();
-	t.is((await admin(service).get('/admin/organizations')).status, 200);
+	// Attempts of background work that the silent server took end by their own time-out, and fail who waits with them.
+	let status = 503;
+	while (status === 503) {
+		({status} = await admin(service).get('/admin/organizations'));
+	}
+
+	t.is(status, 200);
 });
 
 for (const sqlState of ['53100', '53200', '58030']) {
