@@ -1,6 +1,6 @@
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
-import {setTimeout as pause} from 'node:timers/promises';
+import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import type {Entrance} from './entrance.ts';
 import {createBodyKeeper} from './rest-of-body.ts';
@@ -24,7 +24,8 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	const bodies = createBodyKeeper();
 	let stopping = false;
 	let endsIdle = false;
-	let lastCame = 0;
+	/** Whether a connection or a request came since it was last asked for. */
+	let hasCome = false;
 	let onGone = (): void => {};
 
 	const endIdle = (): void => {
@@ -44,7 +45,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 			return;
 		}
 
-		lastCame = performance.now();
+		hasCome = true;
 		sockets.add(socket);
 		bodies.connected(socket);
 		socket.once('close', () => {
@@ -58,7 +59,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	return {
 		/** Call for each request, before it is answered. */
 		watch: (request: IncomingMessage, response: ServerResponse): void => {
-			lastCame = performance.now();
+			hasCome = true;
 			response.shouldKeepAlive &&= !stopping;
 			underWay.add(response);
 			bodies.came(request, response);
@@ -85,10 +86,17 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 			await entrance.close();
 			const quietMs = seconds * 1000 * QUIET_PART;
 			const end = performance.now() + 10 * quietMs;
-			lastCame = performance.now();
-			do {
+			// Counted in turns, not by the clock: where this process had to wait for the machine, its clients had to as well.
+			for (let quiet = 0; sockets.size > 0 && quiet < quietMs && performance.now() < end; quiet += PAUSE_MS) {
+				hasCome = false;
 				await pause(PAUSE_MS);
-			} while (sockets.size > 0 && performance.now() - lastCame < quietMs && performance.now() < end);
+				// Timers come before the sockets are read: what came during the pause is heard of in the rest of the turn.
+				await nextTurn();
+				if (hasCome) {
+					quiet = 0;
+				}
+			}
+
 			endsIdle = true;
 			endIdle();
 			await new Promise<void>((resolve) => {
