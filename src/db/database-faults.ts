@@ -34,7 +34,7 @@ const known: readonly Known[] = [
 	},
 	{
 		codes: [],
-		words: /^(?=.*no pg_hba\.conf entry).*no encryption|SSL required|SSL off/,
+		words: /no encryption|SSL required|SSL off/,
 		fault: (message) => `PostgreSQL requires TLS (${message})`,
 		remedy: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE where the CA is your own',
 	},

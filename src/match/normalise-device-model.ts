@@ -19,8 +19,16 @@ const NO_MODEL = new Set([
 ]);
 
 /** Words that some systems put before the code and others leave out (`SAMSUNG SM-S911B`). */
-const MANUFACTURER =
-	/^(?:samsung|xiaomi|huawei|honor|oneplus|oppo|vivo|realme|google|motorola|sony|lge?|htc|lenovo|asus|zte|tcl|meizu|sharp|nothing|fairphone)[ _]+/;
+const MANUFACTURERS = new Set(
+	'samsung xiaomi huawei honor oneplus oppo vivo realme google motorola sony lg lge htc lenovo asus zte tcl meizu sharp nothing fairphone'.split(
+		' ',
+	),
+);
+
+const withoutManufacturer = (name: string): string => {
+	const [first = ''] = name.split(/[ _]/, 1);
+	return first !== name && MANUFACTURERS.has(first) ? name.slice(first.length).replace(/^[ _]+/, '') : name;
+};
 
 /** Families whose code on Android really is a name with a space in it, as `Build.MODEL` has it. */
 const NAMED_BY_CODE = /^(?:pixel|nexus|redmi|poco|mi|moto|nokia|infinix|tecno|itel|hmd) /;
@@ -40,6 +48,6 @@ export const modelCode = (text: string): string | null => {
 		return /^i(?:phone|pad|pod)\d+,\d+$/.test(name) ? name : null;
 	}
 
-	const code = name.replace(MANUFACTURER, '');
+	const code = withoutManufacturer(name);
 	return code.includes(' ') && !NAMED_BY_CODE.test(code) ? null : code;
 };

@@ -69,7 +69,8 @@ const readPage = (html: string): Page => {
 	const [, behind = ''] = html.split('<script type="application/json" id="config">', 2);
 	const [config = ''] = behind.split('</script>', 1);
 	const {token, signalUrl} = JSON.parse(config || '{}') as {token?: string | null; signalUrl?: string | null};
-	const referrer = /href="https:\/\/play\.google\.com\/[^"]*referrer=([^"&]+)/.exec(html)?.[1];
+	const store = html.split('href="').find((part) => part.startsWith('https://play.google.com/')) ?? '';
+	const referrer = /referrer=([^&]+)/.exec(store.split('"', 1)[0] ?? '')?.[1];
 	return {
 		token: token ?? null,
 		copies: html.includes(' data-copies="'),

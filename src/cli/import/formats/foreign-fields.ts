@@ -128,16 +128,17 @@ export const deepLinkOf = (text: string): {fields: Record<string, unknown>; sche
 
 /** The app whose page in a store a URL is; null for any other address. */
 export const storeClaims = (text: string | undefined): Partial<AppClaims> | null => {
-	const [, appStoreId] = /^(?:https?|itms-apps):\/\/(?:apps|itunes)\.apple\.com\/.*\bid(\d+)/i.exec(text ?? '') ?? [];
-	if (appStoreId !== undefined) {
-		return {appStoreIds: [appStoreId]};
+	const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
+	const page = url === null ? '' : `${url.protocol}//${url.hostname.toLowerCase()}${url.pathname}`;
+	if (/^(?:https?|itms-apps):\/\/(?:apps|itunes)\.apple\.com\//.test(page)) {
+		const part = page.split('/').findLast((one) => /^id\d+$/.test(one));
+		return part === undefined ? null : {appStoreIds: [part.slice(2)]};
 	}
 
-	const [, packageName] =
-		/^(?:https?:\/\/play\.google\.com\/store\/apps\/details|market:\/\/details)\?(?:.*&)?id=([\w.]+)/i.exec(
-			text ?? '',
-		) ?? [];
-	return packageName === undefined ? null : {packageNames: [packageName]};
+	const packageName = /^(?:https?:\/\/play\.google\.com\/store\/apps\/details|market:\/\/details)$/.test(page)
+		? url?.searchParams.get('id')
+		: null;
+	return packageName == null ? null : {packageNames: [packageName]};
 };
 
 /** A time with an offset such as `+0000`, which ISO 8601 writes with a colon where it has one in the time. */
