@@ -6,7 +6,7 @@ import {readCurrentStats, type StatsQuery} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
-/** Of one link, where `linkId` names one: the operator's form of the portal's `/portal/links/:id/stats`. */
+/** With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. */
 const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string}>({linkId: uuidParam.optional()});
 
 export const statsRoutes = [

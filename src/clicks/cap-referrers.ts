@@ -1,16 +1,17 @@
-/** What referrers of a day are counted as that come after as many others as are kept one by one. */
+/** The key for referrers beyond the daily limit. */
 const OTHER = 'other';
 
-/** Whether the day (UTC) of `row` has its referrer already. */
+/** SQL: true if the referrer of `row` is already stored for its day (UTC). */
 const isKnown = (row: string): string => `EXISTS (
 	SELECT FROM rollup_breakdowns AS known WHERE known.organization_id = ${row}.organization_id AND known.span = 'day'
 		AND known.start = ${row}.day AND known.dimension = 'referrer'
 		AND coalesce(known.key, '') = ${row}.key AND known.key IS NOT NULL)`;
 
 /**
- * SQL: further parts of a WITH, which make `parts` of `found`, counts by organization, day, hour, dimension and key. Whoever
- * visits chooses the referrer, so that a day has `:referrers` of them and counts the rest together: it keeps those that it
- * has, and of new ones those with the most clicks. One that was not kept once is not kept on that day, as none ever leaves.
+ * SQL: further CTEs that turn `found` (counts by organization, day, hour, dimension and key) into `parts`. Visitors
+ * choose the referrer, so each day stores at most `:referrers` of them and counts the rest as `other`. Stored referrers
+ * stay; the most clicked new ones fill the free places. A referrer once counted as `other` stays there that day,
+ * because no stored one is ever removed.
  */
 export const capReferrers = `fresh AS MATERIALIZED (
 		SELECT organization_id, day, key,
@@ -31,6 +32,6 @@ export const capReferrers = `fresh AS MATERIALIZED (
 			AND surplus.day = found.day AND surplus.key = found.key
 	)`;
 
-/** SQL: the key that a count of the day is kept under, once all of the day's rows are in the rollups. */
+/** SQL: the key that a count of the day is stored under, after all rows of that day are rolled up. */
 export const cappedKey = (row: string): string =>
 	`CASE WHEN dimension = 'referrer' AND key IS NOT NULL AND NOT ${isKnown(row)} THEN '${OTHER}' ELSE key END`;

@@ -2,7 +2,7 @@ import {hash} from 'node:crypto';
 import {copyText, readCopyText} from '../db/copy-in.ts';
 import {memoize} from '../memoize.ts';
 
-/** What a click says of who it was in general: nearly all clicks of a month say what many others do. */
+/** The properties of a click that many clicks of a month share, such as browser and country. */
 export type ClickContext = {
 	platform: string | null;
 	os: string | null;
@@ -12,7 +12,7 @@ export type ClickContext = {
 	language: string | null;
 	timezone: string | null;
 	country: string | null;
-	/** What kind of crawler it was; null: a person. */
+	/** The kind of crawler; null for a person. */
 	botClass: string | null;
 };
 
@@ -32,8 +32,8 @@ const words = [
 export const contextColumns = ['month', ...words] as const;
 
 /**
- * A row of COPY for `click_contexts` without its id: the month of the click and what it says. All that has one is kept as
- * one row, whose id is made of it.
+ * A row of COPY for `click_contexts` without its id: the month of the click and its properties. Clicks with equal
+ * contexts share one row, because the id is derived from it.
  * @param month such as 2026-03 (UTC).
  */
 export const contextRow = (month: string, context: ClickContext): string => {
@@ -41,21 +41,24 @@ export const contextRow = (month: string, context: ClickContext): string => {
 	return `${month}-01\t${copyText(platform)}\t${copyText(os)}\t${copyText(osVersion)}\t${copyText(browser)}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(country)}\t${copyText(botClass)}`;
 };
 
-/** The id of such a row, as PostgreSQL's `click_context_id` makes it: 64 bits of its SHA-256, as a decimal number. */
+/**
+ * The id of a context row, computed as PostgreSQL's `click_context_id` does: 64 bits of its SHA-256, as a decimal
+ * number.
+ */
 export const contextIdOf = memoize(
 	(row) => BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString(),
 	5000,
 );
 
-/** Whether such a row is of people's clicks, which count, and not of a crawler's. */
+/** Whether a context row belongs to people's clicks, which count, and not to a crawler's. */
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
 
-/** The values of such rows, a list for each column. */
+/** The values of context rows, one list per column. */
 export const contextValues = (rows: readonly string[]): Array<Array<string | null>> => {
 	const values = rows.map((row) => row.split('\t').map(readCopyText));
 	return contextColumns.map((_, column) => values.map((row) => row[column] ?? null));
 };
 
-/** Clicks with what their contexts say, for a FROM: all columns of `clicks`, and those of `click_contexts`. */
+/** Clicks joined with their contexts, for a FROM: all columns of `clicks` and of `click_contexts`. */
 export const clicksInFull = `(SELECT clicks.*, ${words.map((word) => `click_contexts.${word}`).join(', ')}
 	FROM clicks LEFT JOIN click_contexts ON click_contexts.id = clicks.context_id)`;

@@ -1,18 +1,18 @@
 import type {Db} from '../db/db.ts';
 
-/** Makes the monthly partitions of `clicks`, each before the first click of its month. */
+/** Creates the monthly partitions of `clicks`, each before the first click of its month. */
 export type ClickPartitions = {
-	/** Resolves when a click of that time can be stored. Costs nothing for a month that was asked for before. */
+	/** Resolves when a click of that time can be stored. Costs nothing for a month that was ensured before. */
 	ensure(at: Date): Promise<void>;
 };
 
 const monthStart = (at: Date, offset = 0): Date =>
 	new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1));
 
-/** The month as its partition's name has it, such as 2026_03. */
+/** The month as in its partition's name, such as 2026_03. */
 const monthName = (at: Date): string => at.toISOString().slice(0, 7).replace('-', '_');
 
-/** Serializes the creation between processes; the number only has to differ from other advisory locks of ours. */
+/** Serializes creation between processes. The number must only differ from our other advisory locks. */
 const PARTITION_LOCK = 7_201_001;
 
 export const createClickPartitions = (db: Db): ClickPartitions => {
@@ -30,8 +30,8 @@ export const createClickPartitions = (db: Db): ClickPartitions => {
 			}
 
 			const [from, to] = [monthStart(at), monthStart(at, 1)].map((date) => `'${date.toISOString()}'`);
-			// Attached, as CREATE TABLE PARTITION OF would wait for whoever reads or writes the table, a backup too, and
-			// hold up everybody who comes after.
+			// Attached, because CREATE TABLE PARTITION OF would wait for all readers and writers of the table, backups too,
+			// and block every later statement.
 			await trx.raw(`CREATE TABLE ${partition} (LIKE clicks INCLUDING ALL)`);
 			await trx.raw(`CREATE UNIQUE INDEX ${partition}_pkey ON ${partition} (id)`);
 			await trx.raw(`ALTER TABLE clicks ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to})`);
@@ -47,7 +47,7 @@ export const createClickPartitions = (db: Db): ClickPartitions => {
 
 			const creation = create(at);
 			made.set(name, creation);
-			// A failure is this caller's; the next one tries again.
+			// Only this caller fails; the next one tries again.
 			creation.catch(() => made.delete(name));
 			return creation;
 		},

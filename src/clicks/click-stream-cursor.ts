@@ -1,11 +1,11 @@
 import type {Snapshot} from './click-stream-store.ts';
 
-/** Transactions that are read again for who was away; a click is one. */
+/** The longest gap in transactions that a reconnecting listener is replayed; a click is one. */
 const MOST_TRANSACTIONS = 100_000n;
 
 type Parts = {xmin: bigint; xmax: bigint};
 
-/** The bounds of a snapshot, or null for what PostgreSQL would not read as one. */
+/** The bounds of a snapshot, or null for a text that PostgreSQL would reject. */
 const parse = (text: string): Parts | null => {
 	const [, least, most, list = ''] = /^(\d{1,18}):(\d{1,18}):((?:\d{1,18},)*\d{1,18})?$/.exec(text) ?? [];
 	if (least === undefined || most === undefined) {
@@ -19,8 +19,8 @@ const parse = (text: string): Parts | null => {
 };
 
 /**
- * The position that a listener may go on from: the cursor that it was sent, or null where it is none of this database,
- * or so old that beginning anew tells more.
+ * The cursor that a listener may resume from. Null if it belongs to another database, or is so old that starting afresh
+ * shows more.
  */
 export const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
 	const [then, present] = [parse(cursor), parse(now)];

@@ -1,39 +1,39 @@
 import {Readable} from 'node:stream';
 import type {Snapshot, StreamEvent} from './click-stream-store.ts';
 
-/** Events that wait for a slow reader; then the oldest are given up. */
+/** The most events queued for a slow reader. Beyond that the oldest are dropped. */
 const MOST_WAITING = 4000;
 
-/** One event as server-sent events write it. */
+/** One event in the format of server-sent events. */
 export const eventFrame = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** An event of the stream as all its listeners get it, written once. */
+/** An event of the stream, serialized once for all listeners. */
 export const frameOf = ({type, data}: StreamEvent): string => eventFrame(type, data);
 
-/** What a reader that lost the connection goes on from. Without data it is no event, but it is remembered as the last id. */
+/**
+ * The position to resume from after a lost connection. Without data it is no event, but the client stores it as the
+ * last id.
+ */
 const cursorFrame = (cursor: Snapshot): string => `id: ${cursor}\n\n`;
 
 /** One reader of the stream. */
 export type Listener = {
-	/** What is sent to it; destroyed when it has gone. */
+	/** The response body; destroyed when the reader disconnects. */
 	stream: Readable;
-	/** The only organization whose events it gets, or null. */
+	/** The only organization whose events it receives; null for all. */
 	organizationId: string | null;
-	/** Everything up to here has been handed to it. */
+	/** Events up to here have been queued. */
 	upTo: Snapshot;
 	send: (frame: string) => void;
-	/** All up to there has been sent. */
+	/** Marks all events up to `upTo` as sent. */
 	advance: (upTo: Snapshot) => void;
-	/** A sign of life, unless there is more to say. */
+	/** Sends a heartbeat, unless events are waiting. */
 	beat: () => void;
-	/** Ends the answer; a reader that does not take it in is hung up on. */
+	/** Ends the response. A reader that does not keep up is disconnected. */
 	end: () => void;
 };
 
-/**
- * @param connection is what the answer goes out on.
- * @param first is sent before everything else.
- */
+/** @param connection the connection of the response. @param first is sent before everything else. */
 export const createListener = ({
 	organizationId,
 	from,

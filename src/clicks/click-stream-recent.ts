@@ -5,15 +5,15 @@ import {occurredWithin} from './click-times.ts';
 
 type Count = {key: string | null; count: number};
 
-/** What a stream begins with: the last hour in figures, of people's clicks where nothing else is said. */
+/** The first event of a stream: figures of the last hour, for people's clicks unless noted. */
 export type Recent = {
-	/** When it was read, by the service's clock. */
+	/** The time of the reading, by the service's clock. */
 	at: Date;
-	/** Clicks per second of the last 60, and per minute of the last 60; the last one is that of `at`. */
+	/** Clicks per second of the last 60 seconds, and per minute of the last 60 minutes; the last bucket contains `at`. */
 	perSecond: number[];
 	perMinute: number[];
 	crawlerViews: number;
-	/** Events that apps sent. */
+	/** Events sent by apps. */
 	events: number;
 	/** Most clicked first, at most 20. */
 	links: Array<{
@@ -24,7 +24,7 @@ export type Recent = {
 	platforms: Count[];
 	/** Requests for a match by method, `NONE` being a miss. */
 	matches: Count[];
-	/** The last 20 events, newest first, whenever they were. */
+	/** The last 20 events of any age, newest first. */
 	latest: StreamEvent[];
 };
 
@@ -43,27 +43,27 @@ type Row = {
 	matches: Count[] | null;
 };
 
-/** Whole buckets of `size` seconds between a click and now, by the calendar. A clock that is ahead is no later than now. */
+/** Whole buckets of `size` seconds between a click and now, by the calendar. A time in the future counts as now. */
 const ago = (size: number): string =>
 	`greatest(0, CAST(floor(CAST(:now AS float8) / ${size}) - floor(extract(epoch FROM occurred_at) / ${size}) AS int))`;
 
 const aggregated = (select: string): string => `(SELECT json_agg(row_to_json(counted)) FROM (${select}) AS counted)`;
 
-/** Organization by organization, because that is how rows of a time are indexed. */
+/** One organization at a time, because the indexes on time begin with the organization. */
 const sinceThen = (table: string, since: string, own: string): string =>
 	`organizations CROSS JOIN LATERAL (
 		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${since}
 	) AS found ${own}`;
 
-/** Series of one number per bucket, the oldest first. */
+/** One number per bucket, oldest first. */
 const series = (counts: Array<{ago: number; count: number}> | null): number[] => {
 	const byAgo = new Map((counts ?? []).map(({ago: index, count}) => [index, count]));
 	return Array.from({length: BUCKETS}, (_, index) => byAgo.get(BUCKETS - 1 - index) ?? 0);
 };
 
 /**
- * The last hour, of one organization or of all, and the moment that it is of: what the stream tells from there on is
- * not in it, and everything before is.
+ * The last hour, of one organization or of all, and its snapshot. The stream continues from that snapshot without gaps
+ * or repetitions.
  */
 export const readRecent = (
 	db: Db,
@@ -72,13 +72,13 @@ export const readRecent = (
 ): Promise<{recent: Recent; snapshot: Snapshot}> =>
 	db.transaction(
 		async (trx) => {
-			// Compiling the statement takes longer than it runs.
+			// JIT compilation takes longer than the statement runs.
 			await trx.raw("SELECT set_config('jit', 'off', true)");
 			const snapshot = await readSnapshot(trx);
 			const since = new Date((Math.floor(now.getTime() / MINUTE_MS) - BUCKETS + 1) * MINUTE_MS);
 			const own = organizationId === null ? '' : 'WHERE organizations.id = :organizationId';
 			const {rows} = await trx.raw<{rows: Row[]}>(
-				// Counted once as finely as anything below needs it, because the rows themselves may be many.
+				// Counted once, at the finest granularity used below, because there may be many rows.
 				`WITH visits AS MATERIALIZED (
 					SELECT ${ago(60)} AS minute, CASE WHEN ${ago(1)} < ${BUCKETS} THEN ${ago(1)} END AS second,
 						platform, organization_id, link_id, bot_class IS NOT NULL AS is_bot, count(*) AS count

@@ -7,7 +7,7 @@ const streamQuery = Joi.object<{orgId?: string}>({orgId: organizationReference})
 const headers = {
 	'Content-Type': 'text/event-stream; charset=utf-8',
 	'Cache-Control': 'no-store',
-	// Proxies must not hold events back.
+	// Stops proxies from buffering events.
 	'X-Accel-Buffering': 'no',
 };
 
@@ -26,7 +26,7 @@ export const clickStreamRoutes = [
 				return reply({headers});
 			}
 
-			// A click that was just answered is of the past hour, and not of what comes.
+			// A click that was just answered must be in the last hour and not in the events that follow.
 			await services.clickJournal.settled(...(organizationId === null ? [] : [organizationId]));
 			const cursor = request.headers['last-event-id'];
 			const body = await services.clickStream.listen({

@@ -12,23 +12,23 @@ import {readBetween, readSnapshot, type Snapshot} from './click-stream-store.ts'
 const TURN_MS = 250;
 const BEAT_MS = 15_000;
 
-/** Who wants to listen, from where on, and over what connection. */
+/** A request to listen: the organization, the position and the connection. */
 export type Subscription = {
 	organizationId: string | null;
-	/** The last id that it was sent before; null for who comes anew. */
+	/** The last id that the client received; null for a new client. */
 	cursor: string | null;
 	connection: {writableLength: number; destroy: () => void};
 };
 
-/** Clicks, matches and events as they are stored, by whatever process. */
+/** Clicks, matches and events as they are stored, by any process. */
 export type ClickStream = {
-	/** What is to be sent to a listener, without end. @throws 503 while the service stops. */
+	/** The endless body of a listener's response. @throws 503 while the service stops. */
 	listen(subscription: Subscription): Promise<Readable>;
-	/** Ends what is listened to, and with it all reading. */
+	/** Ends all listeners and stops polling. */
 	close(): void;
 };
 
-/** Members by where they stand, so that those who stand together share one reading. */
+/** Listeners grouped by position, so that those at the same position share one query. */
 const byPosition = (listeners: Iterable<Listener>): Map<Snapshot, Listener[]> => {
 	const groups = new Map<Snapshot, Listener[]>();
 	for (const listener of listeners) {
@@ -39,8 +39,8 @@ const byPosition = (listeners: Iterable<Listener>): Map<Snapshot, Listener[]> =>
 };
 
 /**
- * Reads new rows for all listeners together, four times a second, and not at all while there is none: who writes a
- * click does nothing for it.
+ * Polls new rows for all listeners together, four times a second, and never without listeners. Writing a click costs
+ * nothing extra.
  */
 export const createClickStream = (services: {
 	db: Db;
@@ -104,7 +104,7 @@ export const createClickStream = (services: {
 	const start = () => {
 		timers ??= {
 			turn: setTimeout(() => {
-				// One that began for earlier listeners goes on with these.
+				// A poll that began for earlier listeners also serves these.
 				if (!isTurning) {
 					background.run('read the click stream', turn());
 				}

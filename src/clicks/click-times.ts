@@ -1,13 +1,17 @@
-/** How times are indexed beside what clicks are found by (migration `cheaper_clicks`); spelled as there, or it is not found. */
+/**
+ * The time expression in the indexes on clicks (migration `cheaper_clicks`). It must be spelled as there, or the index
+ * is not used.
+ */
 const steps = {organization: '10 minutes', link: '1 day'} as const;
 
-/** SQL for the beginning of the step that a time is in. */
+/** SQL for the start of the step that contains a time. */
 export const stepOf = (by: keyof typeof steps, time: string): string =>
 	`date_bin('${steps[by]}', ${time}, '2000-01-01T00:00:00Z')`;
 
 /**
- * SQL for clicks of a range, beside `organization_id = …` or `link_id = …`: the steps are what the index finds them by,
- * the rest is exact. @param from, to SQL; `to` is not in the range.
+ * SQL for clicks of a range, to be used with `organization_id = …` or `link_id = …`. The index finds the steps; the
+ * exact condition follows.
+ * @param from, to SQL; `to` is exclusive.
  */
 export const occurredWithin = (by: keyof typeof steps, from: string, to?: string): string =>
 	[

@@ -1,12 +1,12 @@
 import type {ClickContext} from './click-context.ts';
 import type {OpenMatch} from './open-match.ts';
 
-/** A visit of a link: by a person, or by a crawler, which counts against no quota and in no click figure. */
+/** A visit of a link by a person or a crawler. A crawler's visit counts in no quota and no click figure. */
 export type Click = ClickContext & {
 	organizationId: string;
 	linkId: string;
 	channel: string | null;
 	referrerHost: string | null;
-	/** What an app's first open may claim the click with; null where the link is not deferred. */
+	/** The data that an app's first open is matched by; null if the link is not deferred. */
 	match: OpenMatch | null;
 };

@@ -1,4 +1,4 @@
-/** What clicks are broken down by, and the column of `clicks` that tells it. */
+/** The dimensions of click breakdowns and their columns in `clicks`. */
 const columns = {
 	platform: 'platform',
 	country: 'country',
@@ -9,14 +9,13 @@ const columns = {
 
 const names = Object.values(columns);
 
-/** Of GROUPING: bit 0 is the last column; 0 where the group has it. */
+/** Bits of GROUPING: bit 0 is the last column; 0 if the group contains the column. */
 const groupingOf = (index: number): number => (1 << names.length) - 1 - (1 << (names.length - 1 - index));
 
 /**
  * SQL that counts people's clicks once per dimension, in one scan.
- * @param from the rows, with the columns of `clicks` and `by`.
- * @param by further columns to count by.
- * @returns a SELECT of `by`, dimension, key and count.
+ * @param from the rows, with the columns of `clicks` and `by`. @param by further columns to group by. @returns a SELECT
+ * of `by`, dimension, key and count.
  */
 export const countDimensions = (from: string, by: string[] = []): string => {
 	const own = by.map((column) => `${column}, `).join('');

@@ -3,13 +3,13 @@ import {keepHours, readState, takeRollupLock} from './rollup-store.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Clicks wait behind the one who waits for the table, so that the wait is short. */
+/** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Why a month stays: a click of it is not counted yet, or another process is at it; or the table is in use for longer
- * than clicks may wait, which is not to be tried again soon.
+ * Why a month stays: it has clicks that are not rolled up, another process is dropping it, or the table is in use. If
+ * in use, retry later.
  */
 type Left = 'uncounted' | 'in_use';
 
@@ -28,10 +28,7 @@ const findOldMonths = async (db: Db, before: Date): Promise<Month[]> => {
 	});
 };
 
-/**
- * Breakdowns of these days are read from the clicks themselves where a time zone cuts a day in two, which they cannot
- * be any more.
- */
+/** Reports in time zones that cut these days in two read them from the clicks, which is now impossible. */
 const keepHoursOf = async (trx: Db, {start, end}: Month, rolled: string): Promise<void> => {
 	const days: Array<{organizationId: string; day: Date}> = await trx('rollup_days')
 		.where('start', '>=', start)
@@ -43,7 +40,7 @@ const keepHoursOf = async (trx: Db, {start, end}: Month, rolled: string): Promis
 	}
 };
 
-/** @returns whether the month is gone. */
+/** @returns whether the month was dropped. */
 const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
 	const state = (await takeRollupLock(trx)) ? await readState(trx) : null;
 	if (state === null || !state.isOfThisCluster || state.backfill !== null) {
@@ -66,7 +63,7 @@ const dropCounted = async (trx: Db, month: Month): Promise<boolean> => {
 	return true;
 };
 
-/** @returns null where the month is gone. */
+/** @returns null if the month was dropped. */
 const dropMonth = async (db: Db, month: Month): Promise<Left | null> => {
 	try {
 		return (await inTransaction(db, (trx) => dropCounted(trx, month))) ? null : 'uncounted';
@@ -80,9 +77,9 @@ const dropMonth = async (db: Db, month: Month): Promise<Left | null> => {
 };
 
 /**
- * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports stay as they were:
- * all of them are in the rollups.
- * @returns the partitions that are gone, oldest first, and why the next one is `left`: null where none is.
+ * Drops the clicks of each month whose last day is older than `days` (CLICK_RETENTION_DAYS). Reports do not change,
+ * because all of them are in the rollups.
+ * @returns the dropped partitions, oldest first, and why the next one is `left`; null if none is.
  */
 export const dropOldClicks = async (
 	db: Db,

@@ -3,7 +3,7 @@ import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {readCurrentStats, type Stats, type StatsQuery} from './stats.ts';
 
-/** Clicks, matches and events of one link. @throws 404 for a link that the organization does not have. */
+/** Clicks, matches and events of one link. @throws 404 if the organization has no such link. */
 export const readLinkStats = async (
 	services: Services,
 	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},

@@ -1,9 +1,9 @@
 import {createHmac} from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 
-/** Keyed hashes of where a request came from; the address itself is not kept (contract/match 16). */
+/** Keyed hashes of a request's network. The address itself is not stored (contract/match 16). */
 export type NetworkKeys = {
-	/** The IPv4 address, or the /64 of an IPv6 one: a household or a phone, whose lower half changes daily. */
+	/** The IPv4 address, or the /64 of an IPv6 address: a household or a phone, whose lower half changes daily. */
 	ipKey: Buffer;
 	/** The /24 or /56 around it. */
 	netKey: Buffer;
@@ -12,7 +12,7 @@ export type NetworkKeys = {
 /** The same in hexadecimal. */
 export type NetworkKeyTexts = {ipKey: string; netKey: string};
 
-/** Hexadecimal digits of a key: 128 bits, so that no two places have one by chance. */
+/** Hexadecimal digits of a key: 128 bits, so that no two networks collide. */
 const KEY_DIGITS = 32;
 
 const hmac = (pepper: Buffer, text: string): string =>
@@ -42,8 +42,8 @@ export const networkKeysOf = (pepper: Buffer, ip: string): NetworkKeys => {
 export type AskingDevice = {deviceId: string | null; ip: string; told: readonly unknown[]};
 
 /**
- * What a device is recognised by when it asks again. One that gives no id is known by its address and by what it says
- * of itself, which two equal phones on one network share (contract/match 7).
+ * The key that identifies a device on repeated requests. Without a device id it is derived from the address and the
+ * device's properties, which equal phones on one network share (contract/match 7).
  */
 export const deviceKeyOf = (pepper: Buffer, {deviceId, ip, told}: AskingDevice): Buffer =>
 	createHmac('sha256', pepper)

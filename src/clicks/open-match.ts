@@ -5,10 +5,10 @@ import type {NetworkKeyTexts} from './network-keys.ts';
 
 declare const isMatchToken: unique symbol;
 
-/** A text that has the form of a match token. Only what minted one, or found that a text has the form, makes it. */
+/** A text in the form of a match token. Only the minting and the checking functions produce this type. */
 export type MatchToken = string & {readonly [isMatchToken]: true};
 
-/** What lets an app's first open claim a click. */
+/** The data that lets an app's first open claim a click. */
 export type OpenMatch = {
 	/** The one-time token that the page carries. */
 	token: MatchToken;
@@ -16,13 +16,13 @@ export type OpenMatch = {
 	network: NetworkKeyTexts;
 	signals: ToldSignals;
 	/**
-	 * Who visits, by the hash of the cookie in hexadecimal; null where there is none. `isReturning`: the cookie was
-	 * there before.
+	 * The visitor, by the hexadecimal hash of the cookie; null without a cookie. `isReturning`: the browser sent the
+	 * cookie.
 	 */
 	visitor: {hash: string; isReturning: boolean} | null;
 };
 
-/** Characters of a token that tell its time: milliseconds since 1970 in base 62, until the year 2081. */
+/** Characters of a token that encode its time: milliseconds since 1970 in base 62, until the year 2081. */
 const TIME_DIGITS = 7;
 const PREFIX = 'opl_';
 const VARIANT = '89ab';
@@ -52,19 +52,16 @@ export const mintMatchToken = (at: Date): MatchToken =>
 const TOKEN = /^opl_[A-Za-z0-9]{32}$/;
 const TOKEN_WITHIN = /opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/;
 
-/** The text as a match token, or null where it is anything else. */
+/** The text as a match token, or null if it is malformed. */
 export const readMatchToken = (text: unknown): MatchToken | null =>
 	typeof text === 'string' && TOKEN.test(text) ? (text as MatchToken) : null;
 
-/**
- * The match token wherever it stands: bare, at the end of a copied URL, or in a referrer's parameters
- * (contract/page 3).
- */
+/** The match token in a text: bare, at the end of a copied URL, or in a referrer's parameters (contract/page 3). */
 export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(TOKEN_WITHIN.exec(text)?.[0]);
 
 /**
- * The id of the click whose page carries the token, a UUID of version 7: the token's time, and 74 bits of its SHA-256. So
- * the click is found by its own id, without an index of tokens, and who knows the id does not know the token.
+ * The id of the click whose page carries the token, a UUID of version 7: the token's time, and 74 bits of its SHA-256.
+ * The click is found by its id, without an index of tokens, and the id does not reveal the token.
  */
 export const clickIdOfToken = (token: MatchToken): string => {
 	let at = 0;
@@ -78,5 +75,5 @@ export const clickIdOfToken = (token: MatchToken): string => {
 	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;
 };
 
-/** A second visit of the same link within this time is the same visit (contract/match 6). */
+/** Visits of the same link within this time count as one visit (contract/match 6). */
 export const SAME_VISIT_MS = 10 * 60 * 1000;

@@ -5,7 +5,7 @@ import type {ClickJournal} from './journal/click-journal.ts';
 import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
 
-/** A stand-in for the journal that writes clicks where they belong at once, such as into a transaction. */
+/** Replaces the journal and writes clicks immediately, such as into a transaction. */
 export const directly = ({
 	db,
 	clickPartitions,

@@ -14,18 +14,21 @@ import {
 	takeRollupLock,
 } from './rollup-store.ts';
 
-/** Most transactions that one step adds; a click is one. */
+/** Most transactions per step; a click is one. */
 const STEP_TRANSACTIONS = 50_000n;
 
-/** A day with more clicks and matches than this is too slow to be read row by row where a report cuts it in two. */
+/** A day with more clicks and matches is too slow to count row by row when a report cuts it in two. */
 const BUSY = 50_000;
 
 type Options = {stepTransactions?: bigint; busy?: number; referrers?: number};
 
-/** From how many clicks on a day is kept by the hour, and how many referrers of it one by one. */
+/** Clicks from which on a day is also stored by the hour, and how many of its referrers are stored one by one. */
 type DayLimits = {busy: number; referrers: number};
 
-/** The snapshot without the transactions from `end` on, but with all that `since` has. A snapshot reads `xmin:xmax:xip,xip`. */
+/**
+ * The snapshot without the transactions from `end` on, but with all those of `since`. A snapshot is
+ * `xmin:xmax:xip,xip`.
+ */
 const cutSnapshot = (snapshot: string, {since, end}: {since: string; end: bigint}): string => {
 	const [, xmax = '', underWay = ''] = snapshot.split(':');
 	const last = [end, BigInt(since.split(':')[1] ?? 0)].reduce((a, b) => (a > b ? a : b));
@@ -43,7 +46,7 @@ const add = async (trx: Db, slice: Slice, limits: DayLimits): Promise<void> => {
 	}
 };
 
-/** Adds a day of the rows that were restored into this cluster, or notes that there are no more. */
+/** Rolls up a day of the rows restored into this cluster, or records that none are left. */
 const addOldDay = async (
 	trx: Db,
 	{rolled}: RollupState,
@@ -57,7 +60,7 @@ const addOldDay = async (
 	await saveProgress(trx, {rolled, backfill: next});
 };
 
-/** Adds what was written since the last step. Rows of a transaction that is under way wait for a later one. */
+/** Rolls up the rows since the last step. Rows of open transactions wait for a later step. */
 const addNewRows = async (
 	trx: Db,
 	{rolled: since, current}: RollupState,
@@ -76,8 +79,8 @@ const addNewRows = async (
 };
 
 /**
- * One bounded step of rolling up, in one transaction: counts and how far they go are kept together or not at all.
- * @returns whether there may be more to do; false also where another process is at it.
+ * One bounded step of rolling up, in one transaction, so that counts and progress are stored together or not at all.
+ * @returns whether more may be left; false also if another process holds the lock.
  */
 export const rollUpStep = (
 	db: Db,
@@ -103,8 +106,8 @@ export const rollUpStep = (
 	});
 
 /**
- * Adds all that has been written to the rollups, step by step. Reports are exact at any time; this makes them quick.
- * @param isStopping ends it after the step that is under way.
+ * Rolls up all stored rows, step by step. Reports are exact at any time; this makes them fast.
+ * @param isStopping ends it after the current step.
  */
 export const rollUp = async (db: Db, isStopping: () => boolean = () => false, options?: Options): Promise<void> => {
 	let isMore = true;

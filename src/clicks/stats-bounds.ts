@@ -3,18 +3,21 @@ import {validationFailed} from '../errors.ts';
 
 export type Interval = 'hour' | 'day' | 'month';
 
-/** What a report covers. `from` and `to` are half-open; a part that is null takes its default. */
+/** The range of a report. `from` and `to` are half-open; null parts take their defaults. */
 export type StatsQuery = {from: string | null; to: string | null; interval: Interval; timezone: string};
 
 /** Half-open. */
 export type Range = {from: Date; to: Date};
 
-/** Longest series that is answered. */
+/** Most buckets of an answer. */
 const MAX_BUCKETS = 10_000;
 
 const HAS_OFFSET = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
-/** A bound as SQL: a date or a time without an offset is of the caller's timezone. `CAST`, because knex reads `:x::` otherwise. */
+/**
+ * A bound as SQL: a date or time without an offset is in the caller's timezone. `CAST`, because knex would take `:x::`
+ * for a binding.
+ */
 const boundSql = (name: 'from' | 'to', text: string | null, fallback: string): string => {
 	if (text === null) {
 		return `(date_trunc('day', CAST(:now AS timestamptz) AT TIME ZONE :timezone) + ${fallback}) AT TIME ZONE :timezone`;
@@ -25,7 +28,7 @@ const boundSql = (name: 'from' | 'to', text: string | null, fallback: string): s
 		: `CAST(:${name} AS timestamp) AT TIME ZONE :timezone`;
 };
 
-/** The report's bounds as instants; by default the last 30 days with today, whole. @throws 400. */
+/** The report's bounds as instants; by default the last 30 full days including today. @throws 400. */
 export const readBounds = async (db: Db, {from, to, interval, timezone}: StatsQuery, now: Date): Promise<Range> => {
 	const {rows} = await db.raw<{rows: Array<Range & {buckets: number}>}>(
 		`WITH bounds AS (
@@ -48,7 +51,7 @@ export const readBounds = async (db: Db, {from, to, interval, timezone}: StatsQu
 	return range;
 };
 
-/** Bucket starts without gaps. Hours are stepped as instants, so that none is lost or doubled when clocks change. */
+/** Bucket starts without gaps. Hours are stepped as instants, so that none is lost or doubled at clock changes. */
 export const readStarts = async (
 	db: Db,
 	range: Range,

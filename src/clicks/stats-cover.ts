@@ -1,9 +1,9 @@
 import type {Range} from './stats-bounds.ts';
 
-/** What rollups are kept by; all of them are spans of UTC. */
+/** The spans of rollups, all in UTC. */
 export type Span = 'hour' | 'day' | 'month';
 
-/** Which rollups make up the middle of a range, in order and without gaps; the rest, at both ends, is to be counted. */
+/** The rollups that cover the middle of a range, in order and without gaps. The rows of both ends are counted. */
 export type Cover = Range & {pieces: Array<Range & {span: Span}>};
 
 const HOUR_MS = 3_600_000;
@@ -11,8 +11,8 @@ const DAY_MS = 24 * HOUR_MS;
 const QUARTER_MS = HOUR_MS / 4;
 
 /**
- * Since then a day of no time zone has begun or ended within a quarter of an hour. (St. John's changed its clocks at
- * 00:01 until 2011.) Clicks are younger; what apps say that happened before is counted row by row.
+ * Since then days of all time zones begin and end on a quarter of an hour. (St. John's changed its clocks at 00:01
+ * until 2011.) Clicks are younger; older events reported by apps are counted row by row.
  */
 const QUARTERS_SINCE = Date.UTC(2016, 0, 1);
 
@@ -35,7 +35,7 @@ const ceilTo = (span: Span, ms: number): number => {
 	return span === 'month' ? floorTo(span, floor + 31 * DAY_MS) : floor + (span === 'day' ? DAY_MS : HOUR_MS);
 };
 
-/** The days (UTC) that a range has only a part of: at most two. */
+/** The days (UTC) that are partly in a range: at most two. */
 export const partialDays = ({from, to}: Range): Date[] => {
 	const ends = [from, to].map((end) => end.getTime());
 	return ends.filter((ms) => ms % DAY_MS !== 0).map((ms) => new Date(floorTo('day', ms)));
@@ -56,20 +56,20 @@ const cut = (from: number, to: number, span: Span, isKept: (ms: number) => boole
 		];
 	}
 
-	// Two partial days are looked at one by one.
+	// Two partial days are checked one by one.
 	return span === 'day' && start === end
 		? [...cut(from, start, 'hour', isKept), ...cut(start, to, 'hour', isKept)]
 		: cut(from, to, span === 'month' ? 'day' : 'hour', isKept);
 };
 
-/** The breakdowns for a range: whole months, whole days, and hours of those days that have them. */
+/** The spans of breakdowns for a range: whole months, whole days, and hours of those days that have them. */
 export const coverBreakdowns = ({from, to}: Range, daysWithHours: Date[]): Cover => {
 	const kept = new Set(daysWithHours.map((day) => day.getTime()));
 	const pieces = cut(from.getTime(), to.getTime(), 'month', (day) => kept.has(day));
 	return {from: pieces[0]?.from ?? from, to: pieces.at(-1)?.to ?? from, pieces};
 };
 
-/** The whole quarters of an hour of a range. */
+/** The whole quarters of an hour in a range. */
 export const coverQuarters = ({from, to}: Range): Range => {
 	const start = Math.ceil(Math.max(from.getTime(), QUARTERS_SINCE) / QUARTER_MS) * QUARTER_MS;
 	const end = Math.floor(to.getTime() / QUARTER_MS) * QUARTER_MS;

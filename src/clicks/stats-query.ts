@@ -4,7 +4,7 @@ import type {Interval, StatsQuery} from './stats.ts';
 const isTimezone = (name: string): boolean => {
 	try {
 		new Intl.DateTimeFormat('en', {timeZone: name});
-		// Bare offsets are left out: PostgreSQL reads their sign the other way round.
+		// Bare offsets are rejected: PostgreSQL inverts their sign.
 		return /^[A-Za-z]/.test(name);
 	} catch {
 		return false;
@@ -14,7 +14,7 @@ const isTimezone = (name: string): boolean => {
 const DATE_TIME =
 	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Whether the text is a date, with or without a time, of the calendar: 31 February is none. */
+/** Whether the text is a valid date, with or without a time; 31 February is invalid. */
 const isDateTime = (text: string): boolean => {
 	const [, year, month, day] = (DATE_TIME.exec(text) ?? []).map(Number);
 	if (year === undefined || month === undefined || day === undefined) {
@@ -31,7 +31,7 @@ const instant = Joi.string()
 	.default(null)
 	.messages({'any.invalid': '{{#label}} must be an ISO 8601 date or date-time'});
 
-/** The query of every report: the last 30 days by day in UTC unless said (contract/portal 7). */
+/** The query of every report; the default is the last 30 days by day in UTC (contract/portal 7). */
 export const statsQuery = Joi.object<StatsQuery>({
 	from: instant,
 	to: instant,

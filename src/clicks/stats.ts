@@ -40,8 +40,8 @@ const listOf = (rows: DimensionCount[], wanted: string): Count[] =>
 		.slice(0, TOP);
 
 /**
- * Clicks, matches and events of an organization, or of one of its links, as they are at this moment: what is rolled up
- * is read from the rollups, the rest is counted, both in one state of the database (docs/dashboard-speed.md).
+ * Current clicks, matches and events of an organization, or of one of its links. The rollups and the counted rest are
+ * read from one snapshot (docs/dashboard-speed.md).
  * @throws 400.
  */
 export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Date): Promise<Stats> => {
@@ -49,7 +49,7 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 	const starts = await readStarts(db, range, query);
 	const {counts, breakdowns} = await db.transaction(
 		async (trx) => {
-			// A link's own rows are few enough to be counted.
+			// One link has few enough rows to count.
 			const rolled = scope.linkId === null ? await readRolled(trx, scope.organizationId, partialDays(range)) : null;
 			const nothing = {from: range.from, to: range.from, pieces: []};
 			const quarters = rolled === null ? nothing : coverQuarters(range);
@@ -81,7 +81,7 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 	};
 };
 
-/** The same with the clicks that this process has just told somebody of. */
+/** The same, including all clicks that this process has already answered. */
 export const readCurrentStats = async (
 	services: Pick<Services, 'clickJournal' | 'clock' | 'db'>,
 	scope: Scope,

@@ -1,8 +1,8 @@
 import {randomUUID} from 'node:crypto';
 
 /**
- * A UUID of version 7 (RFC 9562 5.7): the time in milliseconds and 74 random bits. Those of one time stand beside each
- * other in an index, which so grows at its end and keeps its pages full; random ones would fill them by two thirds.
+ * A UUID of version 7 (RFC 9562 5.7): the time in milliseconds and 74 random bits. Ids of one time are adjacent in an
+ * index, which grows at its end with full pages; random ids fill pages to two thirds.
  */
 export const timeOrderedId = (at: Date): string => {
 	const time = at.getTime().toString(16).padStart(12, '0');

@@ -12,36 +12,36 @@ import {type Entry, encodeEntry} from './entry.ts';
 import type {OnRefused} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
 
-/** A process that could not say for so long that it lives may have been taken for dead, and begins a new journal. */
+/** After this long without a heartbeat, other processes may take this one for dead. It then begins a new journal. */
 const OVERDUE_MS = 30_000;
 
-/** Where clicks go first (docs/click-journal.md). */
+/** The write-ahead journal of clicks (docs/click-journal.md). */
 export type ClickJournal = {
 	/**
-	 * Keeps a click: when this resolves with true it survives the death of the process, and will be in the tables once.
-	 * False: nothing could keep it, which is counted, and logged when it begins and ends.
+	 * Stores a click. True: it survives the death of the process and will be written to the tables once. False: nothing
+	 * could store it; losses are counted and logged when they begin and end.
 	 */
 	record(click: Click): Promise<boolean>;
 	/**
-	 * Resolves when the clicks that were kept here before and mention one of the texts (an id, a hash in hexadecimal)
-	 * can be read from the tables; all of them where no text is given.
+	 * Resolves when the earlier clicks of this process that mention one of the texts (an id, a hexadecimal hash) are in
+	 * the tables; without texts, all clicks.
 	 */
 	settled(...mentioned: string[]): Promise<void>;
-	/** Begins the files, and drains what earlier processes left behind. Before it clicks go straight to the database. */
+	/** Begins the files and drains what earlier processes left. Until then, clicks go directly to the database. */
 	start(): Promise<void>;
 	figures(): JournalFigures;
-	/** Drains what is there; what cannot be is left to the next start. */
+	/** Drains the rest. What cannot be drained is left to the next start. */
 	close(): Promise<void>;
 };
 
-/** What an operator may want to know of this process. */
+/** Metrics of this process. */
 export type JournalFigures = {
 	waitingBytes: number;
-	/** How long the oldest click waits for the database, in seconds. */
+	/** How long the oldest click has waited for the database, in seconds. */
 	oldestSeconds: number;
 	/** Clicks moved from the journal to the tables. */
 	drained: number;
-	/** Clicks that no journal took, and the database did. */
+	/** Clicks written directly to the database, because no journal took them. */
 	direct: number;
 	/** Clicks lost. */
 	lost: number;
@@ -106,7 +106,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		draining.soon();
 	};
 
-	/** The journal to write to; null where there is none to be trusted, or it is as long as it may be. */
+	/** The journal to write to; null if it cannot be trusted or is full. */
 	const writable = (): Current | null => {
 		const current = life.current();
 		if (current === null) {

@@ -3,12 +3,12 @@ import path from 'node:path';
 import type {Logger} from 'pino';
 import {type Damage, segmentPath} from './segments.ts';
 
-/** What is done with bytes of a journal's file that are no whole frame, before they are left out. */
+/** Handles bytes of a journal file that form no complete frame, before the drain skips them. */
 export type OnDamage = (folder: string, damage: Damage) => void;
 
 /**
- * Where a damaged file is kept: beside the journals of all databases, where nothing drains or removes it.
- * @param folder that of its journal.
+ * The folder for copies of damaged files, beside the journals of all databases. Nothing drains or removes it.
+ * @param folder the journal's folder.
  */
 export const keptPath = (folder: string, segment: number): string =>
 	path.join(folder, '..', '..', 'damaged', `${path.basename(folder)}-${path.basename(segmentPath(folder, segment))}`);
@@ -18,15 +18,15 @@ const keep = (from: string, to: string): void => {
 	try {
 		linkSync(from, to);
 	} catch (error) {
-		// Kept already, for other bytes of the same file or by an attempt that failed later.
+		// Copied already, for other damage in the same file or by an attempt that failed later.
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-			// File systems without links.
+			// File systems without hard links.
 			copyFileSync(from, to);
 		}
 	}
 };
 
-/** Keeps each damaged file, and logs each of its damaged parts once. */
+/** Keeps a copy of each damaged file and logs each damaged range once. */
 export const createDamageKeeper = (log: Logger): OnDamage => {
 	const logged = new Set<string>();
 	return (folder, damage) => {

@@ -5,9 +5,9 @@ import {monthsOf, type OnRefused, storeSections} from './entry-store.ts';
 import {sectionOf} from './section.ts';
 
 /**
- * Writes clicks that no journal can take, each with all that came while the ones before it were written: on one
- * connection, so that a full disk does not take those of everything else.
- * @returns what resolves when a click is in the tables.
+ * Writes clicks that the journal cannot take, in batches: each holds the clicks that arrived during the previous write.
+ * It uses one connection, so that a full disk does not exhaust the pool.
+ * @returns a promise that resolves when the click is in the tables.
  */
 export const createDirectWriter = ({
 	db,

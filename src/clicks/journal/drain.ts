@@ -6,13 +6,13 @@ import type {Position} from './position.ts';
 import {decodeSection} from './section.ts';
 import {readChunk, removeBefore, restBehind} from './segments.ts';
 
-/** Brings a journal into the tables. Any number of processes may do so at once: each click arrives once. */
+/** Copies a journal to the tables. Several processes may drain it at once: each click is written exactly once. */
 export type Drain = {
-	/** Brings the next clicks. @returns whether there were any. @throws what the database or the disk fails with. */
+	/** Copies the next clicks. @returns whether there were any. @throws errors of the database and the disk. */
 	step(): Promise<boolean>;
-	/** Reports what stands behind the last frame of a journal whose process is gone, before it is removed. */
+	/** Reports the bytes behind the last frame of a dead process's journal, before the journal is removed. */
 	reportRest(): void;
-	/** Up to where the journal is in the tables, as far as is known. */
+	/** The last known position of the drain. */
 	position(): Position;
 };
 
@@ -27,7 +27,7 @@ type Given = {
 
 export const createDrain = ({db, clickPartitions, folder, journal, onRefused, onDamage}: Given): Drain => {
 	let position: Position = {segment: 0, position: 0};
-	/** False where a transaction may or may not have moved it. */
+	/** False if a transaction of unknown outcome may have moved the position. */
 	let isKnown = false;
 
 	return {
@@ -42,7 +42,7 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused, on
 				return false;
 			}
 
-			// Before the position passes it: afterwards its file may be removed at any time.
+			// Before the position moves past it: afterwards its file may be removed at any time.
 			for (const damage of chunk.damage) {
 				onDamage(folder, damage);
 			}

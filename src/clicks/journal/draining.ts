@@ -4,30 +4,30 @@ import {mentionsOf} from './segments.ts';
 import {isBefore} from './waiting-clicks.ts';
 import {within} from './within.ts';
 
-/** How long clicks wait for others to be drained with: well below what other processes may have to wait to see them. */
+/** How long clicks wait to be drained together, well below the time other processes may wait to see them. */
 const DRAIN_MS = 60;
-/** The same where hardly any others come: the last time no more than so many did. */
+/** The same with little traffic: the previous drain moved at most `FEW` clicks. */
 const SINGLE_DRAIN_MS = 20;
 const FEW = 2;
 const RETRY_MS = 500;
-/** How long a stop waits for what this process leaves. */
+/** How long a stop waits for the drain. */
 const WAIT_MS = 5000;
 
-/** When the journal of this process is drained. */
+/** Schedules the drain of this process's journal. */
 export type Draining = {
-	/** Has what was written drained before long, and again until it is in the tables. */
+	/** Schedules a drain soon, and retries until all clicks are in the tables. */
 	soon(): void;
-	/** Whether the last transaction failed and is tried again: then no click can be written without the journal either. */
+	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
 	isDatabaseAway(): boolean;
-	/** Resolves when what was written before and mentions one of the texts is in the tables; all where none is given. */
+	/** Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks. */
 	settled(mentioned: string[]): Promise<void>;
-	/** Clicks of this process that came into the tables. */
+	/** Clicks of this process that reached the tables. */
 	drained(): number;
-	/** Drains what is there, for as long as a stop may take, and then no more. */
+	/** Drains the rest, for at most the time a stop may take, then closes. */
 	finish(journal: Current): Promise<void>;
 };
 
-/** Whether the tables have all of a journal. */
+/** Whether a journal is completely in the tables. */
 export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
 
 export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): Draining => {
@@ -38,7 +38,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 	let drained = 0;
 	let drainedLast = 0;
 
-	/** Brings what was written until now into the tables. */
+	/** Drains the clicks written until now. */
 	const drainOnce = async (journal: Current): Promise<void> => {
 		const end = journal.writer.end();
 		try {
@@ -90,7 +90,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		if (drainTimer === null && draining === null && !isClosed) {
 			drainTimer = setTimeout(() => {
 				drainTimer = null;
-				// A failure is logged, and is tried again.
+				// The failure is logged, and the drain is retried.
 				drain().catch(() => {});
 			}, milliseconds);
 			drainTimer.unref();
@@ -101,7 +101,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		soon: () => schedule(drainedLast > FEW ? DRAIN_MS : SINGLE_DRAIN_MS),
 		isDatabaseAway: () => {
 			const journal = life.current();
-			// Where nothing waits nobody would find out that it is back.
+			// With nothing waiting, no drain would notice that the database is back.
 			return isDatabaseAway && journal !== null && !isDrained(journal);
 		},
 		settled: async (mentioned) => {
@@ -119,7 +119,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			}
 
 			while (isBefore(journal.drain.position(), end) && life.current() === journal) {
-				// One that is under way may have begun before the click.
+				// A drain under way may have begun before the click was written.
 				await drain();
 			}
 		},
@@ -138,7 +138,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 			life.stopAdopting();
 			clearTimeout(drainTimer ?? undefined);
 
-			// The transaction that is under way, before its connection is taken away.
+			// Let the current transaction finish before its connection closes.
 			await within(WAIT_MS, draining?.catch(() => {}) ?? Promise.resolve());
 		},
 	};

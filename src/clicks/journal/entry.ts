@@ -4,7 +4,7 @@ import {contextIdOf, contextRow} from '../click-context.ts';
 import {clickIdOfToken} from '../open-match.ts';
 import {timeOrderedId} from '../time-ordered-id.ts';
 
-/** A click as it goes into the journal. */
+/** A click as the journal stores it. */
 export type Entry = {
 	id: string;
 	organizationId: string;
@@ -13,12 +13,12 @@ export type Entry = {
 	month: string;
 	/** A row of COPY for `clicks`, with its line end. */
 	click: string;
-	/** What the click says, by the id that its row has: a row of COPY for `click_contexts` without its id. */
+	/** The context by the id that its row has: a row of COPY for `click_contexts` without its id. */
 	contextId: string;
 	context: string;
-	/** A row of COPY for `match_clicks`, with its line end; '' where no app's first open may claim the click. */
+	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
-	/** Whether the match goes on with that of the same visit, where there is one. */
+	/** Whether the click continues the open match of the same visit, if there is one. */
 	isReturning: boolean;
 };
 
@@ -32,7 +32,7 @@ export const clickColumns = [
 	'referrer_host',
 ] as const;
 
-/** What the headers of a visit say; a later visit that says less than the page's signals did leaves those. */
+/** Fields from a visit's headers. A later visit that lacks some of them does not overwrite the page's signals. */
 export const signalColumns = [
 	'platform',
 	'os_major',
@@ -59,7 +59,7 @@ export const matchColumns = [
 
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
 
-/** The rows of a click. A match that is opened has the click's id, which its token tells. */
+/** The rows of a click. A new match has the click's id, which its token encodes. */
 export const encodeEntry = (click: Click, at: Date): Entry => {
 	const time = at.toISOString();
 	const {organizationId, linkId, match} = click;
@@ -84,20 +84,20 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 
 	const {windowHours, network, signals, visitor} = match;
 	const {osVersion} = signals;
-	const told = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
+	const fields = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	entry.isReturning = visitor?.isReturning ?? false;
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${told}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${fields}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
 	return entry;
 };
 
-// Ids and times have one length, so that nothing has to be taken apart to know whose row it is.
+// Ids and times have a fixed length, so a row's owner is found without parsing it.
 const CLICK = {id: 0, time: 37, organization: 62, link: 99, context: 136};
 const UUID = 36;
 
 const rowsOf = (text: string): string[] => text.split('\n').filter((row) => row !== '');
 
-/** Gives each row of `match_clicks` to the entry of its click. */
+/** Pairs each row of `match_clicks` with the entry of its click. */
 const withMatches = (entries: readonly Entry[], opened: string, returning: string): void => {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
 	for (const [rows, isReturning] of [
@@ -114,8 +114,8 @@ const withMatches = (entries: readonly Entry[], opened: string, returning: strin
 };
 
 /**
- * The entries that rows of both tables came from.
- * @param contexts what the clicks say, by the ids in their rows. @param opened, returning rows of `match_clicks`.
+ * Rebuilds entries from the rows of both tables.
+ * @param contexts the contexts, by the ids in the rows. @param opened, returning rows of `match_clicks`.
  */
 export const decodeRows = (
 	clicks: string,

@@ -1,14 +1,14 @@
 import {crc32} from 'node:zlib';
 
-/** `#`, the payload's bytes and its CRC-32 as 8 hexadecimal digits each, and a line end. */
+/** `#`, the payload's length in bytes and its CRC-32 as 8 hexadecimal digits each, and a line end. */
 export const HEADER_BYTES = 19;
 
-/** Longest payload of a frame; one that says more is none of ours. */
+/** Longest payload of a frame. A header with a larger length is invalid. */
 export const MAX_PAYLOAD_BYTES = 512 * 1024;
 
 const hex = (number: number): string => number.toString(16).padStart(8, '0');
 
-/** What is written at once, and is valid together or not at all. */
+/** A frame is written at once, and is valid as a whole or not at all. */
 export const encodeFrame = (payload: string): Buffer => {
 	const length = Buffer.byteLength(payload);
 	const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
@@ -17,7 +17,7 @@ export const encodeFrame = (payload: string): Buffer => {
 	return frame;
 };
 
-/** The whole frame at a place; null where there is none. */
+/** The whole frame at an offset; null if there is none. */
 const frameAt = (bytes: Buffer, at: number): {payload: Buffer; end: number} | null => {
 	const [, length = '', checksum = ''] =
 		/^#([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(bytes.toString('latin1', at, at + HEADER_BYTES)) ?? [];
@@ -30,9 +30,9 @@ const frameAt = (bytes: Buffer, at: number): {payload: Buffer; end: number} | nu
 };
 
 /**
- * The payloads of the whole frames that `bytes` begins with.
- * @returns `end`: where the first byte stands that belongs to none of them. What follows is a frame that is not whole:
- * its rest is still to be read, it was torn when its process died, before anybody was told of it, or it is damaged.
+ * The payloads of the complete frames at the start of `bytes`.
+ * @returns `end`: the offset behind the last complete frame. The bytes after it are not read yet, were torn by a crash
+ * before the write was acknowledged, or are damaged.
  */
 export const decodeFrames = (bytes: Buffer, from = 0): {payloads: Buffer[]; end: number} => {
 	const payloads: Buffer[] = [];
@@ -45,7 +45,7 @@ export const decodeFrames = (bytes: Buffer, from = 0): {payloads: Buffer[]; end:
 	return {payloads, end};
 };
 
-/** Where the first whole frame after the beginning starts; null where there is none. */
+/** The offset of the first complete frame after the start; null if there is none. */
 export const findFrame = (bytes: Buffer): number | null => {
 	for (let at = bytes.indexOf('#', 1); at !== -1; at = bytes.indexOf('#', at + 1)) {
 		if (frameAt(bytes, at) !== null) {

@@ -4,20 +4,18 @@ import {hostname} from 'node:os';
 import path from 'node:path';
 import {type Db, onlyRow} from '../../db/db.ts';
 
-/** Journals of this process, which no pid can tell from those of an earlier one that had the same. */
+/** The journal folders of this process. The pid alone cannot tell them from those of an earlier process. */
 const own = new Set<string>();
 
 const ownerFile = (folder: string): string => path.join(folder, 'owner');
 
-/** A folder whose owner was not heard of for so long is nobody's. */
+/** A folder whose owner sent no heartbeat for this long is abandoned. */
 const SILENT_MS = 60_000;
 
-/** When each folder of another process was last touched, and since when this process has seen it so, by its own time. */
+/** The last change of each foreign folder, and when this process first saw it, by its monotonic clock. */
 const seen = new Map<string, {mtimeMs: number; since: number}>();
 
-/**
- * Where the journals of a database are: each database has its own place, so that no click is drained into another one.
- */
+/** The folder of a database's journals. Each database has its own, so that no click is drained into another one. */
 export const journalRoot = async (db: Db, dataDir: string): Promise<string> => {
 	const {rows} = await db.raw<{rows: Array<{name: string}>}>(
 		`SELECT system_identifier || '-' || (SELECT oid FROM pg_database WHERE datname = current_database()) AS name
@@ -26,7 +24,9 @@ export const journalRoot = async (db: Db, dataDir: string): Promise<string> => {
 	return path.join(dataDir, 'journal', onlyRow(rows).name);
 };
 
-/** Shows that the owner lives; the first time makes the folder. What is written stays in its place, also on a full disk. */
+/**
+ * Writes a heartbeat; the first call creates the folder. The file is overwritten in place, which works on a full disk.
+ */
 export const claimFolder = async (folder: string): Promise<void> => {
 	own.add(folder);
 	await mkdir(folder, {recursive: true, mode: 0o700});
@@ -54,8 +54,8 @@ const isRunning = (pid: number): boolean => {
 };
 
 /**
- * Whether a folder was not touched for as long as this process has looked. The wall clock does not tell: where it is
- * set forward, every folder seems old, and what a living process writes into a folder that was removed is lost.
+ * Whether a folder did not change while this process watched it. The wall clock cannot decide this: after a jump
+ * forward every folder would seem old, and removing a living process's folder loses its clicks.
  */
 const isSilent = async (folder: string): Promise<boolean> => {
 	const {mtimeMs} = await stat(ownerFile(folder)).catch(() => stat(folder));
@@ -76,13 +76,13 @@ const isAbandoned = async (folder: string): Promise<boolean> => {
 			return true;
 		}
 	} catch {
-		// Without a readable owner only time tells.
+		// Without a readable owner file, only elapsed time decides.
 	}
 
 	return isSilent(folder);
 };
 
-/** The folders of journals whose process is gone. @param claimed one of this process, beside which they are. */
+/** The journal folders of dead processes. @param claimed a folder of this process, which lies beside them. */
 export const findAbandoned = async (claimed: string): Promise<string[]> => {
 	const root = path.dirname(claimed);
 	const folders = (await readdir(root)).map((name) => path.join(root, name)).filter((folder) => !own.has(folder));

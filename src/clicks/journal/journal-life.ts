@@ -11,7 +11,7 @@ import {createWriter, type Writer} from './writer.ts';
 
 const SYNC_MS = 1000;
 const CLAIM_MS = 10_000;
-/** How long a start waits for what earlier processes left. */
+/** How long a start waits to drain what earlier processes left. */
 const WAIT_MS = 5000;
 
 /** A journal that is being written. */
@@ -24,19 +24,19 @@ export type Current = {
 	claimedAt: number;
 };
 
-/** The journal that a process writes, from its beginning to its end, and those of dead ones that it takes over. */
+/** Manages the journal that a process writes, from beginning to end, and adopts those of dead processes. */
 export type JournalLife = {
-	/** Null where there is none to write to. */
+	/** Null if there is no journal to write to. */
 	current(): Current | null;
-	/** Begins a journal, takes over what is left of others, and goes on looking after both. */
+	/** Begins a journal, adopts abandoned ones, and keeps maintaining both. */
 	start(): Promise<void>;
-	/** Goes on with another journal. What is left of this one is drained as that of a dead process. */
+	/** Switches to a new journal. The rest of the old one is drained like that of a dead process. */
 	giveUp(journal: Current, reason: Error): void;
-	/** Looks after them no more. */
+	/** Stops the maintenance. */
 	stopLooking(): void;
-	/** Ends the adoption that may be under way. */
+	/** Stops an adoption that is under way. */
 	stopAdopting(): void;
-	/** Leaves a journal whose writer is closed: removes it, or leaves what is not drained to the next start. */
+	/** Releases a journal whose writer is closed: removes it, or leaves undrained clicks to the next start. */
 	leave(journal: Current, isDrained: boolean): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ type Given = {
 	log: Logger;
 	dataDir: string;
 	drainOf: (folder: string) => Drain;
-	/** Called where no journal can be begun. */
+	/** Called when no journal can be begun. */
 	onFailure: (error: unknown) => void;
 };
 
@@ -70,7 +70,7 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 		};
 	};
 
-	/** Drains what processes left that are gone. */
+	/** Drains the journals of dead processes. */
 	const adopt = async (): Promise<void> => {
 		const mine = current;
 		if (mine === null) {

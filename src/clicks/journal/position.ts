@@ -1,2 +1,2 @@
-/** A place in a journal: everything before it is in the tables. */
+/** A position in a journal: everything before it is in the tables. */
 export type Position = {segment: number; position: number};

@@ -1,21 +1,21 @@
 import {isOfPeople} from '../click-context.ts';
 import {decodeRows, type Entry} from './entry.ts';
 
-/** What the drain has to know of rows, so that it need not look into them. */
+/** A summary of the rows, so that the drain need not parse them. */
 type Summary = {
-	/** What clicks say, by the ids that their rows have: rows of COPY for `click_contexts` without them. */
+	/** The contexts by the ids in the rows: rows of COPY for `click_contexts` without their ids. */
 	contexts: Record<string, string>;
-	/** Lengths in bytes: rows of `clicks`, of `match_clicks` that are opened, and of those that a later visit goes on with. */
+	/** Lengths in bytes: rows of `clicks`, rows of `match_clicks` to open, and rows that continue a match. */
 	clicks: number;
 	opened: number;
 	returning: number;
-	/** Clicks of an organization in a month (such as 2026-03), and how many of them are people's. */
+	/** Clicks per organization and month (such as 2026-03), and how many of them are people's. */
 	counts: Array<{organizationId: string; month: string; clicks: number; people: number}>;
-	/** Links that matches are opened on. */
+	/** Links with new matches. */
 	links: string[];
 };
 
-/** Rows of COPY as they are handed to PostgreSQL, and what they are about. */
+/** The rows of COPY and their summary. */
 export type Section = Pick<Summary, 'contexts' | 'counts' | 'links'> & {
 	clicks: Buffer;
 	opened: Buffer;
@@ -24,7 +24,7 @@ export type Section = Pick<Summary, 'contexts' | 'counts' | 'links'> & {
 
 const NEWLINE = 10;
 
-/** The payload of a frame that holds the entries: a line that summarizes it, and the rows of one table after the other's. */
+/** The payload of a frame: a line of JSON that summarizes the entries, then the rows of each table. */
 export const encodeSection = (entries: readonly Entry[]): string => {
 	let [clicks, opened, returning] = ['', '', ''];
 	const counts = new Map<string, Summary['counts'][number]>();
@@ -79,6 +79,6 @@ export const decodeSection = (payload: Buffer): Section => {
 
 export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(Buffer.from(encodeSection(entries)));
 
-/** The single clicks, for when not all of them are wanted. */
+/** Splits a payload into single clicks, for when some of them must be left out. */
 export const entriesOf = ({clicks, contexts, opened, returning}: Section): Entry[] =>
 	decodeRows(clicks.toString(), contexts, opened.toString(), returning.toString());

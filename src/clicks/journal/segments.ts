@@ -3,11 +3,11 @@ import path from 'node:path';
 import {decodeFrames, findFrame, HEADER_BYTES, MAX_PAYLOAD_BYTES} from './frame.ts';
 import type {Position} from './position.ts';
 
-/** A journal is a folder of numbered files. Only the last one is written to, and only at its end. */
+/** A journal is a folder of numbered files. Only the last file is written to, by appending. */
 export const segmentPath = (folder: string, segment: number): string =>
 	path.join(folder, `${String(segment).padStart(8, '0')}.log`);
 
-/** Numbers of the files that are there, the first written one first. */
+/** The numbers of the existing files, oldest first. */
 export const listSegments = (folder: string): number[] =>
 	readdirSync(folder)
 		.flatMap((name) => /^(\d{8})\.log$/.exec(name)?.[1] ?? [])
@@ -15,8 +15,8 @@ export const listSegments = (folder: string): number[] =>
 		.sort((a, b) => a - b);
 
 /**
- * Bytes that are read at once, which is one transaction: more than the longest frame, and so many that what a
- * transaction costs by itself is little for each click where many wait.
+ * Bytes read at once, for one transaction: more than the longest frame, and enough to make a transaction's fixed cost
+ * small per click.
  */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
@@ -31,15 +31,15 @@ const readFrom = (file: string, start: number): Buffer => {
 	}
 };
 
-/** Bytes of a file that are no whole frame, with others after them or behind the last one of a file that is complete. */
+/** Bytes that form no complete frame, with frames after them or at the end of a completed file. */
 export type Damage = {segment: number; position: number; bytes: number};
 
 export type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 
-/** Bytes that may be the beginning of a frame whose end was not read. */
+/** Bytes that may be the start of a frame whose end was not read. */
 const LONGEST_FRAME = HEADER_BYTES + MAX_PAYLOAD_BYTES;
 
-/** What stands at the beginning of `bytes`, which begins with no whole frame, is passed over to the next one. */
+/** Skips the damage at the start of `bytes`, up to the next complete frame. */
 const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: number} | null => {
 	const next = findFrame(bytes);
 	if (next !== null) {
@@ -51,13 +51,13 @@ const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: num
 };
 
 /**
- * The next whole frames from a position on, in the first file that has any, and what is damaged before them. What is read
- * was written a moment ago and is in memory, so that no thread is asked for it.
- * @returns null where there are none. `to` stands behind them, in the file that they are in.
+ * The next complete frames from a position on, in the first file that has any, and the damage before them. The read is
+ * synchronous, because the bytes were just written and are in the page cache.
+ * @returns null if there are none. `to` is the position behind them, in the same file.
  */
 export const readChunk = (folder: string, from: Position): Chunk | null => {
 	const damage: Damage[] = [];
-	// Listed before any is read: a file is complete where there is a later one.
+	// List the files before reading any: a file is complete if a later one exists.
 	for (const segment of listSegments(folder).filter((number) => number >= from.segment)) {
 		const start = segment === from.segment ? from.position : 0;
 		const bytes = readFrom(segmentPath(folder, segment), start);
@@ -80,7 +80,7 @@ export const readChunk = (folder: string, from: Position): Chunk | null => {
 	return null;
 };
 
-/** What stands behind the last whole frame of a journal that nobody writes any more, and that is read up to a position. */
+/** The bytes behind the last complete frame of an abandoned journal that is drained up to a position. */
 export const restBehind = (folder: string, {segment, position}: Position): Damage[] =>
 	listSegments(folder)
 		.filter((number) => number >= segment)
@@ -92,7 +92,7 @@ export const restBehind = (folder: string, {segment, position}: Position): Damag
 		}))
 		.filter(({bytes}) => bytes > 0);
 
-/** Whether what stands after a position has one of the texts in it; more than can be read at once may have. */
+/** Whether the bytes after a position contain one of the texts. True if they are too many to read at once. */
 export const mentionsOf = (folder: string, from: Position, texts: string[]): boolean =>
 	listSegments(folder)
 		.filter((number) => number >= from.segment)
@@ -101,7 +101,7 @@ export const mentionsOf = (folder: string, from: Position, texts: string[]): boo
 			return bytes.length >= CHUNK_BYTES || texts.some((text) => bytes.includes(text));
 		});
 
-/** Removes files that are done with: those before the one that a position is in. */
+/** Removes the files before the one that a position is in. */
 export const removeBefore = (folder: string, {segment}: Position): void => {
 	for (const number of listSegments(folder).filter((number) => number < segment)) {
 		rmSync(segmentPath(folder, number), {force: true});

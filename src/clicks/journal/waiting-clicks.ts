@@ -1,15 +1,18 @@
 import type {Position} from './position.ts';
 
-/** Clicks that come within so long are told of together, so that an hour without a database costs little memory. */
+/** Clicks within this time are counted together, so that an hour without a database needs little memory. */
 const TOGETHER_MS = 100;
 
-/** How many clicks of a journal wait, and since when: what the writer and the drain themselves do not know. */
+/** Counts the waiting clicks of a journal and the age of the oldest. */
 export type WaitingClicks = {
-	/** A click was written, and ends there. */
+	/** Adds a click that was written up to `end`. */
 	note(end: Position): void;
-	/** Everything before the position is in the tables. @returns how many clicks that are, as far as they are told of. */
+	/**
+	 * Everything before the position is in the tables.
+	 * @returns the number of clicks removed, at the granularity of the counts.
+	 */
 	drainedTo(position: Position): number;
-	/** Seconds that the oldest one waits; 0 where none does. */
+	/** Age of the oldest waiting click in seconds; 0 if there is none. */
 	oldestSeconds(): number;
 };
 

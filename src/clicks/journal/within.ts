@@ -1,4 +1,4 @@
-/** Resolves when the work is done, or the time is over. @throws what the work fails with in that time. */
+/** Resolves when the work is done or the time is over. @throws the work's error if it fails in that time. */
 export const within = (milliseconds: number, work: Promise<unknown>): Promise<unknown> => {
 	let timer: NodeJS.Timeout | undefined;
 	const bound = new Promise((resolve) => {

@@ -5,17 +5,17 @@ import type {Position} from './position.ts';
 import {encodeSection} from './section.ts';
 import {segmentPath} from './segments.ts';
 
-/** A file that has grown to this is followed by another one, so that what is drained can be removed. */
+/** A file of this size is followed by a new one, so that drained files can be removed. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
-/** How long a disk that refused a write is left alone. */
+/** How long writes pause after the disk refused one. */
 const REST_MS = 1000;
-/** UTF-16 units of a batch, each of which may become three bytes. */
+/** Length of a batch in UTF-16 units, each of which may take three bytes. */
 const BATCH_LENGTH = MAX_PAYLOAD_BYTES / 4;
 
-/** What a click adds to the summary of its batch at most. */
+/** The most that a click adds to the summary of its batch. */
 const SUMMARY_LENGTH = 160;
 
-/** What is written at one time: all of it is kept, or none. */
+/** A group commit: all of it is stored, or nothing. */
 type Batch = {
 	entries: Entry[];
 	length: number;
@@ -37,15 +37,15 @@ const createBatch = (): Batch => {
 /** Appends to the files of a journal. */
 export type Writer = {
 	/**
-	 * Resolves when the click is the kernel's, so that it outlives this process, with where they end.
-	 * @throws what the disk refuses.
+	 * Resolves with the end position when the click is in the kernel's page cache, so that it outlives this process.
+	 * @throws errors of the disk.
 	 */
 	append(entry: Entry): Promise<Position>;
-	/** Where the last frame ends. */
+	/** The position behind the last frame. */
 	end(): Position;
-	/** Bytes that were written after a position. */
+	/** Number of bytes after a position. */
 	bytesAfter(position: Position): number;
-	/** Has the disk keep what was written. */
+	/** Syncs the written files to disk. */
 	sync(): void;
 	close(): void;
 };
@@ -57,9 +57,9 @@ const writeAll = (fd: number, bytes: Buffer): void => {
 };
 
 /**
- * All that comes within one turn of the event loop is one write, made at its end. The write is waited for there and
- * not in a thread: it copies to the page cache, which takes less than to wake a thread, and whoever could be served
- * meanwhile waits for it as well. The folder and its files are made by the first one.
+ * Group commit: all clicks of one turn of the event loop are one write, made at its end. The write is synchronous:
+ * copying to the page cache is cheaper than waking a pool thread, and all requests of this turn wait for it anyway. The
+ * first write creates the folder and its files.
  */
 export const createWriter = (folder: string): Writer => {
 	/** Length of each file, by its number. */
@@ -79,13 +79,13 @@ export const createWriter = (folder: string): Writer => {
 		}
 
 		mkdirSync(folder, {recursive: true, mode: 0o700});
-		// A number is used once, also where its file could not be made.
+		// A number is used once, even if its file could not be created.
 		lengths.push(0);
 		fd = openSync(segmentPath(folder, lengths.length - 1), 'ax', 0o600);
 		return fd;
 	};
 
-	/** Takes back what of a frame has been written: nobody was told of it. What follows goes into another file. */
+	/** Truncates a partly written frame, which nobody relies on yet. Later frames go to a new file. */
 	const abandon = (): void => {
 		restsUntil = performance.now() + REST_MS;
 		if (fd === null) {
@@ -100,7 +100,7 @@ export const createWriter = (folder: string): Writer => {
 				rmSync(segmentPath(folder, lengths.length - 1));
 			}
 		} catch {
-			// Should the click be found there after all, its id tells that it was written elsewhere, too.
+			// If the click is later found in this frame as well, its id shows the duplicate.
 		}
 
 		closeSync(broken);
@@ -137,7 +137,7 @@ export const createWriter = (folder: string): Writer => {
 				setImmediate(flush);
 			}
 
-			// The context is in the summary, which is JSON.
+			// The context is part of the summary, which is JSON.
 			const length = entry.click.length + entry.match.length + 2 * entry.context.length + SUMMARY_LENGTH;
 			if (batch === undefined || batch.length + length > BATCH_LENGTH) {
 				batch = createBatch();
