@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
-import {type Db, onlyRow} from '../db/db.ts';
+import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
+import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {type Organization, type OrganizationRow, toOrganization} from '../organizations/organization-store.ts';
+import type {Organization} from '../organizations/organization-store.ts';
 import type {Tier} from './api-key.ts';
 
 export type ApiKey = {
@@ -17,49 +18,28 @@ export type ApiKey = {
 	createdAt: Date;
 };
 
-type Row = {
-	id: string;
-	tier: Tier;
-	prefix: string;
-	key_hash: Buffer;
-	display_key: string | null;
-	is_revoked: boolean;
-	expires_at: Date | null;
-	last_used_at: Date | null;
-	created_at: Date;
-};
-
-type JoinedRow = Row & OrganizationRow & {organization_id: string; organization_created_at: Date};
-
-const toApiKey = (row: Row): ApiKey => ({
-	id: row.id,
-	tier: row.tier,
-	prefix: row.prefix,
-	keyHash: row.key_hash,
-	displayKey: row.display_key,
-	isRevoked: row.is_revoked,
-	expiresAt: row.expires_at,
-	lastUsedAt: row.last_used_at,
-	createdAt: row.created_at,
-});
+const columns: Columns<ApiKey> = columnsOf(
+	'id, tier, prefix, key_hash, display_key, is_revoked, expires_at, last_used_at, created_at',
+);
 
 /** How stale `lastUsedAt` may be: a write per request would cost more than the figure is worth. */
 const LAST_USED_MS = 60_000;
 
-/** Whether a use at `now` is worth noting. */
+/** Whether a use at `now` is worth a write. */
 export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
 	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
 const byPrefixes: Prepared = {
 	name: 'api keys by prefixes',
-	text: `SELECT api_keys.id, tier, prefix, key_hash, display_key, is_revoked, expires_at, last_used_at,
-			api_keys.created_at, organization_id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email,
-			default_domain_id, organizations.created_at AS organization_created_at
+	text: `SELECT ${columns.sql('api_keys')}, organization_id AS "organizationId",
+			clerk_org_id AS "clerkOrgId", org_key AS "orgKey", name, status, plan, entitled_until AS "entitledUntil",
+			contact_email AS "contactEmail", default_domain_id AS "defaultDomainId",
+			organizations.created_at AS "organizationCreatedAt"
 		FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
 		WHERE prefix = ANY ($1::text[])`,
 };
 
-/** Keys that somebody notes at this moment have been used anyway. */
+/** Skips keys that another process updates at this moment: it writes the same. */
 const noteUses: Prepared = {
 	name: 'note uses of api keys',
 	text: `UPDATE api_keys SET last_used_at = used.at
@@ -76,56 +56,66 @@ export type OwnedKey = {key: ApiKey; organization: Organization};
 export const createApiKeyStore = (db: Db) => ({
 	/** Keys with those prefixes, of any state, each with its organization. */
 	findByPrefixes: async (prefixes: readonly string[]): Promise<OwnedKey[]> => {
-		const rows = await runPrepared<JoinedRow>(db, byPrefixes, [prefixes]);
-		return rows.map((row) => ({
-			key: toApiKey(row),
-			organization: toOrganization({...row, id: row.organization_id, created_at: row.organization_created_at}),
-		}));
+		type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
+		const rows = await runPrepared<Row>(db, byPrefixes, [prefixes]);
+		return rows.map(
+			({
+				organizationId,
+				clerkOrgId,
+				orgKey,
+				name,
+				status,
+				plan,
+				entitledUntil,
+				contactEmail,
+				defaultDomainId,
+				organizationCreatedAt,
+				...key
+			}) => ({
+				key,
+				organization: {
+					id: organizationId,
+					clerkOrgId,
+					orgKey,
+					name,
+					status,
+					plan,
+					entitledUntil,
+					contactEmail,
+					defaultDomainId,
+					createdAt: organizationCreatedAt,
+				},
+			}),
+		);
 	},
 
 	/** The organization's current key of each tier, neither revoked nor superseded. */
-	listCurrent: async (organizationId: string): Promise<ApiKey[]> => {
-		const rows: Row[] = await db('api_keys').where({
-			organization_id: organizationId,
-			is_revoked: false,
-			expires_at: null,
-		});
-		return rows.map(toApiKey);
-	},
+	listCurrent: (organizationId: string): Promise<ApiKey[]> =>
+		db('api_keys').where({organization_id: organizationId, is_revoked: false, expires_at: null}).select(columns.list),
 
-	/** What is kept of the oldest current keys of all organizations, for the operator. */
-	listKept: async (limit: number): Promise<string[]> => {
-		const rows: Array<Pick<Row, 'display_key'>> = await db('api_keys')
+	/** The stored display keys of the oldest current keys of all organizations, for the operator. */
+	listDisplayKeys: (limit: number): Promise<string[]> =>
+		db('api_keys')
 			.where({is_revoked: false, expires_at: null})
 			.whereNotNull('display_key')
 			.orderBy('created_at')
 			.limit(limit)
-			.select('display_key');
-		return rows.flatMap(({display_key: kept}) => (kept === null ? [] : [kept]));
-	},
+			.pluck('display_key'),
 
 	/** Adds a current key, or gives null where the tier has one already: the index api_keys_current_key decides. */
 	insertCurrent: async (
 		key: {organizationId: string; tier: Tier; prefix: string; keyHash: Buffer; displayKey: string},
 		now: Date,
 	): Promise<ApiKey | null> => {
-		const rows: Row[] = await db('api_keys')
-			.insert({
-				id: randomUUID(),
-				organization_id: key.organizationId,
-				tier: key.tier,
-				prefix: key.prefix,
-				key_hash: key.keyHash,
-				display_key: key.displayKey,
-				created_at: now,
-			})
+		const [inserted]: ApiKey[] = await db('api_keys')
+			.insert(toColumns({id: randomUUID(), ...key, createdAt: now}))
 			.onConflict(db.raw('(organization_id, tier) WHERE NOT is_revoked AND expires_at IS NULL'))
 			.ignore()
-			.returning('*');
-		return rows.length === 0 ? null : toApiKey(onlyRow(rows));
+			.returning(columns.list);
+		return inserted ?? null;
 	},
 
-	/** Lets the tier's current key run out at `expiresAt`. */
+	/** Lets the tier's current key expire at `expiresAt`. */
 	expireCurrent: (organizationId: string, tier: Tier, expiresAt: Date) =>
 		db('api_keys')
 			.where({organization_id: organizationId, tier, is_revoked: false, expires_at: null})

@@ -7,19 +7,20 @@ export type PageQuery = {page: number; limit: number};
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /**
- * One page of what a query gives, and how much there is of it in all (contract/requests 10).
- * @param order as `ORDER BY` has it; it must not leave two rows equal, or pages would overlap.
+ * One page of a query's rows, and their number in all (contract/requests 10).
+ * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
+ * @param order as in `ORDER BY`; it must not leave two rows equal, or pages would overlap.
  */
-export const readPage = async <Row, T>(
+export const readPage = async <T, Row = T>(
 	all: Knex.QueryBuilder,
 	{page, limit}: PageQuery,
 	order: string,
-	toItem: (row: Row) => T,
+	toItem?: (row: Row) => T,
 ): Promise<Page<T>> => {
-	const [counted] = (await all.clone().count({total: '*'})) as Array<{total: string}>;
-	const rows: Row[] = await all
+	const [counted] = (await all.clone().clearSelect().count({total: '*'})) as Array<{total: string}>;
+	const rows = await all
 		.orderByRaw(order)
 		.limit(limit)
 		.offset((page - 1) * limit);
-	return {data: rows.map(toItem), total: Number(counted?.total ?? 0), page, limit};
+	return {data: toItem === undefined ? rows : rows.map(toItem), total: Number(counted?.total ?? 0), page, limit};
 };

@@ -14,7 +14,7 @@ export const checkKeptKeys = async ({db, config, log}: Pick<Services, 'db' | 'co
 	try {
 		// Quiet: the finding says it once.
 		const cipher = createDisplayKeyCipher(config.keySecret, log.child({}, {level: 'silent'}));
-		const kept = await createApiKeyStore(db).listKept(LOOKED_AT);
+		const kept = await createApiKeyStore(db).listDisplayKeys(LOOKED_AT);
 		const unreadable = kept.filter((stored) => cipher.open(stored) === null).length;
 		return [
 			unreadable === 0

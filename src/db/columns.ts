@@ -1,0 +1,47 @@
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+	? `${Head}${Capitalize<Camel<Tail>>}`
+	: Name;
+type FieldsOf<List extends string> = List extends `${infer Head}, ${infer Tail}`
+	? Camel<Head> | FieldsOf<Tail>
+	: Camel<List>;
+
+/** The list, if it has a column for each field of `T` and no other; else a text that says which one is wrong. */
+type Complete<T, List extends string> = [Exclude<keyof T, FieldsOf<List>>] extends [never]
+	? [Exclude<FieldsOf<List>, keyof T>] extends [never]
+		? List
+		: `no such field: ${Exclude<FieldsOf<List>, keyof T>}`
+	: `no column for: ${Exclude<keyof T, FieldsOf<List>> & string}`;
+
+/** The columns that a `T` is read from. */
+export type Columns<T> = {
+	/** For `select`, `first` and `returning`: `key_hash as keyHash`. */
+	list: string[];
+	/** For SQL text: `api_keys.key_hash AS "keyHash"`. */
+	sql: (table: string) => string;
+	/** Only for the compiler. */
+	row?: T;
+};
+
+const camelCase = (column: string): string =>
+	column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * Lists the columns of a type by their names in the database: the database then answers with the type's own fields, and no
+ * row is mapped. `const columns: Columns<Channel> = columnsOf('id, name, created_at')`.
+ */
+export const columnsOf = <T, const List extends string>(list: Complete<T, List>): Columns<T> => {
+	const columns = list.split(', ');
+	return {
+		list: columns.map((column) => `${column} as ${camelCase(column)}`),
+		sql: (table) => columns.map((column) => `${table}.${column} AS "${camelCase(column)}"`).join(', '),
+	};
+};
+
+/** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. */
+export const toColumns = (fields: Record<string, unknown>): Record<string, unknown> =>
+	Object.fromEntries(
+		Object.entries(fields).map(([field, value]) => [
+			field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+			value,
+		]),
+	);
