@@ -17,12 +17,12 @@ import {visitorOf} from './visitor-of-request.ts';
 /** A request for a live link, as `hot-path.ts` and the routes pass it on. */
 export type Visit = Pick<RequestFacts, 'ip' | 'headers' | 'stream' | 'isHead'>;
 
-/** What a visit is answered with, before what every answer has. */
+/** The answer of a visit without the headers common to all answers. */
 export type VisitAnswer = {
 	outcome: 'page' | 'preview' | 'data';
-	/** Names and values in turns. */
+	/** Names and values alternate. */
 	headers: readonly string[];
-	/** Bytes of UTF-8, each of them a character: to be written as `latin1`. */
+	/** UTF-8 bytes, one character per byte, to be written as `latin1`. */
 	body: string;
 };
 
@@ -43,7 +43,7 @@ export const answerPage = async (services: Services, visit: Visit, row: LinkRow)
 		return answerCrawler(services, visit, row);
 	}
 
-	// A page that nobody looks at yet is no click and gets no token (contract/resolution 4).
+	// A prefetched page is not seen yet: it records no click and gets no token (contract/resolution 4).
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
 	const acceptLanguage = headers['accept-language'];
@@ -61,7 +61,7 @@ export const answerPage = async (services: Services, visit: Visit, row: LinkRow)
 	const template = await templateOf(isDeferred);
 	const cookie = globalPrivacyControl ? null : visitorCookie(headers.cookie);
 	const opened = isDeferred ? await openMatchOf(services, visit, row, visitor, cookie) : null;
-	// A visitor can rely on the token of a page. Where the click could not be stored, the page has none.
+	// A visitor may rely on a page's token, so a page whose click could not be stored has none.
 	const match = counts && (await recordVisit(services, visit, row, visitor, opened)) ? opened : null;
 	const shown = isDeferred && match === null ? await templateOf(false) : template;
 	const nonce = randomBytes(16).toString('base64');
@@ -73,15 +73,15 @@ export const answerPage = async (services: Services, visit: Visit, row: LinkRow)
 	return {outcome: 'page', headers: pageHeaders, body: shown.fill({nonce, token: match?.token ?? null})};
 };
 
-/** Most parameters, and most bytes of them as JSON, that a link's `params` hold (contract/links 1). */
+/** Most parameters in a link's `params`, and most bytes of them as JSON (contract/links 1). */
 const MAX_PARAMS = 50;
 const MAX_PARAMS_BYTES = 8192;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * The link's parameters, and below them what the query adds, as far as the limits of `params` reach
- * (contract/resolution 2): what no link could have as a parameter is left out.
+ * The link's parameters, with the query's added as defaults up to the limits of `params` (contract/resolution 2). A
+ * query parameter that a link could not have is left out.
  */
 const withQuery = (params: Record<string, string>, query: Query): Record<string, string> => {
 	const merged = {...params};
@@ -97,7 +97,7 @@ const withQuery = (params: Record<string, string>, query: Query): Record<string,
 			continue;
 		}
 
-		// With a colon, and a comma behind the one before it.
+		// With a colon, and with the preceding comma.
 		const wider = bytes + jsonBytes(name) + jsonBytes(value) + (count === 0 ? 1 : 2);
 		if (wider <= MAX_PARAMS_BYTES) {
 			merged[name] = value;
@@ -118,7 +118,7 @@ const dataBody = (row: LinkRow, query: Query): string =>
 		}),
 	);
 
-/** Bodies without a query, which are the same for every visit of a link. */
+/** Bodies without a query, which are equal for all visits of a link. */
 const knownBodies = new WeakMap<LinkRow, string>();
 
 const plainDataBody = (row: LinkRow): string => {
@@ -129,7 +129,7 @@ const plainDataBody = (row: LinkRow): string => {
 
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
-/** Records the visit of a link's data and answers it. @param query null where there is none. */
+/** Records the visit of a link's data and answers it. @param query null if there is none. */
 export const answerData = async (
 	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	visit: Visit,

@@ -8,25 +8,25 @@ import {type Db, inTransaction} from '../db/db.ts';
 import {createWholeCache} from '../db/whole-cache.ts';
 import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES, appleAppSiteAssociation, assetLinks} from './association-files.ts';
 
-/** The bodies of a host's two files; null: no app is configured. */
+/** The bodies of a host's two files; null if no app is configured. */
 export type AssociationFiles = {apple: string | null; android: string | null};
 
-/** What the shared domain's files hold; `waiting`: organizations whose iOS app has found no place. */
+/** Contents of the shared domain's files. `waiting`: organizations whose iOS app found no room. */
 export type SharedFigures = {apps: number; waiting: number; appleBytes: number; androidBytes: number};
 
-/** The association files of all hosts, each made once per change of what it is made of. */
+/** The association files of all hosts, each rebuilt only when an app changes. */
 export type AssociationCache = {
 	/** Those of the shared link domain. */
 	shared(): Promise<AssociationFiles>;
 	/** Those of an organization's custom domains. */
 	of(organizationId: string): Promise<AssociationFiles>;
-	/** Of the files that were made last; zeros before the first. */
+	/** Figures of the last build; zeros before the first. */
 	figures(): SharedFigures;
 };
 
 type Deps = {changes: ChangeFeed; clock: Clock; config: Pick<Config, 'plans'>; db: Db; log: Logger};
 
-/** Most organizations whose files are kept. */
+/** Most organizations whose files are cached. */
 const MOST = 1000;
 
 const SHARED = '';

@@ -8,7 +8,7 @@ import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
 
 const headers = {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
-/** The files of a host. @throws 404 for one that is neither the shared link domain nor a custom domain that serves. */
+/** The files of a host. @throws 404 unless it is the shared link domain or a custom domain that is served. */
 const filesOf = async (services: Services, hostname: string | null): Promise<AssociationFiles> => {
 	const {associationCache, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);

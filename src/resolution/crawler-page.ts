@@ -4,7 +4,7 @@ import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
 const meta = (attribute: 'name' | 'property', key: string, content: string | null): Html | null =>
 	content === null ? null : html`<meta ${attribute}="${key}" content="${content}">\n`;
 
-/** The tags that link previews are made from (contract/resolution 7), those that only X reads left out. */
+/** The tags of link previews (contract/resolution 7), without those that only X reads. */
 export const socialTags = (link: LinkView): Html => {
 	const title = titleOf(link);
 	const description = descriptionOf(link);
@@ -32,7 +32,7 @@ const twitterTags = (link: LinkView): Html => {
 	]}`;
 };
 
-/** The one static page that every crawler gets: tags, no script, no redirect, no token (contract/resolution 5). */
+/** The one static page for all crawlers: tags, no script, no redirect, no token (contract/resolution 5). */
 export const renderCrawlerPage = (link: LinkView): string => {
 	const title = titleOf(link);
 	const description = descriptionOf(link);
@@ -49,7 +49,7 @@ ${twitterTags(link)}${socialTags(link)}
 };
 
 /**
- * Headers of the crawler page, names and values in turns. `Vary`, because people get another body under the same URL
+ * Headers of the crawler page, names and values alternating. `Vary`, because people get another body at the same URL
  * (contract/resolution 5).
  */
 export const crawlerPageHeaders: readonly string[] = [

@@ -1,4 +1,4 @@
-/** Schemes that no app may claim as its own, by what a link with one would do. */
+/** Schemes that no app may claim, grouped by the harm of such a link. */
 const denied: Record<string, string> = {
 	'runs code in the page or in the browser': 'javascript data vbscript livescript mocha wyciwyg',
 	'reads what is local to the phone or to the browser':

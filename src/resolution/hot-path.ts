@@ -12,24 +12,24 @@ import {goneReason, type LinkRow} from './link-row.ts';
 import type {Address} from './locate.ts';
 import {readLink} from './resolve-link.ts';
 
-/** The paths that are answered here: nothing in them is encoded, and there is no query. */
+/** The paths answered here: not percent-encoded and without a query. */
 const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
 
-/** The patterns of `resolutionRoutes` that such a request is counted under. */
+/** The route patterns of `resolutionRoutes` that these requests are counted under. */
 const PAGE_ROUTE = '/:orgKey/:shortCode';
 const DATA_ROUTE = '/:orgKey/:shortCode/data';
 
 const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', 'X-Request-Id'];
 
-/** A link, or its data. */
+/** A link or its data. */
 type Asked = {address: Address; isData: boolean};
 
 /**
- * Answers what nearly all requests are: a GET of a live link, or of its data, by its plain path on the shared link domain,
- * where the link is in memory and the limit is not reached. Every other request goes to `next`. The visit is answered by
- * the functions that `resolutionRoutes` use; what is skipped is the search for the route, joi (the pattern has checked the
- * path), the envelope of errors, and the log line: with LOG_LEVEL=debug nothing is answered here.
- * @param readsLinks whether links that are not in memory are read here: until the routes are loaded (`LateParts`).
+ * Answers most requests: a GET of a cached live link, or of its data, by its plain path on the shared link domain,
+ * below the limit. Every other request goes to `next`. The functions are those of `resolutionRoutes`; skipped are the
+ * route lookup, joi (the pattern has checked the path), the error envelope and the log line. With LOG_LEVEL=debug
+ * nothing is answered here.
+ * @param readsLinks whether uncached links are read here, until the routes are loaded (`createLazyApp`).
  */
 export const inFrontOf = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
@@ -68,7 +68,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 		services.metrics.resolution(outcome);
 	};
 
-	/** What is asked for, or null where it is not answered here. */
+	/** The requested link, or null if the request is not answered here. */
 	const askedFor = ({method, headers, url = ''}: IncomingMessage): Asked | null => {
 		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
 		return method !== 'GET' ||
@@ -83,7 +83,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 	const answerWithin = (request: IncomingMessage, response: ServerResponse, row: LinkRow, isData: boolean): void => {
 		const ip = services.clientIp.ip(request);
 		const handOn = (wait: number): void => {
-			// The request has been counted: the routes do not count it again.
+			// The request has been counted; the routes do not count it again.
 			decidedWaits.set(request, wait);
 			next(request, response);
 		};
@@ -101,7 +101,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			});
 		};
 		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		// For nearly all visitors it is decided at once.
+		// For nearly all visitors the decision is synchronous.
 		if (typeof wait === 'number') {
 			decided(wait);
 		} else {

@@ -1,13 +1,13 @@
 const markup = Symbol('markup');
 
-/** Markup that is safe as it stands. Only this file makes it, so no value read from elsewhere can pass for it. */
+/** Safe markup. Only this file creates it, so no foreign value can pass for it. */
 export type Html = {readonly [markup]: string};
 
 type Fragment = Html | string | number | null | undefined | false | readonly Fragment[];
 
 const entities: Record<string, string> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
 
-/** The text as it may stand in HTML text and in quoted attributes. */
+/** The text, escaped for HTML text and quoted attributes. */
 const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 const write = (fragment: Fragment): string => {
@@ -22,16 +22,16 @@ const write = (fragment: Fragment): string => {
 	return escapeText(String(fragment));
 };
 
-/** A template whose values are escaped unless they are `Html`; null, undefined and false write nothing. */
+/** A template that escapes all values except `Html`; null, undefined and false write nothing. */
 export const html = (literals: TemplateStringsArray, ...values: Fragment[]): Html => ({
 	[markup]: literals.map((literal, index) => literal + write(values[index])).join(''),
 });
 
-/** Marks a text of our own as markup. Never for a text that a tenant or a request had a hand in. */
+/** Marks our own text as markup. Never use it for text from a tenant or a request. */
 export const trusted = (text: string): Html => ({[markup]: text});
 
 /**
- * A JSON value for a `<script type="application/json">` block: no `<`, `>` or `&` that could end it (contract/page 6).
+ * JSON for a `<script type="application/json">` block, without `<`, `>` and `&`, which could end it (contract/page 6).
  */
 export const jsonBlock = (value: unknown): Html =>
 	trusted(
@@ -41,5 +41,4 @@ export const jsonBlock = (value: unknown): Html =>
 		),
 	);
 
-/** The finished text. */
 export const render = (page: Html): string => page[markup];

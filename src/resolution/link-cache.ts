@@ -2,29 +2,27 @@ import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
 import {createWholeCache, standsIn, type WholeCache} from '../db/whole-cache.ts';
 
-/** What an entry takes beside its value and the letters of its address: measured, and rounded up. */
+/** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
 
-/**
- * What addresses resolve to, kept in memory as long as the change feed can be trusted. Least recently used goes first.
- */
+/** An LRU cache of resolved addresses, valid as long as the change feed can be trusted. */
 export type LinkCache<T> = {
-	/** The value of an address; read once, however many ask for it at a time. Nothing there is kept too, as null. */
+	/** The value of an address; concurrent callers share one read. An unknown address is cached as null. */
 	get(orgKey: string, shortCode: string, read: () => Promise<T | null>): Promise<T | null>;
-	/** The kept value of an address, null where nothing is there; undefined where it is not kept or not to be trusted. */
+	/** The cached value of an address, or null for an unknown one; undefined if it is not cached or not trusted. */
 	peek(orgKey: string, shortCode: string): T | null | undefined;
 	figures(): CacheFigures;
 };
 
-/** Lookups since the start, of which a miss asks the database; `bytes` are reckoned. */
+/** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
 export type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
 
 /** The same for host names. */
 export type HostCache<T> = WholeCache<T | null>;
 
 /**
- * @param bytesOf what a value takes, and all that is made of it and kept with it.
- * @param isCurrent whether a kept value still stands, for what time alone ends: one that does not is read again.
+ * @param bytesOf size of a value with everything derived from it and cached with it.
+ * @param isCurrent whether a cached value is still valid at this time; if not, it is read again.
  */
 export const createLinkCache = <T>(
 	feed: ChangeFeed,
@@ -39,7 +37,7 @@ export const createLinkCache = <T>(
 	let hits = 0;
 	let misses = 0;
 
-	/** What is kept under a key, where it may be relied on; it is now what was used last. */
+	/** The cached value of a key if it can be trusted, now marked as most recently used. */
 	const use = (key: string): {value: T | null} | undefined => {
 		const kept = entries.get(key);
 		if (kept === undefined || !feed.isTrusted() || (kept.value !== null && !isCurrent(kept.value))) {
@@ -69,7 +67,7 @@ export const createLinkCache = <T>(
 
 	feed.onChange((change) => {
 		version += 1;
-		// Whoever asks from now on gets a reading of its own, which begins after the change.
+		// Later callers start a new read, which sees the change.
 		reading.clear();
 		switch (change.kind) {
 			case 'link':
@@ -155,7 +153,7 @@ export const createLinkCache = <T>(
 	};
 };
 
-/** Most host names that are kept: anybody may send any. */
+/** Most cached host names, because anybody may send any name. */
 const MAX_HOSTS = 10_000;
 
 export const createHostCache = <T>(feed: ChangeFeed): HostCache<T> =>

@@ -2,7 +2,10 @@ import type {Addresses} from '../config/config.ts';
 import type {linkGone} from '../errors.ts';
 import {shortUrl} from '../links/short-url.ts';
 
-/** A link as it resolves: its own values over its template's, and those over the organization's (contract/links 4). */
+/**
+ * A link as it resolves: its own values override its template's, and those override the organization's (contract/links
+ * 4).
+ */
 export type ResolvedLink = {
 	id: string;
 	organization: {id: string; orgKey: string; name: string};
@@ -27,16 +30,16 @@ export type ResolvedLink = {
 	android: Array<{packageName: string; scheme: string | null}>;
 };
 
-/** What an address resolves to, as it is stored: whether it resolves is for the moment of the visit to say. */
+/** The stored row of an address. Whether it resolves is decided at each visit. */
 export type LinkRow = {
 	id: string;
 	organization_id: string;
 	org_key: string;
 	organization_name: string;
 	organization_status: string;
-	/** The custom domain of its URL; null: the shared one, as also where its own does not serve. */
+	/** The custom domain of its URL; null for the shared domain, also if its own is not served. */
 	hostname: string | null;
-	/** When `hostname` stops serving unless somebody writes; null: it does not. */
+	/** When `hostname` stops being served without any write; null for never. */
 	hostname_until: Date | null;
 	short_code: string;
 	is_active: boolean;
@@ -61,7 +64,7 @@ export type LinkRow = {
 	android: ResolvedLink['android'] | null;
 };
 
-/** Whether a row that was kept still stands. */
+/** Whether a cached row is still valid. */
 export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean => until === null || until > now;
 
 /** The link of a row. */
@@ -89,7 +92,7 @@ export const toResolvedLink = ({addresses}: {addresses: Addresses}, row: LinkRow
 	android: row.android ?? [],
 });
 
-/** Why a link does not resolve, or null where it does. */
+/** Why a link does not resolve, or null if it does. */
 export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
 	if (row.organization_status === 'SUSPENDED') {
 		return 'suspended';

@@ -9,7 +9,7 @@ export type Utm = {
 	content: string | null;
 };
 
-/** The URL with the link's campaign values as `utm_*`, where it has none of that name itself. */
+/** The URL with the link's campaign values as `utm_*`, except names that it already has. */
 export const withUtm = (href: string, utm: Utm): string => {
 	const url = new URL(href);
 	const added = new URLSearchParams();
@@ -20,19 +20,19 @@ export const withUtm = (href: string, utm: Utm): string => {
 		}
 	}
 
-	// Added as text: writing through `searchParams` would spell the owner's own query anew.
+	// Appended as text, because `searchParams` would re-encode the owner's query.
 	url.search = [url.search.slice(1), added.toString()].filter((part) => part !== '').join('&');
 	return url.href;
 };
 
-/** True for a URI scheme that an app may claim as its own. */
+/** True for a URI scheme that an app may claim. */
 export const isCustomScheme = (scheme: string): boolean =>
 	/^[a-z][a-z0-9+.-]*$/i.test(scheme) && !deniedSchemes.includes(scheme.toLowerCase());
 
-/** The in-app destination as scheme-less URI text: path, query of its own and of `params`, fragment. */
+/** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
 const destination = (path: string, params: Readonly<Record<string, string>>): string => {
 	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path.toWellFormed()) ?? [];
-	// Apple's parser leaves a plus sign as it is, so a space must not become one.
+	// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
 	const query = new URLSearchParams(params).toString().replaceAll('+', '%20');
 	const joint = query === '' ? '' : place.includes('?') ? '&' : '?';
 	return encodeURI(place) + joint + query + encodeURI(fragment);
@@ -49,11 +49,13 @@ export const customSchemeUrl = ({
 	params: Readonly<Record<string, string>>;
 }): string | null => (isCustomScheme(scheme) ? `${scheme}://${destination(path, params)}` : null);
 
-/** The app's page in the App Store of the reader's own country, or null for what is no App Store id. */
+/** The app's page in the App Store of the reader's country; null for an invalid App Store id. */
 export const appStoreUrl = (id: string): string | null =>
 	isAppStoreId(id) ? `https://apps.apple.com/app/id${id}` : null;
 
-/** The app's page on Google Play; its Install Referrer hands `token` to the app. Null for what is no package name. */
+/**
+ * The app's page on Google Play, whose Install Referrer passes `token` to the app; null for an invalid package name.
+ */
 export const playStoreUrl = (packageName: string, token: string | null): string | null =>
 	isPackageName(packageName)
 		? `https://play.google.com/store/apps/details?id=${packageName}${
@@ -62,8 +64,8 @@ export const playStoreUrl = (packageName: string, token: string | null): string 
 		: null;
 
 /**
- * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app of `packageName`, and `fallback`
- * where that app is missing; null for what is no package name (contract/page 4).
+ * An `intent:` URL that opens `target` (an http(s) or custom-scheme URL) in the app `packageName`, or `fallback` if the
+ * app is missing. Null for an invalid package name (contract/page 4).
  */
 export const intentUrl = ({
 	target,
@@ -79,7 +81,7 @@ export const intentUrl = ({
 		return null;
 	}
 
-	// The intent begins at the only `#`: one in the target would let a link's path write fields of its own.
+	// The intent begins at the only `#`: another one in the target would let a link's path set intent fields.
 	const data = rest.replaceAll('#', '%23');
 	return `intent://${data}#Intent;scheme=${scheme};package=${packageName};S.browser_fallback_url=${encodeURIComponent(fallback)};end`;
 };

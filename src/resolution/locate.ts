@@ -3,20 +3,20 @@ import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '..
 import {ORG_KEY} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 
-/** What a path names: a code of an organization, which on a custom domain the domain says. */
+/** A link's code and its organization's key, which on a custom domain follows from the domain. */
 export type Address = {orgKey: string; shortCode: string};
 
-/** A resolution path as the router split it. A path of one segment has no `orgKey`. */
+/** The segments of a resolution path. A path of one segment has no `orgKey`. */
 export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
 
 const malformedOrgKey = () =>
 	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
 
 /**
- * Which link a host and a path name, and whether its data is asked for (contract/hosts 4). On a custom domain
- * `/:shortCode/data` has the look of an orgKey and a code; its own orgKey in front decides.
- * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on
- * a custom domain.
+ * Finds the link that a host and a path name, and whether its data is requested (contract/hosts 4). On a custom domain
+ * `/:shortCode/data` looks like an orgKey and a code; it is one only if it begins with the domain's own orgKey.
+ * @throws 400 for a malformed orgKey, before any lookup; 404 for an unknown host, or another organization's orgKey on a
+ * custom domain.
  */
 export const locate = async (
 	services: Services,

@@ -4,8 +4,8 @@ import type {LinkView} from './link-view.ts';
 import type {Visitor} from './visitor.ts';
 
 /**
- * One link of the page. `copies`: a tap on it copies the match token first, `before` going on where the copy must be
- * done by then (iOS), `along` where going on needs the tap itself (Android's `intent:`).
+ * One link of the page. `copies`: a tap copies the match token first. `before` follows the link when the copy is done
+ * (iOS); `along` follows it within the tap, which Android's `intent:` needs.
  */
 export type Action = {
 	label: 'continue' | 'getApp' | 'openApp' | 'haveApp' | 'website' | 'withoutCopying' | 'appStore' | 'googlePlay';
@@ -14,21 +14,21 @@ export type Action = {
 	copies: 'before' | 'along' | null;
 };
 
-/** What one kind of reader is offered. */
+/** The offers for one class of readers. */
 export type Offer = {
 	actions: Action[];
-	/** The browser to open the link in, where this one is an app's own and may swallow what is tapped. */
+	/** The browser to recommend, if an in-app browser may block taps. */
 	hint: 'Safari' | 'Chrome' | null;
 	qr: boolean;
 };
 
 export type PagePlan = {
 	offer: Offer;
-	/** What replaces `offer` where script finds that the Mac is an iPad. */
+	/** Replaces `offer` if the script detects that the Mac is an iPad. */
 	ipadOffer: Offer | null;
-	/** Where a desktop browser goes by itself. */
+	/** Automatic destination of desktop browsers. */
 	redirectTo: string | null;
-	/** For Safari's own banner. */
+	/** For Safari's app banner. */
 	bannerAppStoreId: string | null;
 };
 
@@ -85,7 +85,7 @@ const iosOffer = (targets: Targets, token: string | null, isInApp: boolean): Off
 	return {
 		actions: [
 			...action(label, 'primary', main, token === null ? null : 'before'),
-			// Apps' own browsers mostly block custom schemes (contract/page 1), so there the store's plain link stands alone.
+			// In-app browsers mostly block custom schemes (contract/page 1), so only the store's plain link is offered.
 			...action('haveApp', 'secondary', appStore === null || isInApp ? null : iosOpen),
 			...action('withoutCopying', 'quiet', token === null ? null : main),
 			...action('website', 'quiet', website),
@@ -101,7 +101,7 @@ const androidOffer = ({play, intent, website}: Targets, token: string | null, is
 	}
 
 	const copies = token === null ? null : 'along';
-	// Web views answer `intent:` with an error page, so there the store comes first (contract/page 4).
+	// Web views show an error page for `intent:`, so the store comes first (contract/page 4).
 	const [first, second] = isInApp
 		? [action('getApp', 'primary', play, copies), action('openApp', 'secondary', intent, copies)]
 		: [action('openApp', 'primary', intent, copies), action('getApp', 'secondary', play, copies)];
@@ -131,11 +131,11 @@ const desktopOffer = (targets: Targets): Offer => ({
 const unknownOffer = (targets: Targets): Offer =>
 	targets.website === null ? {actions: storeActions(targets), hint: null, qr: false} : websiteOffer(targets);
 
-/** What the page offers, by the class of who reads it: the table of contract/page 1. */
+/** The page's offers by class of reader: the table of contract/page 1. */
 export const planPage = (link: LinkView, visitor: Pick<Visitor, 'class'>): PagePlan => {
 	const targets = targetsOf(link);
 	const still = {ipadOffer: null, redirectTo: null, bannerAppStoreId: null};
-	// Safari's banner goes to the store without copying, so it would lose a deferred link's token.
+	// Safari's banner opens the store without copying, so it would lose a deferred link's token.
 	const bannerAppStoreId = targets.appStore === null || link.token !== null ? null : (link.ios?.appStoreId ?? null);
 	switch (visitor.class) {
 		case 'ios-browser':

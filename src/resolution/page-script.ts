@@ -1,21 +1,21 @@
-/** What the script reads from the page's JSON block. */
+/** The data that the script reads from the page's JSON block. */
 export type PageConfig = {
 	token: string | null;
-	/** Where the signals go, or null where none are wanted. */
+	/** The URL that receives the signals; null if none are collected. */
 	signalUrl: string | null;
-	/** Where a desktop browser goes by itself. */
+	/** Automatic destination of desktop browsers. */
 	redirectTo: string | null;
-	/** The page holds what an iPad is offered beside what a Mac is. */
+	/** The page holds offers for both an iPad and a Mac. */
 	hasIpadOffer: boolean;
 	codeCopied: string;
 	linkCopied: string;
 };
 
 /**
- * The page's only script. Links work without it; it copies the token in the tap (contract/page 3), tells an iPad from a
- * Mac, posts the signals that headers do not carry (contract/resolution 8), and moves desktop browsers on. Written for
- * old web views. A link that does not wait for the copy may end the page before the clipboard's own, asynchronous way
- * is done, so there the old command comes first.
+ * The page's only script; links work without it. It copies the token on a tap (contract/page 3), detects an iPad that
+ * claims to be a Mac, posts signals that headers do not carry (contract/resolution 8), and redirects desktop browsers.
+ * Written for old web views. A link that does not wait for the copy may end the page before the asynchronous clipboard
+ * API finishes, so it first uses the older copy command.
  */
 export const pageScript = `(function () {
 var c = JSON.parse(document.getElementById('config').textContent), n = navigator, d = document;

@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import {memoize} from '../memoize.ts';
 
-/** The page's own words; everything else on it comes from the link. */
+/** The page's own texts; everything else on it comes from the link. */
 export type PageStrings = {
 	continue: string;
 	getApp: string;
@@ -22,7 +22,7 @@ export type PageStrings = {
 	nothing: string;
 };
 
-/** By language, in the order of contract/page 7; the first is what everyone else reads. */
+/** By language, in the order of contract/page 7; the first is the default. */
 const strings = {
 	en: {
 		continue: 'Continue',
@@ -229,11 +229,11 @@ const languageOf = memoize((header): PageLanguage => {
 	return pageLanguages.find((own) => own === wanted) ?? 'en';
 }, 2000);
 
-/** The page's language for an `Accept-Language` header: the best of ours by its q-values, else English. */
+/** The page's language for an `Accept-Language` header: the best available by q-values, else English. */
 export const pageLanguage = (acceptLanguage: string | undefined): PageLanguage =>
 	languageOf((acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT));
 
 export const pageStrings = (language: PageLanguage): PageStrings => strings[language];
 
-/** The direction that the language is written in. */
+/** The language's writing direction. */
 export const directionOf = (language: PageLanguage): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');

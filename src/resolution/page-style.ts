@@ -1,4 +1,4 @@
-/** The page's only style sheet: 320 px to desktop, light and dark, either direction, nothing that moves. */
+/** The page's only style sheet: from 320 px to desktop, light and dark, both directions, no animation. */
 export const pageStyle = `:root {
 	color-scheme: light dark;
 	--ground: #f3f3ef; --card: #fff; --ink: #14161b; --soft: #595e69; --line: #dfdfd9; --panel: #f7f7f4; --link: #1d4fd8;

@@ -9,10 +9,10 @@ import {renderRedirectPage} from './redirect-page.ts';
 import {rowBytes} from './row-bytes.ts';
 import type {VisitorClass} from './visitor.ts';
 
-/** What a page depends on beside its link. */
+/** The inputs of a page beside its link. */
 export type PageKind = {
 	class: VisitorClass;
-	/** The header, of which the page's language comes. */
+	/** The header that the page's language is derived from. */
 	acceptLanguage: string | undefined;
 	language: string;
 	globalPrivacyControl: boolean;
@@ -21,40 +21,41 @@ export type PageKind = {
 	hasQrCode: boolean;
 };
 
-/** A page but for what is new in each answer. */
+/** A page without the parts that differ in each answer. */
 export type PageTemplate = {
-	/** The page as bytes of UTF-8, each of them a character: what is to be written as `latin1` needs no encoding. */
+	/** The page as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding. */
 	fill(given: {nonce: string; token: string | null}): string;
 };
 
-/** Templates of a process, for the links that are asked for most. */
+/** A cache of templates for the most requested links. */
 export type PageTemplates = {
-	/** The template of a link's page; a promise where its QR code is still being drawn. */
+	/** The template of a link's page; a promise while its QR code is being drawn. */
 	of(row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate>;
 };
 
-/** Bytes of pages that are kept, and of the links that they are of. */
+/** Bytes of cached pages and their links. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** What a link takes here before it has a page, and a page beside the characters of its parts. */
+/** Overhead of a link, and of a page beside the characters of its parts. */
 const BYTES_PER_LINK = 300;
 const BYTES_PER_PAGE = 400;
 const BYTES_PER_PART = 32;
 
-/** The bytes of a text in UTF-8 as the characters of another one. */
+/** The bytes of a text in UTF-8, as one character each. */
 export const bytesAsText = (text: string): string => Buffer.from(text).toString('latin1');
 
-// As long and of the same alphabets as what they stand for, and never those: who writes a link cannot know them.
+// As long as the values they stand for and of the same alphabets, but random, so that no author of a link can guess
+// them.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 const NONCE = `${randomAlphanumeric(22)}==`;
 
-/** What all pages have in common, four fifths of one: kept once, and not with every page. */
+/** Four fifths of a page are common to all; they are stored once. */
 const SHARED = [pageStyle, pageScript].map(bytesAsText);
 const MARKERS = [TOKEN, NONCE, ...SHARED];
 
-/** A copy that does not keep the whole page in memory, as a part of a longer text does in V8. */
+/** A copy that does not retain the whole page in memory, as a V8 slice would. */
 const ownCopy = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The parts of a page, each marker among them as the one text that it is everywhere. */
+/** The parts of a page. Equal markers share one string. */
 const partsOf = (page: string): string[] => {
 	let parts = [bytesAsText(page)];
 	for (const marker of MARKERS) {
@@ -66,7 +67,7 @@ const partsOf = (page: string): string[] => {
 	return parts.map((part) => MARKERS.find((marker) => marker === part) ?? ownCopy(part));
 };
 
-/** Joined as text: to copy bytes into a buffer for each answer costs more than to write a text that is at hand. */
+/** Joined as text: copying bytes into a buffer per answer costs more than writing an existing string. */
 const templateOf = (parts: readonly string[]): PageTemplate => ({
 	fill: ({nonce, token}) => {
 		let filled = '';
@@ -78,11 +79,11 @@ const templateOf = (parts: readonly string[]): PageTemplate => ({
 	},
 });
 
-/** The pages of a link, by their kind. */
+/** The pages of a link, by kind. */
 type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
 
 export const createPageTemplates = (services: {addresses: Addresses}): PageTemplates => {
-	/** Least recently used first. A link that has been changed is read anew, as another row, and the old one is dropped in time. */
+	/** Least recently used first. A changed link is read again as a new row, and the old one is evicted in time. */
 	const kept = new Map<LinkRow, Kept>();
 	let bytes = 0;
 
@@ -96,14 +97,14 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 		kept.delete(row);
 	};
 
-	/** Those of the link, which is now the one that was used last. */
+	/** The link's pages, now marked as most recently used. */
 	const use = (row: LinkRow): Kept => {
 		const known = kept.get(row);
 		const pages = known ?? {templates: new Map(), bytes: 0};
 		kept.delete(row);
 		kept.set(row, pages);
 		if (known === undefined) {
-			// A row that the link cache has let go of lives on here.
+			// A row evicted from the link cache stays alive here.
 			take(pages, BYTES_PER_LINK + rowBytes(row));
 		}
 

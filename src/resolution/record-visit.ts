@@ -9,10 +9,10 @@ import type {VisitorCookie} from './visitor-cookie.ts';
 const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
 
-/** What of a request a visit is recorded from. */
+/** The data of a request that a visit is recorded from. */
 type Asked = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
 
-/** ISO 3166 country that a trusted proxy found out; 'XX' and 'T1' are its words for not knowing. */
+/** ISO 3166 country found by a trusted proxy; 'XX' and 'T1' are its codes for an unknown one. */
 const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: Asked): string | null => {
 	const told = headers['cf-ipcountry'] ?? headers['x-country'];
 	if (told === undefined) {
@@ -26,7 +26,7 @@ const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: As
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
-/** Records the visit of a link. @returns whether it could be stored. */
+/** Records the visit of a link. @returns whether it was stored. */
 export const recordVisit = async (
 	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	request: Asked,
@@ -57,7 +57,7 @@ export const recordVisit = async (
 	return isKept;
 };
 
-/** What this visit leaves for the app's first open (contract/match 7). */
+/** The data stored for the app's first open (contract/match 7). */
 export const openMatchOf = async (
 	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
 	{ip}: Pick<Asked, 'ip'>,

@@ -10,7 +10,7 @@ import type {Visitor} from './visitor.ts';
 const TITLE_LENGTH = 70;
 const DESCRIPTION_LENGTH = 200;
 
-/** The text cut to so many characters as readers count them, so that no emoji is cut in two. */
+/** Truncates the text to a number of graphemes, so that no emoji is cut in two. */
 const clamp = (text: string, length: number): string => {
 	if (text.length <= length) {
 		return text;
@@ -33,7 +33,7 @@ const actionLink = ({label, weight, href, copies}: Action, words: PageStrings): 
 	}${label === 'website' && !isQuiet && html`<bdi class="where" dir="ltr">${new URL(href).host}</bdi>`}</a>\n`;
 };
 
-/** The short URL as people read it, with a place to break the line after each slash. */
+/** The short URL for people, with a line break opportunity after each slash. */
 const shortUrl = ({url}: LinkView): Html => {
 	const parts = url.replace(/^https:\/\//, '').split(/(?<=\/)/);
 	return html`<p class="url"><bdi dir="ltr">${parts.map((part) => html`${part}<wbr>`)}</bdi></p>`;
@@ -53,7 +53,7 @@ const scanPanel = (qrSvg: string, link: LinkView, words: PageStrings): Html => h
 
 const isStore = ({label}: Action): boolean => label === 'appStore' || label === 'googlePlay';
 
-/** From top to bottom: main link, what it copies and the way around that, QR code, other links, hint. */
+/** From top to bottom: main link, the copied text and the link without copying, QR code, other links, hint. */
 const offerMarkup = ({actions, hint, qr}: Offer, link: LinkView, words: PageStrings, qrSvg: string | null): Html => {
 	const draw = (isWanted: (action: Action) => boolean) =>
 		actions.filter(isWanted).map((action) => actionLink(action, words));
@@ -71,7 +71,7 @@ const offerMarkup = ({actions, hint, qr}: Offer, link: LinkView, words: PageStri
 
 const cover = (link: LinkView): Html | null => {
 	const image = imageOf(link);
-	// The policy lets no image in over plain http.
+	// The policy blocks images over plain http.
 	return image?.startsWith('https:')
 		? html`<figure><img src="${image}" alt="" referrerpolicy="no-referrer"></figure>\n`
 		: null;
@@ -84,7 +84,7 @@ const sender = ({organizationName}: LinkView, title: string): Html => {
 	}</p>`;
 };
 
-/** The short URL's own page for people: 200, its links work without script (contract/page 1 to 7). */
+/** The short URL's own page for people: 200; its links work without script (contract/page 1 to 7). */
 export const renderRedirectPage = ({
 	link,
 	visitor,
@@ -98,9 +98,9 @@ export const renderRedirectPage = ({
 	acceptLanguage?: string | undefined;
 	/** Of `redirectPageHeaders`. */
 	nonce: string;
-	/** The short URL's QR code, our own markup with its quiet zone. */
+	/** The short URL's QR code as our own markup, with its quiet zone. */
 	qrSvg: string | null;
-	/** The request said `Sec-GPC: 1`: no signals are posted. */
+	/** The request sent `Sec-GPC: 1`: no signals are posted. */
 	globalPrivacyControl?: boolean;
 }): string => {
 	const language = pageLanguage(acceptLanguage);
@@ -152,11 +152,11 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 `);
 };
 
-/** The policy of a page (contract/page 5). `nonce`: 16 or more random bytes as base64, new for each response. */
+/** The policy of a page (contract/page 5). `nonce`: at least 16 random bytes as base64, new for each response. */
 const contentSecurityPolicy = (nonce: string): string =>
 	`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Headers of the page for people (contract/page 5), names and values in turns. `nonce` as that of the policy. */
+/** Headers of the page for people (contract/page 5), names and values alternating. `nonce` as in the policy. */
 export const redirectPageHeaders = (nonce: string, language: PageLanguage): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',

@@ -31,7 +31,7 @@ export const androidFileAnswer = Joi.array().items(
 	}),
 );
 
-/** What only script can see; whatever is missing or makes no sense is left out (contract/resolution 8). */
+/** Signals that only script can read; missing and invalid ones are ignored (contract/resolution 8). */
 export const signalsBody = Joi.object({
 	token: Joi.string().max(100).description('The page’s match token.'),
 	timezone: Joi.string().max(100).description('One that is unknown is left out.'),

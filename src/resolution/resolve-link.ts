@@ -8,7 +8,7 @@ import {type Address, locate, type ResolutionPath} from './locate.ts';
 /** As `query` reads it. */
 type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
-/** Hours of a link's match window where neither it nor its template says (contract/links 1). */
+/** Hours of a link's match window if neither it nor its template sets them (contract/links 1). */
 const MATCH_WINDOW_HOURS = 168;
 
 const SHORT_CODE = /^[A-Za-z0-9_-]{1,64}$/;
@@ -45,14 +45,14 @@ const byOrgKey: Prepared = {
 };
 const byIds: Prepared = {name: 'links by id', text: query('links.id = ANY($1)')};
 
-/** The row as it stands now: whether its domain serves is decided by the organization's plan. */
+/** The row at this time: the organization's plan decides whether its domain is served. */
 const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): LinkRow => {
 	const isOnOwn = row.hostname !== null && hasFeature(services, {plan, entitledUntil}, 'custom_domains');
 	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
 	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
 };
 
-/** As `goneReason`, in SQL: whether the link of `links` and `organizations` resolves at `now`. */
+/** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */
 export const isLiveSql = (now: string): string =>
 	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
 
@@ -69,13 +69,13 @@ export const findLiveLinks = async (services: Services, ids: readonly string[]):
 	);
 };
 
-/** A row without what no page needs of an app: its fingerprints alone would be more than all the rest. */
+/** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */
 const slim = (row: LinkRow): LinkRow => ({
 	...row,
 	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
 });
 
-/** The row of an address, from memory or from the database; null where nothing is there. */
+/** The row of an address, from memory or the database; null if there is none. */
 export const readLink = (services: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
 	services.linkCache.get(orgKey, shortCode, async () => {
 		const [found] = await runPrepared<StoredRow>(services.db, byOrgKey, [orgKey, shortCode]);
@@ -84,8 +84,8 @@ export const readLink = (services: Services, {orgKey, shortCode}: Address): Prom
 
 /**
  * The row of the live link that a host and a path name.
- * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is
- * deactivated or expired, or whose organization is suspended.
+ * @throws 400 for a malformed orgKey; 404 for an unknown host, organization or code; 410 for a link that is deactivated
+ * or expired, or whose organization is suspended.
  */
 export const resolveLink = async (
 	services: Services,
@@ -93,7 +93,7 @@ export const resolveLink = async (
 	path: ResolutionPath,
 ): Promise<{row: LinkRow; data: boolean}> => {
 	const {address, data} = await locate(services, hostname, path);
-	// A malformed code names nothing, and PostgreSQL would refuse some of them.
+	// No link has a malformed code, and PostgreSQL would reject some of them.
 	if (!SHORT_CODE.test(address.shortCode)) {
 		throw linkNotFound();
 	}

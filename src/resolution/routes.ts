@@ -6,7 +6,7 @@ import {linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resol
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
-/** Anything may stand in the query: on `/data` it passes into `params` (contract/resolution 2). */
+/** The query may hold any parameter: on `/data` it is added to `params` (contract/resolution 2). */
 const anyQuery = Joi.object<Query>().unknown(true);
 
 type Code = {shortCode: string};
@@ -14,7 +14,9 @@ type OrganizationCode = Code & {orgKey: string};
 const code = Joi.object<Code>({shortCode: Joi.string()});
 const organizationCode = Joi.object<OrganizationCode>({orgKey: Joi.string(), shortCode: Joi.string()});
 
-/** Mounted last: these paths match nearly anything. Which of them a path is, `resolveLink` says, because the host decides. */
+/**
+ * Mounted last, because these paths match nearly anything. `resolveLink` decides which form a path has, by the host.
+ */
 export const resolutionRoutes = [
 	route({
 		method: 'GET',

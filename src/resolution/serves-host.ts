@@ -7,8 +7,8 @@ import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 
 /**
- * A name that is not in memory costs a look into the database, which comes before any limit of a route: it counts as a
- * visit of the caller's address. Past that limit a name that nobody remembers serves nothing. A route without a limit has no 429.
+ * An uncached name costs a database lookup before any route limit applies, so it counts as a visit of the caller's
+ * address. Beyond that limit an uncached name is treated as unknown, because a route without a limit has no 429.
  * @throws 404.
  */
 const admitUnknownHost = async (
@@ -22,7 +22,7 @@ const admitUnknownHost = async (
 	}
 };
 
-/** Which surface a request's host serves (contract/hosts 4): API routes are unknown on a link domain. */
+/** Which surface serves a request's host (contract/hosts 4): API routes are unknown on a link domain. */
 export const serves = (
 	services: Services,
 	route: Route,

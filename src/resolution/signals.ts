@@ -8,11 +8,11 @@ import {readLanguage, readTimezone} from './visitor.ts';
 import {visitorOf} from './visitor-of-request.ts';
 
 const BODY_LIMIT = 2048;
-/** How long after its click a page may tell what only script can see. */
+/** How long after its click a page may send its signals. */
 const ACCEPTED_MS = 60_000;
 const TEXT_LIMIT = 100;
 
-/** What of the page's signals is of use; null where it is missing or makes no sense. */
+/** The usable signals; null for missing and implausible ones. */
 type PageSignals = {
 	timezone: string | null;
 	language: string | null;
@@ -35,7 +35,7 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 		body['model'],
 		body['platformVersion'],
 	].map(textOf);
-	// An iPad says it is a Mac; only its touch screen tells.
+	// An iPad claims to be a Mac; only its touch screen shows the difference.
 	const isTouched = typeof touchPoints === 'number' && touchPoints > 1;
 	const isAndroid = visitor.platform === 'android';
 	return {
@@ -48,7 +48,7 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 	};
 };
 
-/** Adds the signals to the click that the token names, once, and to its record what reports show of them. */
+/** Adds the signals to the match of the token, once, and those that reports show to its click. */
 const store = async (
 	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	token: MatchToken,
@@ -91,9 +91,9 @@ const store = async (
 };
 
 /**
- * Takes what only script can see from a page that has just been shown (contract/resolution 8), by its token. The answer
- * is the same whether the token is known or not.
- * @throws 400, 404 for a path or a host that names no links; 413, 415, 400 for a body that cannot be read.
+ * Stores the script's signals of a page that was just shown (contract/resolution 8), by its token. Known and unknown
+ * tokens get the same answer.
+ * @throws 400, 404 for a path or a host without links; 413, 415, 400 for an unreadable body.
  */
 export const takeSignals = async (
 	services: Services,

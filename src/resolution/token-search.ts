@@ -1,7 +1,7 @@
 /**
- * A text that a User-Agent holds, upper and lower case alike unless `exact`. `at` narrows where: at its `start`, as a
- * `word` of its own, at the `end` of one, or as the `whole` header, because people's User-Agents hold some of the same
- * words; `digit` asks for a digit right after it. Of three characters at least.
+ * A text to find in a User-Agent, ignoring case unless `exact`. `at` restricts the place: at its `start`, as a separate
+ * `word`, at the `end` of a word, or as the `whole` header, because people's User-Agents contain some of the same
+ * words. `digit` requires a digit right after it. At least three characters.
  */
 export type ListedToken = {
 	name: string;
@@ -13,13 +13,13 @@ export type ListedToken = {
 
 type Entry<L extends string> = ListedToken & {list: L; rank: number; lower: string};
 
-/** What tokens are looked up by: their first characters, as one number. */
+/** The index of tokens: their first characters, as one number. */
 const KEY_LENGTH = 3;
 const keyAt = (text: string, at: number): number =>
 	((text.charCodeAt(at) & 0xff) << 16) | ((text.charCodeAt(at + 1) & 0xff) << 8) | (text.charCodeAt(at + 2) & 0xff);
 
 const isWordCharacter = (character: string): boolean => /\w/.test(character);
-/** True where no word goes on from one place to the next. */
+/** True at a word boundary. */
 const isBoundary = (text: string, at: number): boolean =>
 	!isWordCharacter(text.charAt(at - 1)) || !isWordCharacter(text.charAt(at));
 
@@ -56,10 +56,10 @@ const fits = (
 };
 
 /**
- * Makes a search for all tokens of several lists in one pass over a text. It takes time in proportion to the text, however
- * many tokens there are, and is ready at once: an expression of 1,500 alternatives takes 20 ms to compile, during the
- * first page after a start.
- * @returns for each list the name of its first token that the text holds, or null.
+ * Creates a search for the tokens of several lists in one pass over a text. Its time depends on the text and not on the
+ * number of tokens. It needs no preparation, while a regular expression of 1,500 alternatives takes 20 ms to compile on
+ * the first page.
+ * @returns for each list the name of its first token in the text, or null.
  */
 export const createTokenSearch = <L extends string>(lists: Record<L, ListedToken[]>) => {
 	const index = new Map<number, Entry<L>[]>();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import {packageRoot} from '../package-root.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
 
-/** Who a User-Agent names, by the lists of `config`; null where none of a list's lines fits. */
+/** The name found in a User-Agent by the lists of `config`; null if no line of a list matches. */
 export type NamedInUserAgent = {
 	/** A service that fetches pages to show a preview of a link. */
 	preview: string | null;
@@ -17,16 +17,16 @@ export type NamedInUserAgent = {
 
 type Crawlers = Record<'preview' | 'search' | 'robot', ListedToken[]>;
 
-/** The form of `config/crawlers.json`; `words` catch robots that no list names, in a User-Agent without a line of `spared`. */
+/** The form of `config/crawlers.json`. `words` detect unlisted robots in a User-Agent without a line of `spared`. */
 export type OwnLists = Crawlers & {
 	words: Omit<Crawlers, 'search'>;
 	spared: ListedToken[];
 	inApp: ListedToken[];
-	/** Patterns of the kept list that are not taken, and why; the build of the kept list reads them. */
+	/** Patterns of the kept list that are excluded, and why; read by the build of the kept list. */
 	notTaken: Record<string, string>;
 };
 
-/** The form of `config/kept-crawlers.json`: tokens in the letters given, at the start where they begin with `^`. */
+/** The form of `config/kept-crawlers.json`: case-sensitive tokens, anchored at the start if they begin with `^`. */
 export type KeptLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
 
 const readConfig = <T>(file: string): T =>
@@ -55,7 +55,7 @@ const compile = () => {
 
 let shipped: ReturnType<typeof compile> | undefined;
 
-/** Looks a User-Agent up in the lists of `config`, which are read at the first use. */
+/** Looks a User-Agent up in the lists of `config`, which are read on first use. */
 export const namedIn = (userAgent: string): NamedInUserAgent => {
 	shipped ??= compile();
 	const {preview, search, robot, inApp, previewWord, robotWord, spared} = shipped(userAgent);

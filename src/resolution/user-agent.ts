@@ -1,4 +1,4 @@
-/** What an operating system's version is known to be; the parts that `precision` does not reach are null. */
+/** The known part of an operating system's version; parts beyond `precision` are null. */
 export type OsVersion = {
 	major: number;
 	minor: number | null;
@@ -19,19 +19,17 @@ const versionOf = (text: string): OsVersion | null => {
 	return {major: major ?? 0, minor: minor ?? null, patch: patch ?? null, precision};
 };
 
-/** An Apple version that is not frozen is exact: Apple leaves a patch of zero out. */
+/** An Apple version that is not frozen is exact: Apple omits a patch of zero. */
 const exactAppleVersion = (text: string): OsVersion | null => {
 	const version = versionOf(text);
 	return version && {...version, minor: version.minor ?? 0, patch: version.patch ?? 0, precision: 'patch'};
 };
 
-/** The last iOS whose number browsers still say; those of iOS 26 and later go on saying 18 (contract/match 13). */
+/** The last iOS whose number browsers report; since iOS 26 they keep reporting 18 (contract/match 13). */
 const FROZEN_IOS = 18;
 const FIRST_IOS_NAMED_BY_SAFARI = 26;
 
-/**
- * The version of iOS or iPadOS that a User-Agent tells, or null where what it says may be frozen (contract/match 13).
- */
+/** The version of iOS or iPadOS in a User-Agent, or null if it may be frozen (contract/match 13). */
 export const iosVersion = (userAgent: string): OsVersion | null => {
 	const told = /\bFBSV\/([\d.]+)/.exec(userAgent)?.[1] ?? /; iOS (\d+(?:[._]\d+)*);/.exec(userAgent)?.[1];
 	if (told !== undefined) {
@@ -52,7 +50,7 @@ export const iosVersion = (userAgent: string): OsVersion | null => {
 	return token.major === FROZEN_IOS && !isSafari ? null : token;
 };
 
-/** The version of Android, or null where the browser has frozen it at 10 (contract/match 13). */
+/** The version of Android, or null if the browser froze it at 10 (contract/match 13). */
 export const androidVersion = (userAgent: string, platformVersion: string | null): OsVersion | null => {
 	const hinted = versionOf(platformVersion ?? '');
 	return (
@@ -60,21 +58,21 @@ export const androidVersion = (userAgent: string, platformVersion: string | null
 	);
 };
 
-/** Words of the parenthesis that stand beside a model and are none. */
+/** Words beside the model in the parenthesis. */
 const NO_MODEL = /^(?:|K|U|wv|Mobile|Tablet|HarmonyOS|Android|rv:.*|(?:HMS|GMS)Core .*|[a-z]{2}(?:[-_][A-Za-z]{2})?)$/;
 
-/** The code of an Android device as `Build.MODEL` has it, or null where the browser says none. */
+/** The code of an Android device as in `Build.MODEL`, or null if the browser does not send it. */
 export const androidModel = (userAgent: string): string | null => {
 	const words = (/Android \d[\d.]*; ([^)]*)/.exec(userAgent)?.[1] ?? '').split(';');
 	const models = words.map((word) => (word.split(' Build/', 1)[0] ?? '').trim());
 	return models.find((word) => !NO_MODEL.test(word)) ?? null;
 };
 
-/** The code of an Apple device (`iPhone15,3`), which only some apps' own browsers tell. */
+/** The code of an Apple device (`iPhone15,3`), which only some in-app browsers send. */
 export const appleModel = (userAgent: string): string | null =>
 	/\bFBDV\/([A-Za-z]+\d+,\d+)/.exec(userAgent)?.[1] ?? /\((i[A-Za-z]+\d+,\d+); iOS /.exec(userAgent)?.[1] ?? null;
 
-/** In this order: most browsers name another one as well. */
+/** The order matters: most browsers also name another one. */
 const BROWSERS: ReadonlyArray<readonly [pattern: {test(userAgent: string): boolean}, name: string]> = [
 	[/\bEdg(?:iOS|A)?\//, 'Edge'],
 	[/\b(?:OPR|OPT|OPiOS)\//, 'Opera'],
@@ -88,7 +86,7 @@ const BROWSERS: ReadonlyArray<readonly [pattern: {test(userAgent: string): boole
 	[{test: (userAgent) => /\bVersion\//.test(userAgent) && /\bSafari\//.test(userAgent)}, 'Safari'],
 ];
 
-/** The browser's name, or null where it has none of the known ones. */
+/** The browser's name, or null if it is unknown. */
 export const browserName = (userAgent: string): string | null =>
 	BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
 

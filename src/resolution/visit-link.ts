@@ -11,7 +11,7 @@ import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
 import {resolveLink} from './resolve-link.ts';
 
-/** Of the query only `deviceId` is ours: it registers the device (contract/resolution 2). */
+/** Only `deviceId` of the query is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
 const data = async (services: Services, request: RequestFacts, row: LinkRow, query: Query): Promise<VisitAnswer> => {

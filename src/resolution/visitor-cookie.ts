@@ -1,7 +1,7 @@
 import {hash, randomBytes} from 'node:crypto';
 import type {Services} from '../services.ts';
 
-/** Tells that two visits are one person's, so that only one click stays open for them (contract/match 6). */
+/** Identifies visits of one person, so that only one of their clicks stays open (contract/match 6). */
 export type VisitorCookie = {
 	value: string;
 	/** 16 bytes of its SHA-256, in hexadecimal. */
@@ -13,14 +13,14 @@ export type VisitorCookie = {
 const NAME = 'oplink_visitor';
 const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
 
-/** The visitor's cookie, or a new one of 128 random bits. */
+/** The visitor's cookie, or a new one with 128 random bits. */
 export const visitorCookie = (header: string | undefined): VisitorCookie => {
 	const sent = SENT.exec(header ?? '')?.[1];
 	const value = sent ?? randomBytes(16).toString('base64url');
 	return {value, hash: hash('sha256', value, 'hex').slice(0, 32), isReturning: sent !== undefined};
 };
 
-/** The header that sets it, for as long as the click may be claimed. */
+/** The header that sets it, for as long as the click can be claimed. */
 export const setVisitorCookie = (
 	{addresses}: Pick<Services, 'addresses'>,
 	{value}: VisitorCookie,

@@ -5,22 +5,22 @@ import {readVisitor, type Visitor} from './visitor.ts';
 const MOST_KNOWN = 5000;
 const LONGEST_KNOWN = 600;
 
-/** @param lines one header each; a header that is absent reads as an empty one. */
+/** @param lines one header each; an absent header reads as an empty one. */
 const visitorOfLines = (lines: string): Visitor => {
 	const [userAgent = '', acceptLanguage = '', timezone = '', uaModel = '', uaPlatformVersion = ''] = lines.split('\n');
 	return readVisitor({userAgent, acceptLanguage, timezone, uaModel, uaPlatformVersion});
 };
 
-/** Many visitors send the same headers: reading a User-Agent takes 10 µs, finding it here a tenth. */
+/** Many visitors send the same headers: parsing a User-Agent takes 10 µs, a lookup here 1 µs. */
 const knownVisitor = memoize(visitorOfLines, MOST_KNOWN);
 
-/** Who asks, as far as the headers tell. */
+/** The visitor, as far as the headers identify one. */
 export const visitorOf = ({headers}: Pick<RequestFacts, 'headers'>): Visitor => {
 	const one = (name: string): string => {
 		const value = headers[name];
 		return (Array.isArray(value) ? value[0] : value) ?? '';
 	};
-	// A line end cannot be in a header, so that no two sets of headers have one key.
+	// A header cannot contain a line end, so different headers have different keys.
 	const lines = `${one('user-agent')}\n${one('accept-language')}\n${one('sec-ch-timezone')}\n${one('sec-ch-ua-model')}\n${one('sec-ch-ua-platform-version')}`;
 	return lines.length <= LONGEST_KNOWN ? knownVisitor(lines) : visitorOfLines(lines);
 };

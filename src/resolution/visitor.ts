@@ -24,24 +24,24 @@ export type VisitorClass =
 	| 'desktop'
 	| 'unknown';
 
-/** What the headers of a request tell about who asks. Null: not told, or not to be believed. */
+/** The visitor as the headers describe it. Null: absent or implausible. */
 export type Visitor = {
 	class: VisitorClass;
-	/** Null for `mac-or-ipad` too: only script can tell the two apart. */
+	/** Null for `mac-or-ipad` too: only script can distinguish them. */
 	platform: 'ios' | 'android' | 'desktop' | null;
 	os: string | null;
 	osVersion: OsVersion | null;
-	/** The browser, the app whose own browser it is, or the service that a crawler works for. */
+	/** The browser, the app of an in-app browser, or the service of a crawler. */
 	browser: string | null;
 	/** The device's code (`SM-S911B`, `iPhone15,3`), not its marketing name. */
 	deviceModel: string | null;
-	/** The language asked for first, as a BCP 47 tag. */
+	/** The preferred language, as a BCP 47 tag. */
 	language: string | null;
 	/** The IANA zone as it was sent. */
 	timezone: string | null;
 };
 
-/** Header values as they came; `uaModel` and `uaPlatformVersion` are `Sec-CH-UA-Model` and `-Platform-Version`. */
+/** Raw header values; `uaModel` and `uaPlatformVersion` are `Sec-CH-UA-Model` and `-Platform-Version`. */
 export type VisitorHeaders = {
 	userAgent?: string | undefined;
 	acceptLanguage?: string | undefined;
@@ -64,18 +64,18 @@ const unquoted = (value: string | undefined): string | null => {
 	return text === '' || text.length > HINT_LIMIT ? null : text;
 };
 
-/** The zone where it is one that exists, else null. Offsets such as `+05:30` are no names of zones. */
+/** The zone if it is a valid name, else null. Offsets such as `+05:30` are not valid names. */
 export const readTimezone = (value: string | undefined): string | null => {
 	const zone = unquoted(value);
 	return zone === null || canonicalTimezone(zone) === null ? null : zone;
 };
 
-/** A language tag in its canonical form without extensions (`zh_hans_cn` → `zh-Hans-CN`), or null where it is none. */
+/** A language tag in canonical form without extensions (`zh_hans_cn` → `zh-Hans-CN`), or null if invalid. */
 export const readLanguage = (value: string): string | null => {
 	try {
 		return new Intl.Locale(value.trim().replaceAll('_', '-').split('@', 1)[0] ?? '').baseName;
 	} catch {
-		// The only way to ask whether a text is a language tag.
+		// The only way to validate a language tag.
 		return null;
 	}
 };
@@ -86,13 +86,13 @@ const firstLanguage = (acceptLanguage: string | undefined): string | null => {
 	return wanted.map((tag) => (tag === '*' ? null : readLanguage(tag))).find((tag) => tag !== null) ?? null;
 };
 
-/** A Mac's WebKit, or an iPad's that asks for pages as a Mac does; only script can tell the two apart. */
+/** A Mac's WebKit, or an iPad's that requests desktop pages; only script can distinguish them. */
 const isMacOrIpad = (userAgent: string): boolean =>
 	userAgent.includes('(Macintosh') &&
 	/AppleWebKit\/6\d\d/.test(userAgent) &&
 	!/Chrome|Chromium|Edg|OPR|Firefox/.test(userAgent);
 
-/** True for browsers that are on iOS alone: an iPad that asks for pages as a Mac does still names them. */
+/** True for browsers that exist on iOS only: an iPad that requests desktop pages still names them. */
 const isIosBrowser = (userAgent: string): boolean => /\b(?:CriOS|FxiOS|EdgiOS|OPiOS|OPT|DuckDuckGo)\//.test(userAgent);
 
 const isIos = (userAgent: string): boolean =>
@@ -127,7 +127,7 @@ const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
 		};
 	}
 
-	// Some apps put their own name before what their web view says.
+	// Some apps put their own name before the web view's User-Agent.
 	if (/Mozilla\/5\.0 \(|^Opera\//.test(userAgent) && /\bAndroid\b/.test(userAgent)) {
 		return {
 			class: app === null ? 'android-browser' : 'android-inapp',
@@ -143,24 +143,24 @@ const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
 		return {...untold, class: 'mac-or-ipad', browser: 'Safari'};
 	}
 
-	// Desktop browsers have frozen their systems' versions, so none is read.
+	// Desktop browsers freeze the system's version, so none is read.
 	return /^Mozilla\/5\.0 \((?:Windows|Macintosh|X11)/.test(userAgent)
 		? {...untold, class: 'desktop', platform: 'desktop', os: desktopOs(userAgent), browser: browserName(userAgent)}
 		: {...untold, class: 'unknown'};
 };
 
-/** Reads who asks. Never throws, and reads only so much of a header as a browser would send. */
+/** Parses the headers. Never throws, and reads no more of a header than a browser would send. */
 export const readVisitor = (headers: VisitorHeaders): Visitor => ({
 	...sight((headers.userAgent ?? '').slice(0, USER_AGENT_LIMIT), headers),
 	language: firstLanguage(headers.acceptLanguage),
 	timezone: readTimezone(headers.timezone),
 });
 
-/** Classes whose page may show the short URL as a QR code, to go on with a phone. */
+/** Classes whose page may show the short URL as a QR code, to continue on a phone. */
 export const showsQrCode = (visitor: Pick<Visitor, 'class'>): boolean =>
 	visitor.class === 'desktop' || visitor.class === 'mac-or-ipad';
 
-/** True for a fetch ahead of the reader's decision, which is no click and gets no token (contract/resolution 4). */
+/** True for a prefetch, which is not a click and gets no token (contract/resolution 4). */
 export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 	['sec-purpose', 'purpose', 'x-moz'].some((name) =>
 		String(headers[name] ?? '')
@@ -170,5 +170,5 @@ export const isPrefetch = (headers: IncomingHttpHeaders): boolean =>
 
 const CRAWLERS: ReadonlySet<Visitor['class']> = new Set(['preview-crawler', 'search-bot', 'other-bot']);
 
-/** True for robots, whose visits are no clicks; plain HTTP tools are none (contract/resolution 2). */
+/** True for robots, whose visits are not clicks; plain HTTP tools are not robots (contract/resolution 2). */
 export const isCrawler = (visitor: Visitor): boolean => CRAWLERS.has(visitor.class);

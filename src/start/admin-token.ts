@@ -3,13 +3,13 @@ import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {type Config, ConfigError} from '../config/config.ts';
 
-/** Where a generated admin token is kept. */
+/** The file of a generated admin token. */
 export const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
 
 /**
- * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start makes
+ * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start creates
  * (mode 0600). The flag `wx` lets one of two first starts write it; the other reads.
- * @throws ConfigError where the file holds no usable token.
+ * @throws ConfigError if the file holds no valid token.
  */
 export const readAdminToken = async ({
 	adminToken,

@@ -1,18 +1,18 @@
 import type {LogFn, Logger, LoggerOptions} from 'pino';
 import type {Clock} from '../clock.ts';
 
-/** pino's number for `warn`; those of `error` and `fatal` are higher. */
+/** pino's number for `warn`; `error` and `fatal` are higher. */
 const WARN = 40;
 
-/** How long lines like one that was written are held back. */
+/** How long repeated lines are suppressed. */
 const MINUTE_MS = 60_000;
 
-/** Most kinds of fault that are remembered. Beyond that the one that was written longest ago is forgotten. */
+/** Most kinds of fault that are tracked. Beyond that the least recently logged one is evicted. */
 const MOST_KINDS = 500;
-/** Most characters of a kind that are kept. */
+/** Longest key of a kind, in characters. */
 const KIND_LENGTH = 1000;
 
-/** Fields that belong to one request, and so do not tell one fault from another. */
+/** Fields of single requests, which do not distinguish faults. */
 const OF_ONE_REQUEST = new Set(['requestId', 'path', 'click']);
 
 type Line = {fields: Readonly<Record<string, unknown>>; rest: unknown[]};
@@ -28,14 +28,17 @@ const lineOf = ([first, ...rest]: unknown[]): Line => {
 	return isFields(first) ? {fields: first, rest} : {fields: {}, rest: [first, ...rest]};
 };
 
-/** An error by its class, its code and where it was made: its message may name what one request asked for. */
+/** An error by its class, its code and its origin, because its message may contain data of one request. */
 const errorKind = (error: Error): unknown[] => [
 	error.name,
 	(error as {code?: unknown}).code,
 	/^ {4}at .*$/m.exec(error.stack ?? '')?.[0],
 ];
 
-/** Two lines of one kind tell of one fault. An id of an organization or a payment makes another one: somebody needs each. */
+/**
+ * Lines of one kind describe the same fault. An id of an organization or a payment makes another kind, because each
+ * needs attention.
+ */
 const kindOf = (level: number, {fields, rest}: Line): string => {
 	const known = Object.entries(fields).flatMap(([name, value]) => {
 		if (value instanceof Error) {
@@ -49,20 +52,20 @@ const kindOf = (level: number, {fields, rest}: Line): string => {
 
 type Kind = {writtenAt: number; held: number; write: (repeated: number) => void};
 
-/** What keeps a fault that lasts from filling the log. */
+/** Keeps a lasting fault from filling the log. */
 export type FaultSampler = {
 	/** A hook of pino. */
 	logMethod: NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
-	/** Writes what is held back. Call at a stop. */
+	/** Writes suppressed lines. Call it at a stop. */
 	flush(): void;
 };
 
 /**
- * Writes the first warning or error of a kind at once. Those that follow within a minute are held back and become one
- * line: the last of them, whose `repeated` says how many lines it stands for, where it is more than itself. Other levels pass.
+ * Writes the first warning or error of a kind at once. Those of the next minute are merged into one line: the last of
+ * them, with `repeated` as their number if above one. Other levels pass.
  */
 export const createFaultSampler = (clock: Clock): FaultSampler => {
-	/** By kind, the one that was written longest ago first. */
+	/** By kind, least recently logged first. */
 	const kinds = new Map<string, Kind>();
 	let timer: NodeJS.Timeout | undefined;
 
@@ -80,7 +83,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 		const now = clock.now().getTime();
 		for (const [name, kind] of kinds) {
 			const age = now - kind.writtenAt;
-			// A clock that was set back makes nothing wait.
+			// If the clock was set back, nothing waits.
 			if (age >= 0 && age < MINUTE_MS) {
 				break;
 			}
@@ -92,7 +95,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 		}
 	};
 
-	/** A fault may have ended, so that no further line comes. */
+	/** The fault may have ended, so that no further line follows. */
 	const writeLater = (): void => {
 		timer ??= setTimeout(() => {
 			timer = undefined;

@@ -2,36 +2,36 @@ import type {Worker} from 'node:cluster';
 import {createServer, type Server, type Socket} from 'node:net';
 import type {SupervisorMessage} from './supervisor-messages.ts';
 
-/** How long a connection waits for a worker where none answers. */
+/** How long a connection waits for a worker if none is ready. */
 const WAIT_MS = 10_000;
 
-/** Hands the connections of a port over to workers, in turn. */
+/** Distributes the connections of a port to workers, in turn. */
 export type HandOver = {
-	/** What accepts connections. */
+	/** The listening server. */
 	listener: Server;
-	/** Gives a worker that can answer its share, until `leave`. */
+	/** Adds a ready worker to the rotation, until `leave`. */
 	join(worker: Worker): void;
-	/** A worker has got the connection that was sent to it. */
+	/** A worker has acknowledged its last connection. */
 	taken(worker: Worker): void;
-	/** Gives a worker nothing more. What it is sent after this comes after its last connection. */
+	/** Removes a worker from the rotation. A later message to it arrives after its last connection. */
 	leave(worker: Worker): void;
-	/** Hands over what still waits; without any worker it is closed. */
+	/** Distributes the waiting connections; without any worker they are closed. */
 	finish(): void;
 };
 
 /**
- * A worker is sent one connection at a time, and the next when it has that one: what waits for a worker that dies waits
- * here, for another. Node's own `cluster` loses connections that are on their way when the last worker stops
- * listening, which is every stop.
+ * A worker is sent one connection at a time, and the next after its acknowledgement. A connection that waits for a
+ * worker that dies stays here for another one. Node's own `cluster` loses connections in transit when the last worker
+ * stops listening, which happens at every stop.
  */
 export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => {
-	/** Workers that answer, by whether one is on its way to them. The order is whose turn it is. */
+	/** Ready workers, by whether a connection is in transit to them. The order is that of the rotation. */
 	const members = new Map<Worker, 'free' | 'busy'>();
 	let waiting: Socket[] = [];
 
 	const send = (worker: Worker, socket: Socket): void => {
 		const message: SupervisorMessage = {is: 'connection'};
-		// A worker that is gone by now is heard of by its exit.
+		// If the worker is gone, its exit event follows.
 		worker.send(message, socket, () => {});
 	};
 
@@ -56,7 +56,7 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 				forget();
 				socket.destroy();
 			} else {
-				// A worker that is busy takes it later.
+				// A busy worker takes it later.
 				socket.setTimeout(WAIT_MS);
 			}
 		});

@@ -1,29 +1,29 @@
 import type {RequestListener} from 'node:http';
 import type {Services} from '../services.ts';
 
-/** How long the rest waits where no request asks for it: visitors who came during the start have their pages first. */
+/** How long loading waits without such a request, so that visitors during the start get their pages first. */
 const AFTER_MS = 250;
 
-/** The part of the service that no page of a link needs. */
+/** The part of the service that link pages do not need. */
 export type LateParts = {
-	/** Answers by the table of routes; what comes before it is there waits for it. */
+	/** Answers by the route table; earlier requests wait until it is loaded. */
 	answer: RequestListener;
 	isLoaded(): boolean;
-	/** Has the rest loaded, the table of routes and the jobs, by the first request for it, and soon at the latest. */
+	/** Loads the route table and the jobs, on the first request that needs them or after a short delay. */
 	loadSoon(): void;
-	/** Ends the jobs; those that did not start yet never do. */
+	/** Stops the jobs; those not started yet never start. */
 	stop(): void;
 };
 
-/** The modules of the late parts; the build has V8 compile them ahead, too. */
+/** The lazily loaded modules; the build adds them to the compile cache. */
 export const loadLate = async () => {
 	const [{createApp}, {startJobs}] = await Promise.all([import('../app.ts'), import('../jobs/start-jobs.ts')]);
 	return {createApp, startJobs};
 };
 
 /**
- * Loads all surfaces but the pages after these answer. Koa, joi with some hundred schemas, and the features behind them are
- * half of what a start has to load (docs/performance.md).
+ * Loads all surfaces except the pages after these are served. Koa, joi with some hundred schemas and the features are
+ * half of a start's loading (docs/performance.md).
  */
 export const createLateParts = (services: Services): LateParts => {
 	let loading: Promise<RequestListener> | null = null;

@@ -5,15 +5,15 @@ import type {FaultSampler} from './fault-sampler.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What writes lines for people. The package is loaded where they are asked for alone. */
+/** The formatter for people. Its package is loaded only if it is used. */
 const prettyStream = () => (require('pino-pretty') as typeof import('pino-pretty'))({destination: 2, sync: true});
 
 const standardError = (format: Config['logFormat']): DestinationStream =>
 	format === 'pretty' ? prettyStream() : pino.destination({fd: 2, sync: true});
 
 /**
- * Logs go to standard error: standard output is for what a command was asked for. Secrets are cut by name.
- * @param sampler keeps a fault that lasts from filling the log; without one every line is written.
+ * Logs go to standard error: standard output is for a command's result. Secrets are redacted by name.
+ * @param sampler suppresses repeated faults; without one every line is written.
  */
 export const createLog = (
 	{logLevel, logFormat}: Pick<Config, 'logLevel' | 'logFormat'>,
@@ -42,7 +42,7 @@ export const createLog = (
 		destination,
 	);
 
-/** Has what Node and packages warn of logged as everything else is, instead of printed between the lines. */
+/** Logs the warnings of Node and packages like all others, instead of printing them between the lines. */
 export const logProcessWarnings = (log: Logger): void => {
 	process.removeAllListeners('warning');
 	process.on('warning', (warning) => log.warn({err: warning}, 'a warning of the process'));

@@ -1,9 +1,9 @@
 import {createServer, type Server} from 'node:net';
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export type Place = {host: string; port: number};
 
-/** Has a server listen. @throws what the system refuses: a port that is taken (EADDRINUSE) or not allowed (EACCES). */
+/** Starts listening. @throws the system's error: a port in use (EADDRINUSE) or not permitted (EACCES). */
 export const listenAt = (server: Server, {host, port}: Place): Promise<number> =>
 	new Promise((resolve, reject) => {
 		server.once('error', reject);
@@ -15,8 +15,9 @@ export const listenAt = (server: Server, {host, port}: Place): Promise<number> =
 	});
 
 /**
- * Ends a start whose port is taken before it touches anything else: the port itself is bound late, when requests can be
- * answered. @throws as `listenAt`.
+ * Ends a start whose port is in use before it changes anything: the port itself is bound late, when requests can be
+ * answered.
+ * @throws as `listenAt`.
  */
 export const requireFreePort = async ({host, port}: Place): Promise<void> => {
 	if (port !== 0) {

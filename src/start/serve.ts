@@ -23,13 +23,12 @@ import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 
-/** Seconds that workers get beyond those for requests under way: for the journal, and for closing connections. */
+/** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
 
 /**
- * V8 lets old objects come to several times of those that are alive before it collects them: under load that was some 50 MB more,
- * at the same CPU a page. At half as much again the process stays small. Not before the script is loaded, because what
- * was compiled is for V8's own flags.
+ * By default V8 lets the old generation grow to several times the live set. Capping its growth at 50 % saves about
+ * 50 MB at no CPU cost. Set after the script is loaded, because its cached code depends on V8's flags.
  */
 const HEAP_GROWTH = '--heap-growing-percent=50';
 
@@ -44,7 +43,7 @@ type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
 type OfWorker = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']; limiterOfAll?: Limiter};
 
-/** Starts to answer over a database that `open` gives. Where that fails the database is let go of. */
+/** Starts serving with the database that `open` returns. If that fails, the database is closed. */
 const start = async (
 	config: Config,
 	log: Logger,
@@ -70,7 +69,7 @@ const start = async (
 	return {running, closeDatabase: () => close()};
 };
 
-/** The database as the one server of its folder, with all migrations. */
+/** Opens the database as its folder's only server, with all migrations applied. */
 const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
 	const database = await openDatabase(config, log, {exclusive: true});
 	try {
@@ -89,7 +88,7 @@ const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
 	void nextSignal().then(() => process.exit(1));
 };
 
-/** One process that answers. */
+/** Serves in a single process. */
 const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
@@ -103,7 +102,7 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	return 0;
 };
 
-/** Holds the database for its workers, which answer. */
+/** Keeps the database open for its workers, which serve. */
 const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
@@ -131,16 +130,16 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	return exitCode;
 };
 
-/** Resolves when the message is written, or cannot be. */
+/** Resolves when the message is written or cannot be. */
 const tellSupervisor = (message: WorkerMessage): Promise<void> =>
 	new Promise((resolve) => {
 		process.send?.(message, undefined, undefined, () => resolve());
 	});
 
-/** The channel to the supervisor keeps a worker while it serves, and must not keep one that does not. */
+/** The channel to the supervisor keeps a serving worker alive, and must not keep one that has ended. */
 const letGo = (): void => process.channel?.unref();
 
-/** What a supervisor asks of its worker, from the first moment: a message that nobody listens for is lost. */
+/** The supervisor's requests, from the first moment: messages without a listener are lost. */
 const createOrders = () => {
 	let onSocket: (socket: Socket) => void = (socket) => socket.destroy();
 	let onOther: (message: SupervisorMessage) => void = () => {};
@@ -149,7 +148,7 @@ const createOrders = () => {
 			if (message.is === 'stop') {
 				resolve();
 			} else if (message.is === 'connection') {
-				// Without a socket where the client has gone meanwhile.
+				// Without a socket if the client has disconnected meanwhile.
 				if (socket !== undefined) {
 					onSocket(socket);
 				}
@@ -171,14 +170,17 @@ const createOrders = () => {
 	};
 };
 
-/** One of several processes: its supervisor stops it. A Ctrl-C of the terminal comes to all, and is the supervisor's. */
+/**
+ * One of several processes, stopped by its supervisor. Ctrl-C in a terminal reaches all; only the supervisor acts on
+ * it.
+ */
 const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	process.on('SIGINT', () => {});
 	process.once('SIGTERM', () => void tellSupervisor({is: 'leaving'}));
 	const orders = createOrders();
 	let isReady = false;
 	void orders.stopped.then(() => {
-		// It has nothing to finish, and what it waits for may take long.
+		// It has nothing to finish, and startup may take long.
 		if (!isReady) {
 			process.exit(0);
 		}
@@ -216,7 +218,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	await orders.stopped;
 	await stop();
 	await welcomed;
-	// What it counted stays. Without a database it cannot be asked again.
+	// Its counters remain; without a database they cannot be read again.
 	orders.hear(() => {});
 	await tellSupervisor({is: 'figures', round: null, figures: readFigures(services)});
 	await server.closeDatabase();
@@ -226,7 +228,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 
 /**
  * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
- * @returns the exit code. @throws ConfigError; what keeps it from starting.
+ * @returns the exit code. @throws ConfigError; errors of the start.
  */
 export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
@@ -234,7 +236,7 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	const sampler = createFaultSampler(createClock(config.clockOffsetSeconds));
 	const log = createLog(config, sampler);
 	logProcessWarnings(log);
-	// However the process ends by itself: what is logged is written at once.
+	// At any other exit, pending log lines are flushed.
 	process.once('exit', sampler.flush);
 	if (cluster.isWorker) {
 		return serveAsWorker(config, log);

@@ -11,18 +11,18 @@ import {inFrontOf} from '../resolution/hot-path.ts';
 import {createServices, type Services} from '../services.ts';
 import {createLateParts} from './late-parts.ts';
 
-/** A service that answers requests, until it is stopped. */
+/** A running service, until it is stopped. */
 export type RunningService = {
 	services: Services;
 	/** Base URL of this machine's listener. */
 	url: string;
-	/** Refuses new connections, finishes what is under way for at most `shutdownTimeoutSeconds`, lets go of the rest. */
+	/** Refuses new connections, finishes requests for at most `shutdownTimeoutSeconds`, then closes the rest. */
 	stop(): Promise<void>;
 };
 
 /**
- * For each connection. A request as a whole has no limit, because an import may take long; a body that is read at once has
- * one of its own (body.ts). Who sends a head slowly, or nothing, is looked for every few seconds.
+ * Per connection. A whole request has no limit, because an import may take long; a body that is buffered has its own
+ * (body.ts). Connections with a slow or missing head are checked every few seconds.
  */
 const TIMEOUTS = {
 	requestTimeout: 0,
@@ -31,7 +31,7 @@ const TIMEOUTS = {
 	connectionsCheckingInterval: 5000,
 };
 
-/** How long a connection may be without a byte in either direction while a request is under way. */
+/** How long a connection may be idle in both directions during a request. */
 const SILENT_MS = 300_000;
 
 type Parts = {
@@ -40,16 +40,16 @@ type Parts = {
 	log: Logger;
 	adminToken: string;
 	openDb: () => Promise<Db>;
-	/** Where connections come from; the configured port of this process unless it is said. */
+	/** The source of connections; by default the configured port of this process. */
 	entrance?: Entrance;
 	figuresOfAll?: Services['figuresOfAll'];
-	/** Absent: this process is alone on its machine. */
+	/** Absent if this process is the only one. */
 	limiterOfAll?: Limiter;
 };
 
 /**
- * Opens the database, and lets requests in when it is there: until then the port refuses them, so that a load balancer
- * or a proxy goes elsewhere or tries again, and nobody gets an answer from a service that cannot work yet.
+ * Opens the database first and then accepts requests. Until then the port refuses connections, so that a load balancer
+ * or proxy tries elsewhere or retries.
  */
 export const startService = async ({
 	config,
@@ -69,7 +69,7 @@ export const startService = async ({
 	}
 
 	const connections = watchConnections(server, {max, log});
-	// Services know their port, so that it is bound a moment before they are there: requests of that moment wait for them.
+	// Services know their port, so it is bound a moment before they exist: requests of that moment wait for them.
 	const early: Array<Parameters<RequestListener>> = [];
 	let answer: RequestListener = (...exchange) => {
 		early.push(exchange);

@@ -2,8 +2,8 @@ import type {OfSupervisor, OfWorker} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
 
 /**
- * What a worker says to its supervisor: that it can answer, that it has got a connection, that it wants to stop, what it
- * counts (asked, or at its end), that it was scraped.
+ * A worker's messages to its supervisor: ready, connection received, stop requested, its counters (on request or at its
+ * end), scraped.
  */
 export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
@@ -12,8 +12,8 @@ export type WorkerMessage =
 	| OfWorker;
 
 /**
- * What a supervisor says to a worker: to serve the connection that comes with the message, to print the welcome, to stop
- * gracefully, to say what it counts; what all do.
+ * A supervisor's messages to a worker: serve the attached connection, print the welcome, stop gracefully, report your
+ * counters; the counters of all.
  */
 export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}

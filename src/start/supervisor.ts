@@ -8,26 +8,26 @@ import {createHandOver, type HandOver} from './hand-over.ts';
 import {listenAt, type Place} from './port.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 
-/** A worker that ended sooner than this after its start is not started again at once. */
+/** A worker that lived shorter than this is restarted after a pause. */
 const SHORT_LIFE_MS = 10_000;
 const PAUSE_MS = 1000;
 
 /** How long a scrape waits for a worker. */
 const FIGURES_WAIT_MS = 1000;
 
-/** How often workers are asked without a scrape: one that is killed takes along what it counted since. */
+/** How often counters are collected without a scrape: a killed worker loses those since the last time. */
 const FIGURES_EVERY_MS = 10_000;
 
 type Exit = {code: number | null; signal: string | null};
 
 const tell = (worker: Worker, message: SupervisorMessage): void => {
 	if (worker.isConnected()) {
-		// One that is gone by now is heard of by its exit.
+		// If the worker is gone, its exit event follows.
 		worker.send(message, () => {});
 	}
 };
 
-/** Starts a worker. `ready` resolves when it answers, `exited` when it is gone, whichever way. */
+/** Starts a worker. `ready` resolves when it serves, `exited` when it is gone for any reason. */
 const startWorker = (port: number) => {
 	const worker = cluster.fork({PORT: String(port)});
 	const exited = new Promise<Exit>((resolve) => {
@@ -45,11 +45,11 @@ const startWorker = (port: number) => {
 
 type Running = ReturnType<typeof startWorker>;
 
-/** Has a worker asked for what it counts as soon as it answers, and answers its own questions. */
+/** Collects a worker's counters as soon as it serves, and answers its requests for those of all. */
 const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Promise<void> => {
 	await ready;
 	const member = gathering.join((round, isScrape) => tell(worker, {is: 'count', round, isScrape}));
-	// Comes after the last message, as `exit` may not.
+	// Follows the last message, unlike `exit`.
 	worker.once('disconnect', member.left);
 	worker.on('message', async (message: WorkerMessage) => {
 		if (message.is === 'figures') {
@@ -61,7 +61,7 @@ const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Pro
 	});
 };
 
-/** Gives a worker its share of the connections, from when it answers until it is to stop. */
+/** Keeps a worker in the rotation from ready until its stop. */
 const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 	worker.on('message', ({is}: WorkerMessage) => {
 		if (is === 'ready') {
@@ -70,14 +70,14 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 			handOver.taken(worker);
 		} else if (is === 'leaving') {
 			handOver.leave(worker);
-			// Comes after the last connection that was handed over.
+			// Arrives after its last connection.
 			tell(worker, {is: 'stop'});
 		}
 	});
 	worker.once('disconnect', () => handOver.leave(worker));
 };
 
-/** Answers what a worker asks about limits, from its start on. */
+/** Answers a worker's requests about limits, from its start on. */
 const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
 	windows.serve({
 		send: (message) => tell(worker, message),
@@ -92,27 +92,26 @@ const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
 	});
 
 type Options = {
-	/** Where to listen. */
+	/** The address to listen on. */
 	place: Place;
-	/** How many processes answer. */
+	/** Number of serving processes. */
 	count: number;
 	/** Most connections that wait for a worker. */
 	maxWaiting: number;
 	log: Logger;
-	/** The rate limits of all. */
+	/** The shared rate limits. */
 	windows: SupervisorWindows;
-	/** Resolves when the installation is to stop. */
+	/** Resolves when the installation must stop. */
 	stopped: Promise<unknown>;
-	/** How long workers may take to stop, in seconds; those that are left then are killed. */
+	/** Seconds for workers to stop; then they are killed. */
 	stopSeconds: number;
 };
 
 /**
- * Listens, and runs workers that answer what comes until `stopped`, each of which serves by itself: one that dies is
- * replaced, and the others go on meanwhile. The first is started alone, so that what keeps a server from starting is
- * told once.
- * @returns the exit code: 0 after a stop, that of the first worker where it did not come to answer.
- * @throws where the port is taken.
+ * Listens, and runs workers that serve until `stopped`. Each worker is independent: one that dies is replaced while the
+ * others serve. The first is started alone, so that a startup error is reported once.
+ * @returns the exit code: 0 after a stop, or that of the first worker if it never served. @throws if the port is in
+ * use.
  */
 export const supervise = async ({
 	place,
@@ -193,7 +192,7 @@ export const supervise = async ({
 		started = true;
 		log.info({workers: workers.size}, 'all workers answer');
 		tell(first.worker, {is: 'welcome'});
-		// Those that ended before the others answered.
+		// Workers that ended before the others served.
 		for (let missing = count - workers.size; missing > 0; missing -= 1) {
 			start();
 		}
