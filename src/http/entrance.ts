@@ -1,7 +1,7 @@
 import type {Server} from 'node:http';
 import {type Socket, Server as TcpServer} from 'node:net';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {listenAt, type Place} from '../start/port.ts';
+import {type ListenAddress, listenAt} from '../start/port.ts';
 
 /** Where the connections of a server come from. */
 export type Entrance = {
@@ -36,12 +36,12 @@ export const closeListener = async (server: TcpServer): Promise<void> => {
 };
 
 /** A port that this process listens on by itself. */
-export const ownPort = (place: Place): Entrance => {
+export const ownPort = (address: ListenAddress): Entrance => {
 	let close = async (): Promise<void> => {};
 	return {
 		open: (server) => {
 			close = () => closeListener(server);
-			return listenAt(server, place);
+			return listenAt(server, address);
 		},
 		close: () => close(),
 	};

@@ -1,7 +1,7 @@
 import type {Figure} from './instruments.ts';
 
 /** A worker's end: asks its supervisor for the figures of all, which come in a message of their own. */
-export const createQuestions = (ask: (question: number) => void) => {
+export const createFigureRequests = (ask: (request: number) => void) => {
 	const waiting = new Map<number, (figures: Figure[]) => void>();
 	let latest = 0;
 	return {
@@ -12,9 +12,9 @@ export const createQuestions = (ask: (question: number) => void) => {
 				waiting.set(latest, resolve);
 				ask(latest);
 			}),
-		answered: (question: number, figures: Figure[]): void => {
-			waiting.get(question)?.(figures);
-			waiting.delete(question);
+		resolve: (request: number, figures: Figure[]): void => {
+			waiting.get(request)?.(figures);
+			waiting.delete(request);
 		},
 	};
 };

@@ -44,7 +44,7 @@ export const createGathering = ({workers, waitMs}: {workers: number; waitMs: num
 			members.add(member);
 			return {
 				/** @param round null: not asked for. */
-				told: (round: number | null, figures: Figure[]): void => {
+				report: (round: number | null, figures: Figure[]): void => {
 					member.known = figures;
 					settle(member, round === null ? undefined : rounds.get(round));
 				},

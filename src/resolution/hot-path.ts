@@ -22,7 +22,7 @@ const DATA_ROUTE = '/:orgKey/:shortCode/data';
 const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', 'X-Request-Id'];
 
 /** A link or its data. */
-type Asked = {address: Address; isData: boolean};
+type LinkRequest = {address: Address; isData: boolean};
 
 /**
  * Answers most requests: a GET of a cached live link, or of its data, by its plain path on the shared link domain,
@@ -69,7 +69,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 	};
 
 	/** The requested link, or null if the request is not answered here. */
-	const askedFor = ({method, headers, url = ''}: IncomingMessage): Asked | null => {
+	const linkRequestOf = ({method, headers, url = ''}: IncomingMessage): LinkRequest | null => {
 		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
 		return method !== 'GET' ||
 			orgKey === '' ||
@@ -82,21 +82,21 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 
 	const answerWithin = (request: IncomingMessage, response: ServerResponse, row: LinkRow, isData: boolean): void => {
 		const ip = services.clientIp.ip(request);
-		const handOn = (wait: number): void => {
+		const passOn = (wait: number): void => {
 			// The request has been counted; the routes do not count it again.
 			decidedWaits.set(request, wait);
 			next(request, response);
 		};
 		const decided = (wait: number): void => {
 			if (wait > 0) {
-				handOn(wait);
+				passOn(wait);
 				return;
 			}
 
 			answer(request, response, row, {isData, ip}).catch((error: unknown) => {
 				services.log.error({err: error}, 'could not answer a visit in the hot path');
 				if (!response.headersSent) {
-					handOn(0);
+					passOn(0);
 				}
 			});
 		};
@@ -110,17 +110,18 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 	};
 
 	return (request, response) => {
-		const asked = askedFor(request);
+		const requested = linkRequestOf(request);
 		const answerWith = (row: LinkRow | null | undefined): void => {
-			if (asked !== null && row != null && goneReason(row, services.clock.now()) === null) {
-				answerWithin(request, response, row, asked.isData);
+			if (requested !== null && row != null && goneReason(row, services.clock.now()) === null) {
+				answerWithin(request, response, row, requested.isData);
 			} else {
 				next(request, response);
 			}
 		};
-		const row = asked === null ? null : services.linkCache.peek(asked.address.orgKey, asked.address.shortCode);
-		if (asked !== null && row === undefined && readsLinks()) {
-			readLink(services, asked.address).then(answerWith, () => next(request, response));
+		const row =
+			requested === null ? null : services.linkCache.peek(requested.address.orgKey, requested.address.shortCode);
+		if (requested !== null && row === undefined && readsLinks()) {
+			readLink(services, requested.address).then(answerWith, () => next(request, response));
 		} else {
 			answerWith(row);
 		}

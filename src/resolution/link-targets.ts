@@ -34,8 +34,8 @@ const destination = (path: string, params: Readonly<Record<string, string>>): st
 	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path.toWellFormed()) ?? [];
 	// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
 	const query = new URLSearchParams(params).toString().replaceAll('+', '%20');
-	const joint = query === '' ? '' : place.includes('?') ? '&' : '?';
-	return encodeURI(place) + joint + query + encodeURI(fragment);
+	const separator = query === '' ? '' : place.includes('?') ? '&' : '?';
+	return encodeURI(place) + separator + query + encodeURI(fragment);
 };
 
 /** `scheme://path?params`, or null for a scheme that no app may claim. */

@@ -10,16 +10,16 @@ const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
 
 /** The data of a request that a visit is recorded from. */
-type Asked = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
+type VisitRequest = Pick<RequestFacts, 'ip' | 'headers' | 'stream'>;
 
 /** ISO 3166 country found by a trusted proxy; 'XX' and 'T1' are its codes for an unknown one. */
-const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: Asked): string | null => {
-	const told = headers['cf-ipcountry'] ?? headers['x-country'];
-	if (told === undefined) {
+const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: VisitRequest): string | null => {
+	const header = headers['cf-ipcountry'] ?? headers['x-country'];
+	if (header === undefined) {
 		return null;
 	}
 
-	const country = String(told).toUpperCase();
+	const country = String(header).toUpperCase();
 	return /^[A-Z]{2}$/.test(country) && country !== 'XX' && clientIp.isTrustedPeer(stream) ? country : null;
 };
 
@@ -29,7 +29,7 @@ const versionText = (version: Visitor['osVersion']): string | null =>
 /** Records the visit of a link. @returns whether it was stored. */
 export const recordVisit = async (
 	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
-	request: Asked,
+	request: VisitRequest,
 	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>,
 	visitor: Visitor,
 	match: OpenMatch | null,
@@ -60,7 +60,7 @@ export const recordVisit = async (
 /** The data stored for the app's first open (contract/match 7). */
 export const openMatchOf = async (
 	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
-	{ip}: Pick<Asked, 'ip'>,
+	{ip}: Pick<VisitRequest, 'ip'>,
 	row: Pick<LinkRow, 'match_window_hours'>,
 	visitor: Visitor,
 	cookie: VisitorCookie | null,

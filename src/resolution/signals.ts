@@ -57,7 +57,7 @@ const store = async (
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
 	await db.raw(
-		`WITH told AS (
+		`WITH updated AS (
 			UPDATE match_clicks SET signals_at = :now,
 				timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
 				platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
@@ -68,11 +68,11 @@ const store = async (
 			WHERE id = :id AND signals_at IS NULL AND created_at >= :since
 			RETURNING click_id, created_at, platform
 		)
-		UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, told.platform), os, os_version,
+		UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, updated.platform), os, os_version,
 			browser, device_model, language, coalesce(:timezone, timezone), country, bot_class)
-		FROM told, click_contexts AS known
-		WHERE clicks.id = told.click_id AND clicks.occurred_at = told.created_at AND known.id = context_id
-			AND (coalesce(:timezone, timezone), coalesce(known.platform, told.platform))
+		FROM updated, click_contexts AS known
+		WHERE clicks.id = updated.click_id AND clicks.occurred_at = updated.created_at AND known.id = context_id
+			AND (coalesce(:timezone, timezone), coalesce(known.platform, updated.platform))
 				IS DISTINCT FROM (timezone, known.platform)`,
 		{
 			id: clickIdOfToken(token),

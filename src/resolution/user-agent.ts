@@ -31,9 +31,9 @@ const FIRST_IOS_NAMED_BY_SAFARI = 26;
 
 /** The version of iOS or iPadOS in a User-Agent, or null if it may be frozen (contract/match 13). */
 export const iosVersion = (userAgent: string): OsVersion | null => {
-	const told = /\bFBSV\/([\d.]+)/.exec(userAgent)?.[1] ?? /; iOS (\d+(?:[._]\d+)*);/.exec(userAgent)?.[1];
-	if (told !== undefined) {
-		return exactAppleVersion(told);
+	const stated = /\bFBSV\/([\d.]+)/.exec(userAgent)?.[1] ?? /; iOS (\d+(?:[._]\d+)*);/.exec(userAgent)?.[1];
+	if (stated !== undefined) {
+		return exactAppleVersion(stated);
 	}
 
 	const safari = versionOf(/\bVersion\/([\d.]+)/.exec(userAgent)?.[1] ?? '');

@@ -100,19 +100,19 @@ const isIos = (userAgent: string): boolean =>
 	(/\b(?:iPhone|iPad|iPod)\b/.test(userAgent) ||
 		(userAgent.includes('(Macintosh') && (isIosBrowser(userAgent) || /\bMobile\/\w/.test(userAgent))));
 
-type Sighting = Pick<Visitor, 'class' | 'platform' | 'os' | 'osVersion' | 'browser' | 'deviceModel'>;
+type Client = Pick<Visitor, 'class' | 'platform' | 'os' | 'osVersion' | 'browser' | 'deviceModel'>;
 
-const untold = {platform: null, os: null, osVersion: null, browser: null, deviceModel: null} as const;
+const unknown = {platform: null, os: null, osVersion: null, browser: null, deviceModel: null} as const;
 
 /** Order and rules of contract/resolution 6. */
-const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
+const identify = (userAgent: string, headers: VisitorHeaders): Client => {
 	const {preview, search, robot, inApp: app} = namedIn(userAgent);
 	if (preview !== null) {
-		return {...untold, class: 'preview-crawler', browser: preview};
+		return {...unknown, class: 'preview-crawler', browser: preview};
 	}
 
 	if (search !== null || robot !== null) {
-		return {...untold, class: search === null ? 'other-bot' : 'search-bot', browser: search ?? robot};
+		return {...unknown, class: search === null ? 'other-bot' : 'search-bot', browser: search ?? robot};
 	}
 
 	if (isIos(userAgent)) {
@@ -140,18 +140,18 @@ const sight = (userAgent: string, headers: VisitorHeaders): Sighting => {
 	}
 
 	if (isMacOrIpad(userAgent)) {
-		return {...untold, class: 'mac-or-ipad', browser: 'Safari'};
+		return {...unknown, class: 'mac-or-ipad', browser: 'Safari'};
 	}
 
 	// Desktop browsers freeze the system's version, so none is read.
 	return /^Mozilla\/5\.0 \((?:Windows|Macintosh|X11)/.test(userAgent)
-		? {...untold, class: 'desktop', platform: 'desktop', os: desktopOs(userAgent), browser: browserName(userAgent)}
-		: {...untold, class: 'unknown'};
+		? {...unknown, class: 'desktop', platform: 'desktop', os: desktopOs(userAgent), browser: browserName(userAgent)}
+		: {...unknown, class: 'unknown'};
 };
 
 /** Parses the headers. Never throws, and reads no more of a header than a browser would send. */
 export const readVisitor = (headers: VisitorHeaders): Visitor => ({
-	...sight((headers.userAgent ?? '').slice(0, USER_AGENT_LIMIT), headers),
+	...identify((headers.userAgent ?? '').slice(0, USER_AGENT_LIMIT), headers),
 	language: firstLanguage(headers.acceptLanguage),
 	timezone: readTimezone(headers.timezone),
 });

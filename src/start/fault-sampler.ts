@@ -13,7 +13,7 @@ const MOST_KINDS = 500;
 const KIND_LENGTH = 1000;
 
 /** Fields of single requests, which do not distinguish faults. */
-const OF_ONE_REQUEST = new Set(['requestId', 'path', 'click']);
+const PER_REQUEST_FIELDS = new Set(['requestId', 'path', 'click']);
 
 type Line = {fields: Readonly<Record<string, unknown>>; rest: unknown[]};
 
@@ -45,7 +45,7 @@ const kindOf = (level: number, {fields, rest}: Line): string => {
 			return [name, ...errorKind(value)];
 		}
 
-		return OF_ONE_REQUEST.has(name) ? [] : [name, isFields(value) ? null : String(value)];
+		return PER_REQUEST_FIELDS.has(name) ? [] : [name, isFields(value) ? null : String(value)];
 	});
 	return JSON.stringify([level, rest, known]).slice(0, KIND_LENGTH);
 };

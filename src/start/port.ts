@@ -1,10 +1,10 @@
 import {createServer, type Server} from 'node:net';
 
 /** The address that a server listens on. */
-export type Place = {host: string; port: number};
+export type ListenAddress = {host: string; port: number};
 
 /** Starts listening. @throws the system's error: a port in use (EADDRINUSE) or not permitted (EACCES). */
-export const listenAt = (server: Server, {host, port}: Place): Promise<number> =>
+export const listenAt = (server: Server, {host, port}: ListenAddress): Promise<number> =>
 	new Promise((resolve, reject) => {
 		server.once('error', reject);
 		server.listen(port, host, () => {
@@ -19,7 +19,7 @@ export const listenAt = (server: Server, {host, port}: Place): Promise<number> =
  * answered.
  * @throws as `listenAt`.
  */
-export const requireFreePort = async ({host, port}: Place): Promise<void> => {
+export const requireFreePort = async ({host, port}: ListenAddress): Promise<void> => {
 	if (port !== 0) {
 		const probe = createServer();
 		await listenAt(probe, {host, port});

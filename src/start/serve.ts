@@ -12,7 +12,7 @@ import type {Limiter} from '../limits/limiter.ts';
 import {limitsChannel} from '../limits/limits-channel.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
 import {createWorkerLimiter} from '../limits/worker-limiter.ts';
-import {createQuestions} from '../metrics/ask-supervisor.ts';
+import {createFigureRequests} from '../metrics/ask-supervisor.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
 import type {Services} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
@@ -41,14 +41,14 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
-type OfWorker = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']; limiterOfAll?: Limiter};
+type WorkerOptions = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']; limiterOfAll?: Limiter};
 
 /** Starts serving with the database that `open` returns. If that fails, the database is closed. */
 const start = async (
 	config: Config,
 	log: Logger,
 	open: () => Promise<OpenDatabase>,
-	ofWorker: OfWorker = {},
+	options: WorkerOptions = {},
 ): Promise<Server> => {
 	let close = async (): Promise<void> => {};
 	const running = await startService({
@@ -61,7 +61,7 @@ const start = async (
 			close = database.close;
 			return database.db;
 		},
-		...ofWorker,
+		...options,
 	}).catch(async (error: unknown) => {
 		await close();
 		throw error;
@@ -115,7 +115,7 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 		processes: config.workers,
 	});
 	const exitCode = await supervise({
-		place: config,
+		address: config,
 		count: config.workers,
 		maxWaiting: config.maxConnections,
 		log,
@@ -131,18 +131,18 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 };
 
 /** Resolves when the message is written or cannot be. */
-const tellSupervisor = (message: WorkerMessage): Promise<void> =>
+const sendToSupervisor = (message: WorkerMessage): Promise<void> =>
 	new Promise((resolve) => {
 		process.send?.(message, undefined, undefined, () => resolve());
 	});
 
 /** The channel to the supervisor keeps a serving worker alive, and must not keep one that has ended. */
-const letGo = (): void => process.channel?.unref();
+const releaseChannel = (): void => process.channel?.unref();
 
 /** The supervisor's requests, from the first moment: messages without a listener are lost. */
-const createOrders = () => {
+const receiveCommands = () => {
 	let onSocket: (socket: Socket) => void = (socket) => socket.destroy();
-	let onOther: (message: SupervisorMessage) => void = () => {};
+	let onMessage: (message: SupervisorMessage) => void = () => {};
 	const stopped = new Promise<void>((resolve) => {
 		process.on('message', (message: SupervisorMessage, socket?: Socket) => {
 			if (message.is === 'stop') {
@@ -153,9 +153,9 @@ const createOrders = () => {
 					onSocket(socket);
 				}
 
-				void tellSupervisor({is: 'taken'});
+				void sendToSupervisor({is: 'taken'});
 			} else {
-				onOther(message);
+				onMessage(message);
 			}
 		});
 	});
@@ -164,8 +164,8 @@ const createOrders = () => {
 		takeSockets: (take: typeof onSocket): void => {
 			onSocket = take;
 		},
-		hear: (hear: typeof onOther): void => {
-			onOther = hear;
+		onMessage: (listener: (message: SupervisorMessage) => void): void => {
+			onMessage = listener;
 		},
 	};
 };
@@ -176,53 +176,53 @@ const createOrders = () => {
  */
 const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	process.on('SIGINT', () => {});
-	process.once('SIGTERM', () => void tellSupervisor({is: 'leaving'}));
-	const orders = createOrders();
+	process.once('SIGTERM', () => void sendToSupervisor({is: 'leaving'}));
+	const commands = receiveCommands();
 	let isReady = false;
-	void orders.stopped.then(() => {
+	void commands.stopped.then(() => {
 		// It has nothing to finish, and startup may take long.
 		if (!isReady) {
 			process.exit(0);
 		}
 	});
-	const questions = createQuestions((question) => void tellSupervisor({is: 'scraped', question}));
+	const figureRequests = createFigureRequests((request) => void sendToSupervisor({is: 'scraped', request}));
 	const server = await start(config, log, () => openDatabase(config, log), {
-		entrance: handedOver(config.port, orders.takeSockets),
-		figuresOfAll: questions.figuresOfAll,
+		entrance: handedOver(config.port, commands.takeSockets),
+		figuresOfAll: figureRequests.figuresOfAll,
 		limiterOfAll: createWorkerLimiter({
 			channel: limitsChannel,
 			clock: createClock(config.clockOffsetSeconds),
 			processes: config.workers,
 		}),
 	}).catch((error: unknown) => {
-		letGo();
+		releaseChannel();
 		throw error;
 	});
 	const {services, url, stop} = server.running;
 	isReady = true;
 	let welcomed = Promise.resolve();
-	orders.hear((message) => {
+	commands.onMessage((message) => {
 		if (message.is === 'welcome') {
 			welcomed = welcome(services, config.demo).catch((error: unknown) => {
 				log.warn({err: error}, 'could not make or show the demo organization');
 			});
 		} else if (message.is === 'count') {
 			const {round, isScrape} = message;
-			void tellSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
+			void sendToSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
 		} else if (message.is === 'figures_of_all') {
-			questions.answered(message.question, message.figures);
+			figureRequests.resolve(message.request, message.figures);
 		}
 	});
 	log.info({url, pid: process.pid}, 'ready');
-	await tellSupervisor({is: 'ready'});
-	await orders.stopped;
+	await sendToSupervisor({is: 'ready'});
+	await commands.stopped;
 	await stop();
 	await welcomed;
 	// Its counters remain; without a database they cannot be read again.
-	orders.hear(() => {});
-	await tellSupervisor({is: 'figures', round: null, figures: readFigures(services)});
+	commands.onMessage(() => {});
+	await sendToSupervisor({is: 'figures', round: null, figures: readFigures(services)});
 	await server.closeDatabase();
-	letGo();
+	releaseChannel();
 	return 0;
 };
 

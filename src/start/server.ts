@@ -9,7 +9,7 @@ import {connectionsWithin} from '../http/open-files.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import {inFrontOf} from '../resolution/hot-path.ts';
 import {createServices, type Services} from '../services.ts';
-import {createLateParts} from './late-parts.ts';
+import {createLazyApp} from './lazy-app.ts';
 
 /** A running service, until it is stopped. */
 export type RunningService = {
@@ -82,18 +82,18 @@ export const startService = async ({
 	try {
 		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll, limiterOfAll});
 		await services.clickJournal.start();
-		const late = createLateParts(services);
-		answer = inFrontOf(services, late.answer, () => !late.isLoaded());
+		const lazyApp = createLazyApp(services);
+		answer = inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded());
 		for (const exchange of early) {
 			answer(...exchange);
 		}
 
-		late.loadSoon();
+		lazyApp.loadSoon();
 		return {
 			services,
 			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
 			stop: async () => {
-				late.stop();
+				lazyApp.stop();
 				services.clickStream.close();
 				await connections.finish(entrance, config.shutdownTimeoutSeconds);
 				await services.close();

@@ -8,7 +8,7 @@ import type {Figure} from '../metrics/instruments.ts';
 export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
 	| {is: 'figures'; round: number | null; figures: Figure[]}
-	| {is: 'scraped'; question: number}
+	| {is: 'scraped'; request: number}
 	| OfWorker;
 
 /**
@@ -18,5 +18,5 @@ export type WorkerMessage =
 export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
-	| {is: 'figures_of_all'; question: number; figures: Figure[]}
+	| {is: 'figures_of_all'; request: number; figures: Figure[]}
 	| OfSupervisor;

@@ -5,7 +5,7 @@ import {closeListener} from '../http/entrance.ts';
 import type {SupervisorWindows} from '../limits/supervisor-windows.ts';
 import {createGathering, type Gathering} from '../metrics/gather-figures.ts';
 import {createHandOver, type HandOver} from './hand-over.ts';
-import {listenAt, type Place} from './port.ts';
+import {type ListenAddress, listenAt} from './port.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
 
 /** A worker that lived shorter than this is restarted after a pause. */
@@ -20,7 +20,7 @@ const FIGURES_EVERY_MS = 10_000;
 
 type Exit = {code: number | null; signal: string | null};
 
-const tell = (worker: Worker, message: SupervisorMessage): void => {
+const send = (worker: Worker, message: SupervisorMessage): void => {
 	if (worker.isConnected()) {
 		// If the worker is gone, its exit event follows.
 		worker.send(message, () => {});
@@ -48,15 +48,15 @@ type Running = ReturnType<typeof startWorker>;
 /** Collects a worker's counters as soon as it serves, and answers its requests for those of all. */
 const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Promise<void> => {
 	await ready;
-	const member = gathering.join((round, isScrape) => tell(worker, {is: 'count', round, isScrape}));
+	const member = gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
 	// Follows the last message, unlike `exit`.
 	worker.once('disconnect', member.left);
 	worker.on('message', async (message: WorkerMessage) => {
 		if (message.is === 'figures') {
-			member.told(message.round, message.figures);
+			member.report(message.round, message.figures);
 		} else if (message.is === 'scraped') {
 			const figures = await gathering.gather(true);
-			tell(worker, {is: 'figures_of_all', question: message.question, figures});
+			send(worker, {is: 'figures_of_all', request: message.request, figures});
 		}
 	});
 };
@@ -71,7 +71,7 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 		} else if (is === 'leaving') {
 			handOver.leave(worker);
 			// Arrives after its last connection.
-			tell(worker, {is: 'stop'});
+			send(worker, {is: 'stop'});
 		}
 	});
 	worker.once('disconnect', () => handOver.leave(worker));
@@ -80,7 +80,7 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 /** Answers a worker's requests about limits, from its start on. */
 const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
 	windows.serve({
-		send: (message) => tell(worker, message),
+		send: (message) => send(worker, message),
 		onMessage: (listener) => {
 			worker.on('message', (message: WorkerMessage) => {
 				if (message.is === 'limits') {
@@ -93,7 +93,7 @@ const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
 
 type Options = {
 	/** The address to listen on. */
-	place: Place;
+	address: ListenAddress;
 	/** Number of serving processes. */
 	count: number;
 	/** Most connections that wait for a worker. */
@@ -114,7 +114,7 @@ type Options = {
  * use.
  */
 export const supervise = async ({
-	place,
+	address,
 	count,
 	maxWaiting,
 	log,
@@ -125,7 +125,7 @@ export const supervise = async ({
 	const workers = new Set<Running>();
 	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
 	const handOver = createHandOver({maxWaiting});
-	const port = await listenAt(handOver.listener, place);
+	const port = await listenAt(handOver.listener, address);
 	setInterval(() => void gathering.gather(false), FIGURES_EVERY_MS).unref();
 	let stopping = false;
 	void stopped.then(() => {
@@ -166,7 +166,7 @@ export const supervise = async ({
 		handOver.finish();
 		const leaving = [...workers];
 		for (const {worker} of leaving) {
-			tell(worker, {is: 'stop'});
+			send(worker, {is: 'stop'});
 		}
 
 		await Promise.all(leaving.map(({exited}) => exited));
@@ -191,7 +191,7 @@ export const supervise = async ({
 	if (!stopping) {
 		started = true;
 		log.info({workers: workers.size}, 'all workers answer');
-		tell(first.worker, {is: 'welcome'});
+		send(first.worker, {is: 'welcome'});
 		// Workers that ended before the others served.
 		for (let missing = count - workers.size; missing > 0; missing -= 1) {
 			start();

@@ -73,8 +73,8 @@ const told = (figures: Figure[]): string[] =>
 
 test('what a worker had counted stays when it ends, even while all are asked', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 60_000});
-	const first = gathering.join((round) => first.told(round, [counter('x'), gauge('sum', 5)]));
-	const second = gathering.join((round) => second.told(round, [counter('x', 'x'), gauge('sum', 7)]));
+	const first = gathering.join((round) => first.report(round, [counter('x'), gauge('sum', 5)]));
+	const second = gathering.join((round) => second.report(round, [counter('x', 'x'), gauge('sum', 7)]));
 	t.deepEqual(told(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 12',
@@ -85,16 +85,16 @@ test('what a worker had counted stays when it ends, even while all are asked', a
 	const during = gathering.gather(true);
 	second.left();
 	t.deepEqual(told(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
-	first.told(null, [counter('x', 'x', 'x'), gauge('sum', 5)]);
+	first.report(null, [counter('x', 'x', 'x'), gauge('sum', 5)]);
 	first.left();
 	t.deepEqual(told(await gathering.gather(true)), ['c{of="x"} 5', 'oplink_workers 2', 'oplink_workers_answered 0']);
 });
 
 test('of a worker that does not answer in time what it last had counted stays', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 1});
-	const quick = gathering.join((round) => quick.told(round, [counter('x'), gauge('sum', 5)]));
+	const quick = gathering.join((round) => quick.report(round, [counter('x'), gauge('sum', 5)]));
 	const silent = gathering.join(() => {});
-	silent.told(null, [counter('x', 'x'), gauge('sum', 7)]);
+	silent.report(null, [counter('x', 'x'), gauge('sum', 7)]);
 	t.deepEqual(told(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 5',
@@ -106,7 +106,7 @@ test('of a worker that does not answer in time what it last had counted stays', 
 test('a sum of fractions does not go back by its last digit when a worker ends', async (t) => {
 	const gathering = createGathering({workers: 3, waitMs: 60_000});
 	const join = (value: number) => {
-		const member = gathering.join((round) => member.told(round, [gauge('total', value)]));
+		const member = gathering.join((round) => member.report(round, [gauge('total', value)]));
 		return member;
 	};
 	const [first] = [0.1, 0.2, 0.3].map(join);

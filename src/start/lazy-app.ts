@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 const AFTER_MS = 250;
 
 /** The part of the service that link pages do not need. */
-export type LateParts = {
+export type LazyApp = {
 	/** Answers by the route table; earlier requests wait until it is loaded. */
 	answer: RequestListener;
 	isLoaded(): boolean;
@@ -16,7 +16,7 @@ export type LateParts = {
 };
 
 /** The lazily loaded modules; the build adds them to the compile cache. */
-export const loadLate = async () => {
+export const loadLazyModules = async () => {
 	const [{createApp}, {startJobs}] = await Promise.all([import('../app.ts'), import('../jobs/start-jobs.ts')]);
 	return {createApp, startJobs};
 };
@@ -25,7 +25,7 @@ export const loadLate = async () => {
  * Loads all surfaces except the pages after these are served. Koa, joi with some hundred schemas and the features are
  * half of a start's loading (docs/performance.md).
  */
-export const createLateParts = (services: Services): LateParts => {
+export const createLazyApp = (services: Services): LazyApp => {
 	let loading: Promise<RequestListener> | null = null;
 	let loaded: RequestListener | null = null;
 	let timer: NodeJS.Timeout | null = null;
@@ -33,7 +33,7 @@ export const createLateParts = (services: Services): LateParts => {
 	let stopJobs = (): void => {};
 
 	const load = async (): Promise<RequestListener> => {
-		const {createApp, startJobs} = await loadLate();
+		const {createApp, startJobs} = await loadLazyModules();
 		loaded = createApp(services);
 		if (!isStopped) {
 			stopJobs = startJobs(services);
