@@ -24,7 +24,7 @@ import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
 import {createTurns, type Turns} from './identity/turns.ts';
 import type {Limiter} from './limits/limiter.ts';
-import {createOwnLimiter} from './limits/own-limiter.ts';
+import {createOwnLimiter} from './limits/windows.ts';
 import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import type {Figure} from './metrics/instruments.ts';

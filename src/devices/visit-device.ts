@@ -1,7 +1,6 @@
 import {storageLimits} from '../config/storage-limits.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {limitSubjectOf} from '../limits/limit-subject.ts';
-import {allowances} from '../limits/limits.ts';
+import {allowances, limitSubjectOf} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import {deviceRow, insertDeviceSql} from './device-store.ts';
 

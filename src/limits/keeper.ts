@@ -1,11 +1,77 @@
 import type {Clock} from '../clock.ts';
-import {freeOf} from './free-admissions.ts';
 import type {Limiter} from './limiter.ts';
-import type {Limit} from './limits.ts';
-import {createRecentMap, type RecentMap} from './recent-map.ts';
-import {createSteadyClock} from './steady-clock.ts';
+import {freeOf, type Limit} from './limits.ts';
+import {createSubjects} from './subjects.ts';
 
-/** A process that admits some requests freely (`createFreeAdmissions`). */
+/**
+ * For how many windows a subject stays closed. The keeper decides in the first of them and closes again after it, so that
+ * nothing is free within two windows of a decision: one in which Redis still counts the process as one that asks, and one more.
+ */
+const CLOSED_WINDOWS = 4;
+
+/** A process that has just started may be unknown to those that decide for others. */
+const FIRST_WINDOWS = 2;
+
+const MOST_DEPARTURES = 255;
+
+/**
+ * What a process admits without asking the keeper: the first few requests of a subject in a window, as most visitors make
+ * no more. When one makes more, the keeper closes the subject in every process and counts what each has admitted; so no
+ * window ever has more than the limit.
+ */
+export const createFreeAdmissions = ({clock, processes}: {clock: Clock; processes: number}) => {
+	// The times (milliseconds) of free admissions, the oldest first.
+	const subjects = createSubjects({
+		clock,
+		windows: CLOSED_WINDOWS,
+		make: (): {times: number[]; closedUntil: number} => ({times: [], closedUntil: Number.NEGATIVE_INFINITY}),
+	});
+	let opened = Number.POSITIVE_INFINITY;
+
+	return {
+		/** The keeper knows this process: it may admit. */
+		open: (): void => {
+			opened = subjects.now();
+		},
+		/** Whether the request is admitted; if not, the keeper decides. */
+		take: (limit: Limit, subject: string): boolean => {
+			const most = freeOf(limit, processes);
+			const windowMs = limit.windowSeconds * 1000;
+			const now = subjects.now();
+			if (most === 0 || now < opened + FIRST_WINDOWS * windowMs) {
+				return false;
+			}
+
+			const {times, closedUntil} = subjects.of(limit, subject, now);
+			if (now < closedUntil) {
+				return false;
+			}
+
+			if (times.length >= most) {
+				if ((times[0] ?? 0) + windowMs > now) {
+					return false;
+				}
+
+				times.shift();
+			}
+
+			times.push(now);
+			return true;
+		},
+		/** Admits nothing more of the subject for some windows. @returns how many were admitted in the latest. */
+		close: (limit: Limit, subject: string): number => {
+			const windowMs = limit.windowSeconds * 1000;
+			const now = subjects.now();
+			const known = subjects.of(limit, subject, now);
+			const recent = known.times.filter((time) => time + windowMs > now).length;
+			known.times = [];
+			known.closedUntil = now + CLOSED_WINDOWS * windowMs;
+			return recent;
+		},
+	};
+};
+
+/** A process that admits some requests freely. */
 export type Member = {
 	/** Closes a subject. @returns how many were admitted freely in the latest window. */
 	close(limit: Limit, subject: string): Promise<number> | number;
@@ -14,35 +80,22 @@ export type Member = {
 /** When members were last asked to close a subject, and what they reported and is not counted yet. */
 type Closing = {since: number; reported: number; underWay: Promise<unknown> | null};
 
-const MOST_SUBJECTS = 200_000;
-const MOST_DEPARTURES = 255;
-
 /**
- * The one who decides for all processes of a machine. Before it decides about a subject that may be admitted freely, it
- * closes the subject in every process and counts what they report, and does so again each window: whatever is within a
- * window of a decision is counted.
+ * Decides for all processes of a machine. Before it decides about a subject that may be admitted freely, it closes the
+ * subject in every process and counts their reports, and does so again each window: every request within a window of a
+ * decision is counted.
  */
 export const createKeeper = ({windows, clock, processes}: {windows: Limiter; clock: Clock; processes: number}) => {
-	const steady = createSteadyClock(clock);
 	const members = new Set<Member>();
-	const closings = new Map<string, RecentMap<Closing>>();
+	const closings = createSubjects({
+		clock,
+		make: (): Closing => ({since: Number.NEGATIVE_INFINITY, reported: 0, underWay: null}),
+	});
 	let departures: number[] = [];
-
-	const closingOf = ({name, windowSeconds}: Limit, subject: string, now: number): Closing => {
-		const table =
-			closings.get(name) ??
-			createRecentMap({
-				lifeMs: windowSeconds * 1000,
-				most: MOST_SUBJECTS,
-				make: (): Closing => ({since: Number.NEGATIVE_INFINITY, reported: 0, underWay: null}),
-			});
-		closings.set(name, table);
-		return table.of(subject, now);
-	};
 
 	const closeAll = async (limit: Limit, subject: string, closing: Closing, now: number): Promise<void> => {
 		const windowMs = limit.windowSeconds * 1000;
-		// One that is gone cannot say any more what it admitted.
+		// One that is gone cannot report any more what it admitted.
 		closing.reported += departures.filter((at) => at + windowMs > now).length * freeOf(limit, processes);
 		for (const count of await Promise.all([...members].map((member) => member.close(limit, subject)))) {
 			closing.reported += count;
@@ -50,8 +103,8 @@ export const createKeeper = ({windows, clock, processes}: {windows: Limiter; clo
 	};
 
 	const takeClosed = async (limit: Limit, subject: string): Promise<number> => {
-		const now = steady.now().getTime();
-		const closing = closingOf(limit, subject, now);
+		const now = closings.now();
+		const closing = closings.of(limit, subject, now);
 		if (now - closing.since >= limit.windowSeconds * 1000) {
 			closing.since = now;
 			closing.underWay = closeAll(limit, subject, closing, now).finally(() => {
@@ -70,12 +123,12 @@ export const createKeeper = ({windows, clock, processes}: {windows: Limiter; clo
 			limit.free === undefined ? windows.take(limit, subject) : takeClosed(limit, subject),
 		join: (member: Member): void => {
 			members.add(member);
-			// What is closed is closed to those alone that were there.
+			// Subjects were closed in those members only that were there.
 			closings.clear();
 		},
 		leave: (member: Member): void => {
 			if (members.delete(member)) {
-				departures = [...departures.slice(-MOST_DEPARTURES), steady.now().getTime()];
+				departures = [...departures.slice(-MOST_DEPARTURES), closings.now()];
 			}
 		},
 	};

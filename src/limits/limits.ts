@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** At most `max` requests in any `windowSeconds`, counted per caller's address or per API key. */
 export type Limit = {
 	name: string;
@@ -5,8 +7,8 @@ export type Limit = {
 	windowSeconds: number;
 	per: 'ip' | 'key';
 	/**
-	 * How many of a subject a process admits in a window without asking who keeps the windows, so that the answer to a
-	 * usual visitor waits for nobody; they are counted all the same (`createFreeAdmissions`). Absent: none.
+	 * How many of a subject a process admits in a window without asking the keeper, so that the answer to a usual visitor
+	 * waits for nobody; they are counted all the same (`createFreeAdmissions`). Absent: none.
 	 */
 	free?: number;
 };
@@ -28,7 +30,7 @@ export const limits = {
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
 } as const satisfies Record<string, Limit>;
 
-/** What is left undone past a limit, where the request is answered all the same: new devices of an address by `/data`. */
+/** Limits of side effects, whose request is answered all the same: `/data` registers no more devices of the address. */
 export const allowances = {
 	visitDevices: {name: 'visitDevices', max: 200, windowSeconds: DAY, per: 'ip'},
 } as const satisfies Record<string, Limit>;
@@ -37,7 +39,7 @@ const byName: ReadonlyMap<string, Limit> = new Map(
 	[...Object.values(limits), ...Object.values(allowances)].map((limit) => [limit.name, limit]),
 );
 
-/** The limit of that name, as processes of one version name it to each other. */
+/** The limit of that name, which processes of one version send each other. */
 export const limitNamed = (name: string): Limit => {
 	const found = byName.get(name);
 	if (found === undefined) {
@@ -45,4 +47,23 @@ export const limitNamed = (name: string): Limit => {
 	}
 
 	return found;
+};
+
+/** How many requests of a subject one of so many processes may admit freely in a window. */
+export const freeOf = ({free = 0, max}: Limit, processes: number): number =>
+	Math.min(free, Math.floor(max / processes));
+
+/**
+ * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the whole /64
+ * counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
+ */
+export const limitSubjectOf = (ip: string): string => {
+	if (!ip.includes(':')) {
+		return ip;
+	}
+
+	const address = ipaddr.process(ip);
+	return address instanceof ipaddr.IPv6
+		? `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`
+		: address.toString();
 };

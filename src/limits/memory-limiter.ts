@@ -1,8 +1,7 @@
 import type {Clock} from '../clock.ts';
 import type {Limiter} from './limiter.ts';
 import type {Limit} from './limits.ts';
-import {createRecentMap, type RecentMap} from './recent-map.ts';
-import {createSteadyClock} from './steady-clock.ts';
+import {createSubjects} from './subjects.ts';
 
 /**
  * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Slots not
@@ -42,36 +41,24 @@ const record = (log: AdmissionLog, limit: Limit, now: number): void => {
  */
 export const createMemoryLimiter = ({
 	clock,
-	maxSubjects = 200_000,
+	maxSubjects,
 }: {
 	clock: Clock;
 	maxSubjects?: number;
 }): Limiter & {take(limit: Limit, subject: string, before?: number): number} => {
-	const steady = createSteadyClock(clock);
-	const tables = new Map<string, RecentMap<AdmissionLog>>();
-
-	const tableOf = ({name, max, windowSeconds}: Limit): RecentMap<AdmissionLog> => {
-		const known = tables.get(name);
-		if (known) {
-			return known;
-		}
-
-		const table = createRecentMap({
-			lifeMs: windowSeconds * 1000,
-			most: maxSubjects,
-			make: (): AdmissionLog => ({
-				times: new Array<number>(Math.min(FIRST_SLOTS, max)).fill(Number.NEGATIVE_INFINITY),
-				head: 0,
-			}),
-		});
-		tables.set(name, table);
-		return table;
-	};
+	const logs = createSubjects({
+		clock,
+		most: maxSubjects,
+		make: ({max}): AdmissionLog => ({
+			times: new Array<number>(Math.min(FIRST_SLOTS, max)).fill(Number.NEGATIVE_INFINITY),
+			head: 0,
+		}),
+	});
 
 	return {
 		take: (limit, subject, before = 0) => {
-			const now = steady.now().getTime();
-			const log = tableOf(limit).of(subject, now);
+			const now = logs.now();
+			const log = logs.of(limit, subject, now);
 			for (let counted = 0; counted < before; counted += 1) {
 				record(log, limit, now);
 			}
@@ -85,6 +72,6 @@ export const createMemoryLimiter = ({
 			return 0;
 		},
 		ping: async () => {},
-		close: async () => tables.clear(),
+		close: async () => logs.clear(),
 	};
 };

@@ -1,12 +1,11 @@
 import {createHash} from 'node:crypto';
-import type {Redis, RedisOptions} from 'ioredis';
+import type {Redis} from 'ioredis';
 import type {Clock} from '../clock.ts';
-import {freeOf} from './free-admissions.ts';
 import type {Limiter} from './limiter.ts';
-import type {Limit} from './limits.ts';
+import {freeOf, type Limit} from './limits.ts';
 import type {Machines} from './redis-machines.ts';
 
-/** Where a decision's time comes from. Processes differ in their clocks, so in production it is the server's. */
+/** The source of a decision's time: in production the Redis server, because the clocks of machines differ. */
 export type TimeSource = 'server' | Clock;
 
 /**
@@ -75,21 +74,6 @@ const SCRIPT_HASH = createHash('sha1').update(SCRIPT).digest('hex');
 
 // A log outlives its window a little, and much longer where the caller's clock may stand still.
 const EXPIRY_MARGIN = {server: 1000, clock: 600_000};
-
-/**
- * Options of a connection whose commands answer soon or fail soon, and never wait for a server to come back: no queue
- * while there is no connection, no second sending, and a connection that stays silent is given up and made anew.
- */
-export const failFastOptions = {
-	enableOfflineQueue: false,
-	autoResendUnfulfilledCommands: false,
-	maxRetriesPerRequest: 0,
-	lazyConnect: false,
-	connectTimeout: 1000,
-	commandTimeout: 250,
-	socketTimeout: 2000,
-	retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
-} satisfies RedisOptions;
 
 /** This machine, and what may be admitted freely by those of the others. */
 const freeElsewhere = (limit: Limit, machines: Machines | null): Array<string | number> =>

@@ -1,10 +1,10 @@
 import {randomUUID} from 'node:crypto';
 import type {Redis} from 'ioredis';
 
-/** The machines on one Redis: this one, and who else said lately that it is there. */
+/** The machines on one Redis: this one, and the others that have sent a heartbeat lately. */
 export type Machines = {self: string; others(): ReadonlyArray<{id: string; processes: number}>};
 
-/** How often a machine says that it is there, and after which silence it counts as gone. */
+/** The interval of a machine's heartbeat, and the silence after which it counts as gone. */
 export const BEAT_MS = 1000;
 const SILENT_MS = 5000;
 
@@ -20,12 +20,12 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZRANGE', KEYS[1], 0, -1)
 `;
 
-/** Says that the machine of a command is there, which is nobody: whether Redis takes the writes that limits need. */
+/** Checks that Redis takes the writes that limits need, by a heartbeat under a key that nobody reads. */
 export const checkWrites = async (redis: Redis): Promise<void> => {
 	await redis.eval(SCRIPT, 1, 'oplink:machines:check', 'check', SILENT_MS);
 };
 
-/** Says that this machine is there, in a list of all in Redis. @param processes how many answer on this machine. */
+/** Keeps this machine in the list in Redis. @param processes how many answer on this machine. */
 export const createRedisMachines = ({
 	redis,
 	processes,

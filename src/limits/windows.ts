@@ -1,14 +1,15 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {connectRedis} from './connect-redis.ts';
+import {connectRedis, failFastOptions} from './connect-redis.ts';
+import {createFreeAdmissions, createKeeper} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
 import type {Limit} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
-import {createRedisLimiter, failFastOptions, type TimeSource} from './redis-limiter.ts';
+import {createRedisLimiter, type TimeSource} from './redis-limiter.ts';
 import {BEAT_MS, createRedisMachines} from './redis-machines.ts';
 
 export type WindowsGiven = {
-	/** Null: the windows are those of this process. */
+	/** Null: the windows are in the memory of this process. */
 	redisUrl: string | null;
 	clock: Clock;
 	log: Pick<Logger, 'info' | 'warn'>;
@@ -101,10 +102,25 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 		close: async () => {
 			isClosed = true;
 			clearInterval(beating);
-			// One that cannot be told counts as gone soon.
+			// Where Redis does not hear this, the machine counts as gone soon.
 			await machines.leave().catch(() => {});
 			connection.disconnect();
 			await local.close();
 		},
 	};
+};
+
+/** The limiter of a process that is alone on its machine. Without Redis it decides at once. */
+export const createOwnLimiter = (given: Omit<WindowsGiven, 'processes'>): Limiter => {
+	const alone = {...given, processes: 1};
+	const windows = createWindows(alone);
+	if (given.redisUrl === null) {
+		return windows;
+	}
+
+	const free = createFreeAdmissions(alone);
+	const keeper = createKeeper({...alone, windows});
+	keeper.join(free);
+	free.open();
+	return {...windows, take: (limit, subject) => (free.take(limit, subject) ? 0 : keeper.take(limit, subject))};
 };

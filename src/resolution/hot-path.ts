@@ -1,9 +1,8 @@
 import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
 import {hostnameOf} from '../http/request-host.ts';
-import {limitSubjectOf} from '../limits/limit-subject.ts';
 import {decidedWaits} from '../limits/limiter.ts';
-import {limits} from '../limits/limits.ts';
+import {limitSubjectOf, limits} from '../limits/limits.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';

@@ -2,8 +2,7 @@ import type {IncomingMessage} from 'node:http';
 import {findServedDomain} from '../domains/served-domain.ts';
 import {unknownPath} from '../errors.ts';
 import type {Route} from '../http/route.ts';
-import {limitSubjectOf} from '../limits/limit-subject.ts';
-import {limits} from '../limits/limits.ts';
+import {limitSubjectOf, limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 
 /**

@@ -9,7 +9,6 @@ import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from 
 import {welcome} from '../demo/welcome.ts';
 import {type Entrance, handedOver} from '../http/entrance.ts';
 import type {Limiter} from '../limits/limiter.ts';
-import {limitsChannel} from '../limits/limits-channel.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
 import {createWorkerLimiter} from '../limits/worker-limiter.ts';
 import {createFigureRequests} from '../metrics/ask-supervisor.ts';
@@ -190,7 +189,6 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 		entrance: handedOver(config.port, commands.takeSockets),
 		figuresOfAll: figureRequests.figuresOfAll,
 		limiterOfAll: createWorkerLimiter({
-			channel: limitsChannel,
 			clock: createClock(config.clockOffsetSeconds),
 			processes: config.workers,
 		}),

@@ -77,19 +77,17 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 	worker.once('disconnect', () => handOver.leave(worker));
 };
 
-/** Answers a worker's requests about limits, from its start on. */
-const keepLimits = ({worker}: Running, windows: SupervisorWindows): void =>
-	windows.serve({
-		send: (message) => send(worker, message),
-		onMessage: (listener) => {
-			worker.on('message', (message: WorkerMessage) => {
-				if (message.is === 'limits') {
-					listener(message);
-				}
-			});
-		},
-		onEnd: (listener) => worker.once('disconnect', listener),
+/** Answers a worker's questions about limits, from its start on. */
+const keepLimits = ({worker}: Running, windows: SupervisorWindows): void => {
+	const member = windows.serve((message) => send(worker, message));
+	worker.on('message', (message: WorkerMessage) => {
+		if (message.is === 'limits') {
+			member.hear(message);
+		}
 	});
+	// Comes after the last message.
+	worker.once('disconnect', member.left);
+};
 
 type Options = {
 	/** The address to listen on. */

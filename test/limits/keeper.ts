@@ -1,11 +1,10 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import {createFreeAdmissions} from '../../src/limits/free-admissions.ts';
-import {createKeeper} from '../../src/limits/keeper.ts';
+import {createFreeAdmissions, createKeeper} from '../../src/limits/keeper.ts';
 import {type Limit, limits} from '../../src/limits/limits.ts';
 import {createMemoryLimiter} from '../../src/limits/memory-limiter.ts';
-import {createOwnLimiter} from '../../src/limits/own-limiter.ts';
+import {createOwnLimiter} from '../../src/limits/windows.ts';
 import {createFakeClock} from '../helpers/service.ts';
 import {redisOfOwn} from '../helpers/workers.ts';
 

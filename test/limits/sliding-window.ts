@@ -5,9 +5,8 @@ import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import {Redis} from 'ioredis';
 import type {Clock} from '../../src/clock.ts';
-import {limitSubjectOf} from '../../src/limits/limit-subject.ts';
 import type {Limiter} from '../../src/limits/limiter.ts';
-import {type Limit, limits} from '../../src/limits/limits.ts';
+import {type Limit, limitSubjectOf, limits} from '../../src/limits/limits.ts';
 import {createMemoryLimiter} from '../../src/limits/memory-limiter.ts';
 import {createRedisLimiter} from '../../src/limits/redis-limiter.ts';
 

@@ -1,0 +1,69 @@
+import type {Clock} from '../clock.ts';
+import type {Limit} from './limits.ts';
+
+type Generations<V> = {current: Map<string, V>; previous: Map<string, V>; began: number};
+
+const MOST_SUBJECTS = 200_000;
+
+/**
+ * A value per limit and subject, made when it is first asked for, and forgotten some windows after it was last asked for:
+ * of two generations the older one is dropped. That frees idle subjects without a timer and without a search.
+ * @param windows how many windows a value is kept at least.
+ * @param most so many new subjects of a limit end a generation early: under a flood of addresses memory stays bounded, and
+ * those that were silent longest are forgotten.
+ */
+export const createSubjects = <V>({
+	clock,
+	make,
+	windows = 1,
+	most = MOST_SUBJECTS,
+}: {
+	clock: Clock;
+	make: (limit: Limit) => V;
+	windows?: number;
+	most?: number | undefined;
+}) => {
+	const tables = new Map<string, Generations<V>>();
+	let latest = Number.NEGATIVE_INFINITY;
+	let lead = 0;
+
+	const generationsOf = (limit: Limit, now: number): Generations<V> => {
+		const table = tables.get(limit.name) ?? {current: new Map(), previous: new Map(), began: Number.NEGATIVE_INFINITY};
+		const lifeMs = windows * limit.windowSeconds * 1000;
+		const age = now - table.began;
+		if (age >= lifeMs || table.current.size >= most) {
+			table.previous = age >= 2 * lifeMs ? new Map() : table.current;
+			table.current = new Map();
+			table.began = now;
+			tables.set(limit.name, table);
+		}
+
+		return table;
+	};
+
+	return {
+		/**
+		 * The time in milliseconds, which never runs backwards: where the clock is set back, it goes on from the latest
+		 * reading, so that logs keep their order and no caller waits longer than one window.
+		 */
+		now: (): number => {
+			const reading = clock.now().getTime();
+			lead = Math.max(lead, latest - reading);
+			latest = reading + lead;
+			return latest;
+		},
+		/** The value at `now`, which is of `now()`. */
+		of: (limit: Limit, subject: string, now: number): V => {
+			const {current, previous} = generationsOf(limit, now);
+			const known = current.get(subject);
+			if (known !== undefined) {
+				return known;
+			}
+
+			const value = previous.get(subject) ?? make(limit);
+			current.set(subject, value);
+			return value;
+		},
+		clear: (): void => tables.clear(),
+	};
+};
