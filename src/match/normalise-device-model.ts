@@ -25,18 +25,26 @@ const MANUFACTURERS = new Set(
 	),
 );
 
-const withoutManufacturer = (name: string): string => {
+/** Families whose code on Android can be a name with a space in it, as `Build.MODEL` has it. */
+const MAYBE_NAMED = /^(?:pixel|nexus|redmi|poco|mi|moto|nokia|infinix|tecno|itel|hmd) /;
+/** Codes that have a space in them, and no shop calls the phone anything else. */
+const NAMED_BY_CODE = /^(?:pixel|nexus) /;
+
+/** What follows the maker is a code only where it looks like one: shops write the maker, too (`vivo Y36`). */
+const withoutManufacturer = (name: string): string | null => {
 	const [first = ''] = name.split(/[ _]/, 1);
-	return first !== name && MANUFACTURERS.has(first) ? name.slice(first.length).replace(/^[ _]+/, '') : name;
+	if (first === name || !MANUFACTURERS.has(first)) {
+		return name;
+	}
+
+	const rest = name.slice(first.length).replace(/^[ _]+/, '');
+	return /\d{4}|-/.test(rest) || MAYBE_NAMED.test(rest) ? rest : null;
 };
 
-/** Families whose code on Android really is a name with a space in it, as `Build.MODEL` has it. */
-const NAMED_BY_CODE = /^(?:pixel|nexus|redmi|poco|mi|moto|nokia|infinix|tecno|itel|hmd) /;
-
 /**
- * A device's code in one spelling (`iphone15,2`, `sm-s911b`, `pixel 8`), or null where the text names none. A marketing
- * name (`iPhone 14 Pro`, `Galaxy S23`) is null too: against a code it says nothing, and is no contradiction
- * (contract/match 15).
+ * A device's code in one spelling (`iphone15,2`, `sm-s911b`, `pixel 8`), or null where the text has none. A marketing
+ * name (`iPhone 14 Pro`, `Galaxy S23`, `OnePlus 12`) is null too: against a code it says nothing, and is no
+ * contradiction (contract/match 15).
  */
 export const modelCode = (text: string): string | null => {
 	const name = text.trim().toLowerCase().replace(/\s+/g, ' ');
@@ -49,5 +57,17 @@ export const modelCode = (text: string): string | null => {
 	}
 
 	const code = withoutManufacturer(name);
-	return code.includes(' ') && !NAMED_BY_CODE.test(code) ? null : code;
+	return code?.includes(' ') && !MAYBE_NAMED.test(code) ? null : code;
+};
+
+/** Whether a code with a space in it may be a shop's name as well (`Redmi Note 13` is `23129RAA4G`). */
+const mayBeShopName = (code: string): boolean => code.includes(' ') && !NAMED_BY_CODE.test(code);
+
+/** Whether two codes are of one model; null where one may be a shop's name of the other. */
+export const sameModel = (one: string, other: string): 'same' | 'other' | null => {
+	if (one === other) {
+		return 'same';
+	}
+
+	return mayBeShopName(one) || mayBeShopName(other) ? null : 'other';
 };

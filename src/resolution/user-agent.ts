@@ -54,7 +54,7 @@ export const iosVersion = (userAgent: string): OsVersion | null => {
 export const androidVersion = (userAgent: string, platformVersion: string | null): OsVersion | null => {
 	const hinted = versionOf(platformVersion ?? '');
 	return (
-		hinted ?? (/Android 10; K\)/.test(userAgent) ? null : versionOf(/Android (\d[\d.]*)/.exec(userAgent)?.[1] ?? ''))
+		hinted ?? (/Android 10; K[;)]/.test(userAgent) ? null : versionOf(/Android (\d[\d.]*)/.exec(userAgent)?.[1] ?? ''))
 	);
 };
 

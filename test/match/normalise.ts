@@ -1,5 +1,5 @@
 import test from 'ava';
-import {modelCode} from '../../src/match/normalise-device-model.ts';
+import {modelCode, sameModel} from '../../src/match/normalise-device-model.ts';
 import {languageOf} from '../../src/match/normalise-language.ts';
 import {osVersionOf} from '../../src/match/normalise-os-version.ts';
 import {canonicalTimezone, utcOffset} from '../../src/timezone.ts';
@@ -94,5 +94,33 @@ test('models are compared by their codes', (t) => {
 
 	for (const text of ['', 'K', 'iPhone', 'iPad', 'iPhone 14 Pro', 'Galaxy S23', 'Samsung Galaxy S23', 'arm64']) {
 		t.is(modelCode(text), null, text);
+	}
+});
+
+test("a shop's name with its maker is unknown, and a code with its maker is a code", (t) => {
+	for (const text of ['vivo Y36', 'OPPO A78', 'OnePlus 12', 'realme C55', 'Xiaomi 14', 'HUAWEI P30']) {
+		t.is(modelCode(text), null, text);
+	}
+
+	for (const [text, code] of [
+		['vivo V2254', 'v2254'],
+		['vivo 1901', '1901'],
+		['HUAWEI VNS-L31', 'vns-l31'],
+		['Xiaomi Redmi Note 8', 'redmi note 8'],
+	] as const) {
+		t.is(modelCode(text), code, text);
+	}
+});
+
+test("a name that shops and systems both use contradicts no code, and another maker's code does", (t) => {
+	for (const [one, other, expected] of [
+		['redmi note 13', '23129raa4g', null],
+		['moto g54', 'xt2343-1', null],
+		['moto g54', 'moto g54', 'same'],
+		['pixel 8', 'sm-s911b', 'other'],
+		['iphone14,3', 'iphone15,2', 'other'],
+	] as const) {
+		t.is(sameModel(one, other), expected, `${one} ${other}`);
+		t.is(sameModel(other, one), expected, `${other} ${one}`);
 	}
 });

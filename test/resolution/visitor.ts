@@ -131,6 +131,7 @@ test(
 	exact(26, 1, 0),
 );
 test('unknown where Chrome froze Android at 10', osVersion, {userAgent: android('Android 10; K')}, null);
+test('unknown where a reduced web view says 10', osVersion, {userAgent: android('Android 10; K; wv')}, null);
 test(
 	'the hinted one on Android',
 	osVersion,

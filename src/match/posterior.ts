@@ -1,0 +1,215 @@
+import {utcOffset} from '../timezone.ts';
+import {type Likeness, likenessOf, type Offsets} from './likeness.ts';
+import type {MatchSignals} from './match-signals.ts';
+
+/**
+ * What is believed of people who tap links: round figures of published shares, none fitted to data. The result holds
+ * where they are wrong by a factor of two (docs/match-accuracy.md).
+ */
+export type Beliefs = {
+	/** Share of taps that lead to an install soon. */
+	installs: number;
+	/** When after its tap an install happens: log-normal in the first minutes, spread as 1/age over a day, or later. */
+	delay: {medianMinutes: number; sigma: number; soon: number; day: number};
+	/** Younger clicks count as of this age: an app that is there already, or a test, opens at once. */
+	leastMinutes: number;
+	/** Share of people who are still at the address of the tap, by the first line that reaches the age. */
+	stays: ReadonlyArray<{upToHours: number; share: number}>;
+	/** Share of people who moved to another address of the same network. */
+	movesWithin: number;
+	/** Share of clicks whose signals are those of the phone. */
+	isTold: number;
+	/** What a click counts whose signals speak against the app more than for it. */
+	unlike: number;
+	/** First opens per hour at a place by people who tapped nothing: always, and more per further click in 24 h. */
+	organic: {always: number; perClick: number};
+	/** Phones of the same timezone are compared where there are so many. */
+	leastOfZone: number;
+	/** How many counted phones outweigh what is known of phones in general. */
+	general: number;
+};
+
+export const beliefs: Beliefs = {
+	installs: 0.33,
+	delay: {medianMinutes: 5, sigma: 1.1, soon: 0.75, day: 0.19},
+	leastMinutes: 1.5,
+	stays: [
+		{upToHours: 1, share: 0.85},
+		{upToHours: 6, share: 0.55},
+		{upToHours: Number.POSITIVE_INFINITY, share: 0.3},
+	],
+	movesWithin: 0.03,
+	isTold: 0.9,
+	unlike: 0.1,
+	organic: {always: 0.05, perClick: 0.6 / 24},
+	leastOfZone: 50,
+	general: 20,
+};
+
+/** An open click that nothing rules out. */
+export type PossibleClick = {
+	id: string;
+	linkId: string;
+	clickedAt: Date;
+	signals: MatchSignals;
+	/**
+	 * Where it was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later tap
+	 * of a visitor who also tapped here.
+	 */
+	nearness: 'ip' | 'network' | 'elsewhere';
+	/** Who tapped, by cookie; null where that is unknown. */
+	visitor: string | null;
+};
+
+/** A kind of phone among an organization's recent first opens, and how many there were. */
+export type PhoneCount = {signals: MatchSignals; count: number};
+
+export type OpenAt = {
+	now: Date;
+	/** What the app says of its phone. */
+	app: MatchSignals;
+	clicks: readonly PossibleClick[];
+	/** All clicks of the place in the last 24 h, open or used. */
+	made: number;
+	/** The organization's recent first opens, without this one. */
+	phones: readonly PhoneCount[];
+};
+
+export type ClickChance = {
+	/** That the open came from this click. */
+	probability: number;
+	likeness: Likeness;
+	/** Of `compared` phones, how many are as much alike to the click as the app's phone is. */
+	alike: number;
+	compared: number;
+};
+
+export type Posterior = {
+	/** That nobody's click led to the open. */
+	nobody: number;
+	/** By link: clicks of one link count together. */
+	links: ReadonlyMap<string, number>;
+	/** By click. */
+	clicks: ReadonlyMap<string, ClickChance>;
+};
+
+const HOUR_MS = 3600 * 1000;
+const HOURS_OF_DAY = 24;
+
+/** Installs per hour at an age in hours, of one that will happen. */
+const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
+	const spread = Math.log(hours / (medianMinutes / 60)) / sigma;
+	const logNormal = Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
+	const later = hours >= 1 && hours <= HOURS_OF_DAY ? day / (hours * Math.log(HOURS_OF_DAY)) : 0;
+	return soon * logNormal + later;
+};
+
+const offsetsAt = (now: Date): Offsets => {
+	const known = new Map<string, string | null>();
+	return (timezone) => {
+		const offset = known.has(timezone) ? known.get(timezone) : utcOffset(timezone, now);
+		known.set(timezone, offset ?? null);
+		return offset ?? null;
+	};
+};
+
+const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {count}) => sum + count, 0);
+
+type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
+
+/** How common phones are that are as much alike to a click as the app's: computed once for clicks with equal signals. */
+const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs) => {
+	const offsetOf = offsetsAt(now);
+	const ofZone = phones.filter(({signals}) => app.timezone !== null && signals.timezone === app.timezone);
+	const others = total(ofZone) >= leastOfZone ? ofZone : phones;
+	const compared = total(others);
+	const known = new Map<string, Compared>();
+	return (signals: MatchSignals): Compared => {
+		const key = JSON.stringify(signals);
+		const before = known.get(key);
+		if (before !== undefined) {
+			return before;
+		}
+
+		const likeness = likenessOf(signals, app, offsetOf);
+		const alike = total(
+			others.filter((phone) => {
+				const other = likenessOf(signals, phone.signals, offsetOf);
+				return other.contradiction === null && other.sum >= likeness.sum;
+			}),
+		);
+		const asLike = (1 + alike + general * likeness.share) / (1 + compared + general);
+		const made = {likeness, alike, compared, asLike};
+		known.set(key, made);
+		return made;
+	};
+};
+
+/** How much an own click speaks for itself, before others of the same person take part of it. */
+const weightOf = ({clickedAt, nearness}: PossibleClick, {likeness, asLike}: Compared, now: Date, believed: Beliefs) => {
+	if (nearness === 'elsewhere') {
+		return 0;
+	}
+
+	const hours = Math.max(believed.leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
+	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
+	const isHere = nearness === 'ip' ? stays : believed.movesWithin;
+	const isTold = believed.isTold * (likeness.sum < 0 ? believed.unlike : 1);
+	return (believed.installs * density(hours, believed.delay) * isHere * isTold) / asLike;
+};
+
+/** Oldest first; of two at one time that with the lower id. */
+const byAge = (one: PossibleClick, other: PossibleClick): number =>
+	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
+
+/**
+ * Of each open click at a place the probability that a first open came from it, beside the others and beside nobody's
+ * click: how soon people install, divided by how many phones of this app are as much alike, against installs without a
+ * tap. People go to the store from what they tapped last, so a newer click that may be the same person's takes over the
+ * weight of an older one.
+ */
+export const posterior = (open: OpenAt, believed: Beliefs = beliefs): Posterior => {
+	const {now, made} = open;
+	const compareTo = comparison(open, believed);
+	const offsetOf = offsetsAt(now);
+	const clicks = open.clicks.toSorted(byAge).map((click) => {
+		const compared = compareTo(click.signals);
+		return {click, compared, weight: weightOf(click, compared, now, believed)};
+	});
+	type One = (typeof clicks)[number];
+	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
+	const mayBeTheSame = (one: One, other: One) =>
+		other.click.nearness === 'ip' &&
+		other.compared.likeness.sum >= 0 &&
+		likenessOf(one.click.signals, other.click.signals, offsetOf).contradiction === null;
+	for (const [index, older] of clicks.entries()) {
+		const newer = clicks.slice(index + 1);
+		const own = newer.findLast((one) => isOfVisitor(older, one));
+		const next = own ?? newer.findLast((one) => mayBeTheSame(older, one));
+		if (next === undefined) {
+			continue;
+		}
+
+		const taken = own === undefined ? 1 / (1 + Math.max(0, made - 2) * next.compared.asLike) : 1;
+		next.weight += older.weight * taken;
+		older.weight *= 1 - taken;
+	}
+
+	const nobody = believed.organic.always + believed.organic.perClick * Math.max(0, made - 1);
+	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
+	const links = new Map<string, number>();
+	for (const {click, weight} of clicks) {
+		links.set(click.linkId, (links.get(click.linkId) ?? 0) + weight / all);
+	}
+
+	return {
+		nobody: nobody / all,
+		links,
+		clicks: new Map(
+			clicks.map(({click, compared: {likeness, alike, compared}, weight}) => [
+				click.id,
+				{probability: weight / all, likeness, alike, compared},
+			]),
+		),
+	};
+};

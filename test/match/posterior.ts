@@ -1,0 +1,151 @@
+import test from 'ava';
+import {normalise, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {type OpenAt, type PossibleClick, posterior} from '../../src/match/posterior.ts';
+
+const now = new Date('2026-03-10T12:00:00Z');
+const told: ToldSignals = {
+	platform: 'ios',
+	osVersion: {major: 17, minor: 5, patch: 1, precision: 'patch'},
+	deviceModel: null,
+	language: 'en-US',
+	timezone: 'America/New_York',
+};
+const app = signalsOfApp({platform: 'iOS', osVersion: '17.5.1', language: 'en-US', timezone: 'America/New_York'});
+const alike = normalise(told);
+const unlike = normalise({...told, language: 'fr-FR', osVersion: {major: 26, minor: 3, patch: 1, precision: 'patch'}});
+
+const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?: number} = {}): PossibleClick => ({
+	id,
+	linkId: 'sale',
+	clickedAt: new Date(now.getTime() - age * 1000),
+	signals: alike,
+	nearness: 'ip',
+	visitor: null,
+	...rest,
+});
+
+/** 100 phones, of which so many are like the app's. */
+const among = (count: number) => [
+	{signals: alike, count},
+	{signals: unlike, count: 100 - count},
+];
+
+const weigh = (clicks: PossibleClick[], rest: Partial<OpenAt> = {}) =>
+	posterior({now, app, clicks, made: clicks.length, phones: among(1), ...rest});
+
+const chance = (...given: Parameters<typeof weigh>) => {
+	const {nobody, links} = weigh(...given);
+	t100(nobody + [...links.values()].reduce((sum, one) => sum + one, 0));
+	return Object.fromEntries(links);
+};
+
+const t100 = (sum: number): void => {
+	if (Math.abs(sum - 1) > 1e-9) {
+		throw new Error(`probabilities add up to ${sum}`);
+	}
+};
+
+test('without a click it was nobody', (t) => {
+	t.deepEqual([weigh([]).nobody, chance([])], [1, {}]);
+});
+
+test('a rare phone that clicked just now is nearly certain, a common one is less', (t) => {
+	const [rare, common] = [1, 100].map((count) => chance([click('a')], {phones: among(count)})['sale'] ?? 0);
+	t.true((rare ?? 0) > 0.995 && (common ?? 1) < 0.98 && (common ?? 0) > 0.9, `${rare} ${common}`);
+});
+
+test('while no phone was counted, what is known of phones in general stands in', (t) => {
+	const one = chance([click('a')], {phones: []})['sale'] ?? 0;
+	t.true(one > 0.99 && one < 0.998, String(one));
+	const silent = normalise({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null});
+	t.true((chance([click('a', {signals: silent})], {phones: []})['sale'] ?? 1) < 0.98);
+});
+
+test('the older a click, the less likely', (t) => {
+	const chances = [0, 120, 600, 3600, 6 * 3600, 23 * 3600].map((age) => chance([click('a', {age})])['sale'] ?? 0);
+	t.deepEqual(
+		chances,
+		chances.toSorted((one, other) => other - one),
+	);
+	t.true((chances.at(-1) ?? 1) < 0.5 && (chances[0] ?? 0) > 0.99, chances.join());
+});
+
+test('an open within the same second is as likely as one a minute and a half later', (t) => {
+	t.deepEqual(chance([click('a', {age: 0})]), chance([click('a', {age: 90})]));
+});
+
+test('the more people clicked at a place, the likelier an install without a click', (t) => {
+	const nobody = [1, 30, 300].map((made) => weigh([click('a', {age: 600})], {made, phones: among(30)}).nobody);
+	t.true((nobody[0] ?? 1) < 0.05 && (nobody[1] ?? 0) > 0.2 && (nobody[2] ?? 0) > 0.7, nobody.join());
+});
+
+test('signals that speak against the app count a tenth', (t) => {
+	const foreign = normalise({...told, language: 'fr-FR', timezone: 'Europe/Paris'});
+	t.true((weigh([click('a', {signals: foreign})], {phones: []}).links.get('sale') ?? 1) < 0.8);
+});
+
+test('where few people click, the newest click on another link is the same person', (t) => {
+	const links = chance([click('a', {age: 300}), click('b', {linkId: 'later'})]);
+	t.true((links['later'] ?? 0) > 0.99 && links['sale'] === 0, JSON.stringify(links));
+});
+
+test('where many click with common phones, an older click on another link keeps its weight', (t) => {
+	const links = chance([click('a', {age: 300}), click('b', {linkId: 'later', age: 240})], {
+		made: 200,
+		phones: among(50),
+	});
+	t.true((links['sale'] ?? 0) > 0.5 * (links['later'] ?? 1), JSON.stringify(links));
+});
+
+test('a newer click of another phone takes nothing', (t) => {
+	const android = normalise({...told, platform: null, osVersion: {...alike.osVersion, major: 14} as never});
+	const links = chance([
+		click('a', {age: 300}),
+		click('b', {linkId: 'later', signals: {...android, model: 'pixel 8'}}),
+	]);
+	t.true((links['sale'] ?? 0) > 0);
+	const ofOther = {...alike, model: 'iphone15,2'};
+	const kept = chance([
+		click('a', {age: 300, signals: {...alike, model: 'iphone14,2'}}),
+		click('b', {linkId: 'later', signals: ofOther}),
+	]);
+	t.true((kept['sale'] ?? 0) > 0.2, JSON.stringify(kept));
+});
+
+test('the later tap of a visitor wins, wherever it was and however many click here', (t) => {
+	const clicks = [
+		click('a', {visitor: 'v', age: 300}),
+		click('b', {visitor: 'v', linkId: 'elsewhere', nearness: 'elsewhere', age: 60}),
+	];
+	const links = chance(clicks, {made: 200});
+	t.is(links['sale'], 0);
+	t.true((links['elsewhere'] ?? 0) > 0.5, JSON.stringify(links));
+});
+
+test('a tap elsewhere counts for nothing of itself', (t) => {
+	t.is(chance([click('b', {nearness: 'elsewhere'})])['sale'], 0);
+});
+
+test('clicks of one link count together', (t) => {
+	const two = chance([click('a'), click('b', {age: 130})], {made: 50, phones: among(50)})['sale'] ?? 0;
+	const one = chance([click('a')], {made: 50, phones: among(50)})['sale'] ?? 0;
+	t.true(two > one, `${one} ${two}`);
+});
+
+test('a click of the network alone needs a phone that hardly anybody has', (t) => {
+	const [common, rare] = [50, 0].map((count) => chance([click('a', {nearness: 'network'})], {phones: among(count)}));
+	t.true((common?.['sale'] ?? 1) < 0.8 && (rare?.['sale'] ?? 0) > 0.5, JSON.stringify([common, rare]));
+});
+
+test('phones of the same timezone are compared where there are 50 of them', (t) => {
+	const abroad = normalise({...told, timezone: 'Europe/Paris', language: 'fr-FR'});
+	const phones = [
+		{signals: alike, count: 50},
+		{signals: abroad, count: 200},
+	];
+	t.like(weigh([click('a')], {phones}).clicks.get('a'), {alike: 50, compared: 50});
+	t.like(weigh([click('a')], {phones: [{signals: alike, count: 49}, ...phones.slice(1)]}).clicks.get('a'), {
+		alike: 49,
+		compared: 249,
+	});
+});
