@@ -86,12 +86,12 @@ const preparing = (options: Joi.ValidationOptions) => {
 const ofBody = preparing(bodyOptions);
 const ofUrl = preparing(urlOptions);
 
-const check = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => {
+const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.ValidationOptions): Checked<T> => {
 	if (!isStorable(value)) {
 		return {value: value as T, faults: unstorable(value)};
 	}
 
-	const {value: checked, error} = schema.validate(value);
+	const {value: checked, error} = schema.validate(value, options);
 	return {value: checked as T, faults: error === undefined ? nothingWrong : faultsOf(error)};
 };
 
@@ -103,29 +103,12 @@ const demand = <T>({value, faults}: Checked<T>): T => {
 	return value;
 };
 
-/** What a schema may ask of the configuration. */
+/** What rules of a schema read from the configuration, as joi's context. */
 export type BodyContext = {linkDomain: string};
 
-let current: BodyContext | null = null;
-
-/** For a rule of a schema that `checkBody` checks a value with. joi's own context is an option, see `preparing`. */
-export const bodyContext = (): BodyContext => {
-	if (current === null) {
-		throw new Error('no body is being checked');
-	}
-
-	return current;
-};
-
 /** The body and its faults, values as they were sent but for the conversions that a schema names itself. */
-export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> => {
-	current = context;
-	try {
-		return check(ofBody(schema), value);
-	} finally {
-		current = null;
-	}
-};
+export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> =>
+	check(ofBody(schema), value, {context});
 
 /** The path or query parameters, converted to what they mean, and their faults. */
 export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(ofUrl(schema), value);

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
-import {bodyContext} from '../http/validate.ts';
+import type {BodyContext} from '../http/validate.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
@@ -51,7 +51,7 @@ export const httpUrl = () =>
 				return helpers.message({custom: '{{#label}} must be an http or https URL of a public host'});
 			}
 
-			const {linkDomain} = bodyContext();
+			const {linkDomain} = helpers.prefs.context as BodyContext;
 			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
 		});
 
