@@ -1,7 +1,6 @@
 import type {Logger} from 'pino';
 import type Stripe from 'stripe';
 import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
-import {createKeyBook, type KeyBook} from './api-keys/key-book.ts';
 import {createKeyCache, type KeyCache} from './auth/key-cache.ts';
 import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
 import {type Background, createBackground} from './background.ts';
@@ -49,7 +48,6 @@ export type Services = Readonly<{
 	/** What other processes, and this one, have changed. */
 	changes: ChangeFeed;
 	linkCache: LinkCache<LinkRow>;
-	keyBook: KeyBook;
 	keyCache: KeyCache;
 	pageTemplates: PageTemplates;
 	hostCache: HostCache<VerifiedDomain>;
@@ -130,7 +128,6 @@ export const createServices = ({
 			bytesOf: rowBytes,
 			isCurrent: (row) => isCurrent(row, clock.now()),
 		}),
-		keyBook: createKeyBook(db),
 		keyCache: createKeyCache(changes),
 		pageTemplates: createPageTemplates({addresses}),
 		hostCache: createHostCache<VerifiedDomain>(changes),

@@ -29,24 +29,21 @@ const LAST_USED_MS = 60_000;
 export const isUseWorthNoting = ({lastUsedAt}: Pick<ApiKey, 'lastUsedAt'>, now: Date): boolean =>
 	lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USED_MS;
 
-const byPrefixes: Prepared = {
-	name: 'api keys by prefixes',
+const byPrefix: Prepared = {
+	name: 'api keys by prefix',
 	text: `SELECT ${columns.sql('api_keys')}, organization_id AS "organizationId",
 			clerk_org_id AS "clerkOrgId", org_key AS "orgKey", name, status, plan, entitled_until AS "entitledUntil",
 			contact_email AS "contactEmail", default_domain_id AS "defaultDomainId",
 			organizations.created_at AS "organizationCreatedAt"
 		FROM api_keys JOIN organizations ON organizations.id = api_keys.organization_id
-		WHERE prefix = ANY ($1::text[])`,
+		WHERE prefix = $1`,
 };
 
-/** Skips keys that another process updates at this moment: it writes the same. */
-const noteUses: Prepared = {
-	name: 'note uses of api keys',
-	text: `UPDATE api_keys SET last_used_at = used.at
-		FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)
-		WHERE api_keys.id = used.id AND api_keys.id IN (
-			SELECT id FROM api_keys WHERE id = ANY ($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
-		)`,
+/** Skips a key that another process updates at this moment: it writes the same. */
+const noteUse: Prepared = {
+	name: 'note a use of an api key',
+	text: `UPDATE api_keys SET last_used_at = $2
+		WHERE id = (SELECT id FROM api_keys WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
 };
 
 /** A key and its organization. */
@@ -54,10 +51,10 @@ export type OwnedKey = {key: ApiKey; organization: Organization};
 
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
-	/** Keys with those prefixes, of any state, each with its organization. */
-	findByPrefixes: async (prefixes: readonly string[]): Promise<OwnedKey[]> => {
+	/** Keys with a prefix, of any state, each with its organization. */
+	findByPrefix: async (prefix: string): Promise<OwnedKey[]> => {
 		type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
-		const rows = await runPrepared<Row>(db, byPrefixes, [prefixes]);
+		const rows = await runPrepared<Row>(db, byPrefix, [prefix]);
 		return rows.map(
 			({
 				organizationId,
@@ -127,7 +124,7 @@ export const createApiKeyStore = (db: Db) => ({
 			.where({organization_id: organizationId, tier, is_revoked: false})
 			.update({is_revoked: true, revoked_at: now}),
 
-	noteUses: async (uses: ReadonlyArray<{id: string; at: Date}>): Promise<void> => {
-		await runPrepared(db, noteUses, [uses.map(({id}) => id), uses.map(({at}) => at)]);
+	noteUse: async ({id, at}: {id: string; at: Date}): Promise<void> => {
+		await runPrepared(db, noteUse, [id, at]);
 	},
 });

@@ -1,6 +1,6 @@
 import {createHash, timingSafeEqual} from 'node:crypto';
 import {isRawKey, isRawKeyOf, isValidAt, prefixOf, type Tier} from '../api-keys/api-key.ts';
-import {type ApiKey, isUseWorthNoting} from '../api-keys/api-key-store.ts';
+import {type ApiKey, createApiKeyStore, isUseWorthNoting} from '../api-keys/api-key-store.ts';
 import {
 	invalidAdminToken,
 	invalidApiKey,
@@ -33,7 +33,7 @@ const requireBearerToken = (authorization: string | undefined): string => {
  * of the SHA-256 (contract/api-keys 4).
  */
 export const findKeyHolder = async (
-	{clock, keyBook, keyCache}: Pick<Services, 'clock' | 'keyBook' | 'keyCache'>,
+	{clock, db, keyCache}: Pick<Services, 'clock' | 'db' | 'keyCache'>,
 	rawKey: string,
 ): Promise<KeyHolder | null> => {
 	if (!isRawKey(rawKey)) {
@@ -41,7 +41,7 @@ export const findKeyHolder = async (
 	}
 
 	const prefix = prefixOf(rawKey);
-	const candidates = await keyCache.get(prefix, () => keyBook.find(prefix));
+	const candidates = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
 	const now = clock.now();
 	const found = candidates.find(({key}) => isRawKeyOf(key.keyHash, rawKey) && isValidAt(key, now));
 	return found ?? null;
@@ -49,14 +49,14 @@ export const findKeyHolder = async (
 
 /** Notes that a key was used. No answer waits for it, and most uses are too close to the last to be written. */
 export const noteKeyUse = (
-	{clock, background, keyBook}: Pick<Services, 'clock' | 'background' | 'keyBook'>,
+	{clock, background, db}: Pick<Services, 'clock' | 'background' | 'db'>,
 	key: ApiKey,
 ): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
 		// What is kept in memory is not read again for it.
 		key.lastUsedAt = now;
-		background.run('note the use of a key', keyBook.noteUse({id: key.id, at: now}));
+		background.run('note the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
 	}
 };
 

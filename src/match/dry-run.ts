@@ -1,4 +1,3 @@
-import {createKeyBook} from '../api-keys/key-book.ts';
 import {createBackground} from '../background.ts';
 import {directly} from '../clicks/record-click.ts';
 import type {Db} from '../db/db.ts';
@@ -25,7 +24,6 @@ const dryServices = (services: Services, {db, clock, background}: Own): Services
 	db,
 	clock,
 	background,
-	keyBook: createKeyBook(db),
 	matchPeppers: createMatchPeppers(db),
 	clickJournal: directly({db, clickPartitions: services.clickPartitions, clock}),
 	metrics: createMetrics(services.clock),

@@ -1,5 +1,6 @@
 import test from 'ava';
 import {prefixOf} from '../../src/api-keys/api-key.ts';
+import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, withKey} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
@@ -53,8 +54,8 @@ test('a CLIENT key that is replaced on one process ends with its grace on the ot
 	t.is((await admin(one).post(`${path}/api-keys/CLIENT/regenerate`)).status, 200);
 	t.is((await session()).status, 200);
 	const prefix = prefixOf(acme.clientKey);
-	const {keyBook, keyCache} = other.services;
-	const [kept] = await keyCache.get(prefix, () => keyBook.find(prefix));
+	const {db, keyCache} = other.services;
+	const [kept] = await keyCache.get(prefix, () => createApiKeyStore(db).findByPrefix(prefix));
 	t.deepEqual(kept?.key.expiresAt, new Date(one.clock.now().getTime() + 24 * 3600 * 1000));
 });
 
