@@ -1,7 +1,7 @@
 import type {OplinkApiError} from '../client/errors.ts';
 import {exitCodes} from './exit-codes.ts';
 
-/** What the operator can mend: told in one line with the next step, without a stack. */
+/** A fault that the operator can fix: one line with the next step, without a stack. */
 export class OperatorError extends Error {
 	override name = 'OperatorError';
 
@@ -14,18 +14,18 @@ export class OperatorError extends Error {
 	}
 }
 
-/** The command was written wrongly, or needs a terminal that is not there. */
+/** A usage error, or a command that needs a terminal and has none. */
 export const usageError = (message: string, nextStep?: string) => new OperatorError(message, exitCodes.usage, nextStep);
 /** No credential to send. */
 export const missingCredential = (message: string, nextStep: string) =>
 	new OperatorError(message, exitCodes.authentication, nextStep);
-/** What is named does not exist, as far as we looked for it ourselves. */
+/** A named thing that does not exist, found out by the program itself. */
 export const notFoundError = (message: string, nextStep: string) =>
 	new OperatorError(message, exitCodes.notFound, nextStep);
-/** The operator's own file or answer cannot be used. */
+/** The operator's file or answer is invalid. */
 export const inputError = (message: string) => new OperatorError(message, exitCodes.failed);
 
-/** Ctrl-C. `note` says what is done so far and how to go on. */
+/** Ctrl-C. `note` says what is done so far and how to continue. */
 export class InterruptedError extends Error {
 	override name = 'InterruptedError';
 
@@ -34,7 +34,7 @@ export class InterruptedError extends Error {
 	}
 }
 
-/** A refusal of the server with a next step that its code alone does not tell. */
+/** A refusal of the server with a next step that its code alone does not determine. */
 export class AdvisedError extends Error {
 	override name = 'AdvisedError';
 

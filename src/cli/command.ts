@@ -5,7 +5,7 @@ import {type Io, isLively, print, tell} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
-/** What a command is given: its options, the clients, and where its answer goes. */
+/** The context of a command: its options, the clients, and its output. */
 export type Context<Options = object> = {
 	io: Io;
 	options: Options & ConnectionOptions;
@@ -13,42 +13,42 @@ export type Context<Options = object> = {
 	show: Show;
 };
 
-/** Data to stdout, everything else to stderr; with `--json` the data is what the API answered. */
+/** Data goes to stdout, everything else to stderr. With `--json` the data is the API's answer. */
 export type Show = {
 	json: boolean;
-	/** The answer of the API, or with a terminal's reader in mind the text that `render` makes of it. */
+	/** The API's answer; for people, the text that `render` makes of it. */
 	answer: <T>(value: T, render: (value: T) => string) => Promise<void>;
-	/** An object as names and values, in the order given or in the answer's. */
+	/** An object as names and values, in the given order or the answer's. */
 	fields: <T extends object>(value: T, pairs?: (value: T) => Array<[string, unknown]>) => Promise<void>;
-	/** A list as a table, with a note where it goes on. */
+	/** A list as a table, with a note if there are more pages. */
 	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>) => Promise<void>;
-	/** Rows as a table as wide as the terminal; off one, where another program may read it, nothing is cut. */
+	/** Rows as a table as wide as the terminal. Without a terminal nothing is truncated. */
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
 	/** Columns of the terminal, or 80. */
 	width: number;
-	/** A line for the operator that is no data. */
+	/** A message for the operator, to stderr. */
 	note: (text: string) => Promise<void>;
 };
 
-/** One command: what it is called with, what help says of it, and the operation. */
+/** One command: its syntax, its help and its operation. */
 export type CommandSpec<Options = object, Args extends unknown[] = string[]> = {
 	/** Name and arguments as commander writes them, such as `show <org>`. */
 	usage: string;
 	/** One line for help. */
 	summary: string;
-	/** Lines as one would type them, without the leading `oplink`. */
+	/** Command lines without the leading `oplink`. */
 	examples: string[];
 	options?: Option[];
-	/** Commands below this one, which run in its place where their name follows. */
+	/** Subcommands, which run instead if their name follows. */
 	subcommands?: AnyCommand[];
-	/** @returns the exit code where it is not 0; anything that is no number counts as 0. */
+	/** @returns the exit code unless it is 0; any value but a number counts as 0. */
 	run: (context: Context<Options>, ...args: Args) => Promise<unknown>;
 };
 
-/** A command whose options and arguments are known to itself alone. */
+/** A command with its types erased. */
 export type AnyCommand = CommandSpec<never, never[]>;
 
-/** Commands under one word, such as `orgs`. */
+/** Commands in one group, such as `orgs`. */
 export type CommandGroup = {name: string; summary: string; commands: AnyCommand[]};
 
 /** Declares a command; options and arguments take their types from `run`. */
@@ -83,7 +83,7 @@ const createShow = (io: Io, json: boolean): Show => {
 	};
 };
 
-/** What a command runs in. */
+/** The environment of a command. */
 export const createContext = <Options>(io: Io, options: Options & ConnectionOptions): Context<Options> => ({
 	io,
 	options,

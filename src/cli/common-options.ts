@@ -8,7 +8,7 @@ const wholeNumber = (value: string): number => {
 	return Number(value);
 };
 
-/** An option with a whole number; its range is the server's to judge. */
+/** An option with an integer; the server checks its range. */
 export const numberOption = (flags: string, meaning: string): Option =>
 	new Option(flags, meaning).argParser(wholeNumber);
 

@@ -24,7 +24,7 @@ const json: Formatter = async function* (rows) {
 	yield before === '[\n' ? '[]\n' : '\n]\n';
 };
 
-/** Texts with `;` between them, or as JSON where they would be read otherwise. */
+/** Texts separated by `;`, or as JSON if they would be misread. */
 const listCell = (texts: unknown[]): string => {
 	const cell = texts.join(';');
 	return JSON.stringify(textsIn(cell)) === JSON.stringify(texts) ? cell : JSON.stringify(texts);
@@ -44,9 +44,9 @@ const fieldOf = (row: Row, column: string): unknown => {
 };
 
 /**
- * The columns that an import reads. Parameters differ from link to link, so that they share the column `params` as
- * JSON. A cell that a spreadsheet would take for a formula gets an apostrophe, which the import takes away again; what is
- * read back is what was written.
+ * The columns that an import reads. Parameters differ from link to link, so they share the column `params` as JSON. A
+ * cell that a spreadsheet would take for a formula gets an apostrophe, which the import removes: reading returns what
+ * was written.
  */
 const csv: Formatter = async function* (rows) {
 	const columns = [...linkColumns, 'params'];

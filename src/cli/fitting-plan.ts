@@ -1,17 +1,17 @@
 import {OplinkApiError} from '../client/errors.ts';
 import type {Connection} from './server/connection.ts';
 
-/** A plan as the price list has it; null is without a limit. */
+/** A plan of the price list; null means unlimited. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};
 type Named = {plan: string | null};
 
 const limitOf = (plan: ListedPlan, quota: string): number => plan.quotas[quota] ?? Number.POSITIVE_INFINITY;
 
-/** The one of the plans that gives the least; of several the first on the list. */
+/** The smallest sufficient plan; of several the first on the list. */
 const leastOf = (plans: ListedPlan[], quota: string): ListedPlan | undefined =>
 	plans.toSorted((a, b) => (limitOf(a, quota) === limitOf(b, quota) ? 0 : limitOf(a, quota) - limitOf(b, quota)))[0];
 
-/** What the operator can do once a quota is used up, or null where the organization's plan is not on the list. */
+/** The next step after a used-up quota, or null if the organization's plan is not on the list. */
 const afterQuota = (plans: ListedPlan[], current: string, quota: string, org: string): string | null => {
 	const own = plans.find(({plan}) => plan === current.toUpperCase());
 	if (own === undefined) {
@@ -34,8 +34,8 @@ const withFeature = (plans: ListedPlan[], feature: string, org: string): string 
 };
 
 /**
- * The plan of the server that would have let a refused request pass, as the next step, or null where the refusal was for
- * something else, or where nobody can tell: a SERVER key does not say whose plan it is. Never throws.
+ * Suggests the plan that would have allowed a refused request. Null if the refusal had another reason or the plan is
+ * unknown: a SERVER key does not say whose plan it is. Never throws.
  */
 export const fittingPlan = async (error: unknown, connection: Connection): Promise<string | null> => {
 	if (!(error instanceof OplinkApiError)) {
@@ -59,7 +59,7 @@ export const fittingPlan = async (error: unknown, connection: Connection): Promi
 		const {plan} = await admin.get<Named>(`/admin/organizations/${org}`);
 		return plan === null ? null : afterQuota(plans, plan, String(quota), org);
 	} catch {
-		// The refusal is what the operator has to read; advice about it must not take its place.
+		// The refusal matters; failing advice must not replace it.
 		return null;
 	}
 };

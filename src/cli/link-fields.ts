@@ -13,7 +13,7 @@ export type LinkFieldOptions = {
 	clear?: string[];
 };
 
-/** Fields with one text value: flag, field of the API (a dot is an object's field), meaning. */
+/** Fields with one text value: flag, API field (a dot for a nested field), description. */
 const textFields = [
 	['path', 'path', 'path that the link opens in the app, such as /item/7'],
 	['short-code', 'shortCode', 'last part of the short URL (default: generated)'],
@@ -34,7 +34,7 @@ const textFields = [
 	['domain-id', 'domainId', "link domain (default: the organization's)"],
 ] as const;
 
-/** The columns of our own CSV, which are the fields of a create body; `params.NAME` comes on top. */
+/** The columns of our own CSV, which are the fields of a create body; `params.NAME` are additional. */
 export const linkColumns: ReadonlySet<string> = new Set([
 	...textFields.map(([, field]) => field),
 	'tags',
@@ -65,7 +65,7 @@ export const linkFieldOptions = (): Option[] => [
 	new Option('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720').argParser(hours),
 ];
 
-/** For `links update`: what takes a value away again. */
+/** For `links update`: options that clear a field. */
 export const clearOption = (): Option =>
 	new Option(
 		'--clear <field>',
@@ -95,7 +95,7 @@ const put = (body: Record<string, unknown>, field: string, value: unknown): void
 	}
 };
 
-/** The body of a create or an update: the fields that were given, and nothing else. */
+/** The body of a create or an update: only the given fields. */
 export const linkBody = (options: LinkFieldOptions): Record<string, unknown> => {
 	const body: Record<string, unknown> = {};
 	for (const [flag, field] of textFields) {

@@ -2,10 +2,10 @@ import {setMaxListeners} from 'node:events';
 import {reported} from './reported.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
-/** What listens for Ctrl-C: each request, its connection and each pause, 16 at once, and a few beside them. */
+/** Listeners for Ctrl-C: each request, its connection and each pause, 16 at once, and a few more. */
 const LISTENERS = 64;
 
-/** Runs a command line. The word that starts a server needs neither the other commands nor what reads their options. */
+/** Runs a command line. Starting a server loads neither the other commands nor the option parser. */
 const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
 		return reported(io, async () => {
@@ -22,7 +22,7 @@ const run = async (argv: string[], io: Io): Promise<number> => {
 export const main = async (argv: string[]): Promise<number> => {
 	const interruption = new AbortController();
 	setMaxListeners(LISTENERS, interruption.signal);
-	// It stays for the first one: ink's package for signals ends the process where it finds itself the only listener.
+	// Keep the first listener: ink's signal package ends the process if its own is the only one.
 	const interrupt = () => {
 		if (!interruption.signal.aborted) {
 			interruption.abort();
@@ -46,7 +46,7 @@ export const main = async (argv: string[]): Promise<number> => {
 	try {
 		return await run(argv, processIo(interruption.signal));
 	} finally {
-		// An interrupted import may still be waiting for a line of standard input, which would keep the process alive.
+		// An interrupted import may still wait for a line of standard input, which would keep the process alive.
 		process.stdin.destroy();
 	}
 };

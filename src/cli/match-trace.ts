@@ -5,21 +5,21 @@ import {keptFromHigh, methodMeanings, missReasons, ruledOutWords} from './match-
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
 
-/** A value of the server as its JSON has it. */
+/** A value of the server's JSON. */
 export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
 
 export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
 type Candidate = Attempt['candidates'][number];
 
-/** What a trace calls a link; null: it is gone. */
+/** A link's name in a trace; null if the link is deleted. */
 export type LinkNames = ReadonlyMap<string, {url: string; shortCode: string} | null>;
 
-/** Every link that a trace names. */
+/** Every link in a trace. */
 export const linksOf = ({linkId, candidates}: Attempt): string[] => [
 	...new Set([...(linkId === null ? [] : [linkId]), ...candidates.map((one) => one.linkId)]),
 ];
 
-/** A time of the API as people read it. */
+/** An API time formatted for people. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '');
 
 const TOKEN_WORDS = {absent: 'none', unknown: 'one that no tap has', known: 'one of a tap'} as const;
@@ -35,13 +35,13 @@ const answerText = ({matched, method, confidence, score, reason}: Attempt): stri
 	return [method, confidence, ...(score === null ? [] : [`${score} points`])].join(', ');
 };
 
-/** A guess that has the points of `high` and is less. */
+/** A guess with enough points for `high` that is rated lower. */
 const isKeptFromHigh = ({confidence, score}: Attempt): boolean => {
 	const from = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 100;
 	return confidence === 'medium' && score !== null && score >= from;
 };
 
-/** The best candidate where there is no match, and the best one on another link. */
+/** Without a match: the best candidate, and the best one on another link. */
 const contendersOf = ({matched, linkId, candidates}: Attempt) => {
 	const [first] = candidates;
 	const best = matched ? linkId : first?.linkId;
@@ -55,7 +55,7 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 				title: 'LINK',
 				value: ({linkId}) => links.get(linkId)?.shortCode ?? linkId,
 				flexible: true,
-				// One that is gone is told by its id.
+				// A deleted link is named by its id.
 				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {least: ID_WIDTH}),
 			},
 			{title: 'TAPPED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
@@ -76,7 +76,7 @@ const LEGEND =
 	'TAPPED is how long before the first open. ADDR is the same address (40) or network (25). A signal missing on one side has 0 points; a mismatch has fewer.';
 
 /**
- * A match attempt for readers: what was asked, the answer, what it means and what to do, and every candidate with its
+ * A match attempt for readers: the request, the answer, its meaning and next steps, and all candidates with their
  * points, best first.
  */
 export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {

@@ -2,7 +2,7 @@ import type {RuledOut} from '../match/candidate.ts';
 import type {MissReason} from '../match/guess.ts';
 import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
 
-/** What each way to be matched stands on. */
+/** The evidence behind each match method. */
 export const methodMeanings: Record<MatchMethod, string> = {
 	CLIPBOARD:
 		'The app read the token that the tap had left on the clipboard. That is proof; the points are those of a guess.',
@@ -16,14 +16,14 @@ export const methodMeanings: Record<MatchMethod, string> = {
 
 const FRESH = matchPolicy.high.withinSeconds / 60;
 
-/** Why a guess that has the points of `high` may be `medium`. */
+/** Why a guess with enough points for `high` may be `medium`. */
 export const keptFromHigh = `A guess of so many points is medium where the tap is more than ${FRESH} minutes old, where a newer tap there on another link could be the true one or taps on several links are about as likely, where many taps are open there, or, without a CLIENT key, those of several organizations.`;
 
 type Explanation = {meaning: string; next: string};
 
 const PROVE = 'the clipboard token on iOS, the install referrer on Android';
 
-/** What each reason of a miss means, and what to do about it. */
+/** The meaning and next step for each reason of a miss. */
 export const missReasons: Record<MissReason, Explanation> = {
 	no_click: {
 		meaning: 'No open tap was found near the address of the app.',
@@ -60,7 +60,7 @@ export const missReasons: Record<MissReason, Explanation> = {
 	},
 };
 
-/** The word of the table for what ruled a candidate out, and what it means. */
+/** Why a candidate was excluded: the table's word, and its meaning. */
 export const ruledOutWords: Record<RuledOut, {word: string; meaning: string}> = {
 	platform: {word: 'platform', meaning: 'the tap was made on another platform'},
 	device_model: {word: 'model', meaning: 'the tap was made on another model'},

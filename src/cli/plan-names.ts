@@ -1,2 +1,2 @@
-/** The plans that come with the program; a server's PLANS_FILE may have others. */
+/** The built-in plans; a server's PLANS_FILE may define others. */
 export const planNames = ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;

@@ -73,7 +73,7 @@ const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 authentication, 4 not found, 5 conflict,
 6 quota or plan, 7 server unreachable, 78 configuration, 130 interrupted.`;
 
-/** What calls a command, from `oplink` on. */
+/** The full name of a command, beginning with `oplink`. */
 const wordsOf = (command: Command): string[] => [...(command.parent ? wordsOf(command.parent) : []), command.name()];
 
 const declare = (
@@ -97,7 +97,7 @@ const declare = (
 	}
 };
 
-/** The tree of commands over `io`; `finish` takes the exit code of the one that ran. */
+/** The tree of commands over `io`; `finish` receives the exit code. */
 export const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
@@ -107,7 +107,7 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 		.option('--token <token>', 'admin token (OPLINK_ADMIN_TOKEN)')
 		.option('--profile <name>', 'profile that login saved (OPLINK_PROFILE)')
 		.option('--api-key <key>', 'SERVER key, for links and qr (OPLINK_API_KEY)')
-		// A command below another one takes that one's options too, but they are none of its own.
+		// A subcommand also accepts its parent's options; they are not its own.
 		.configureHelp({
 			showGlobalOptions: true,
 			visibleGlobalOptions: (command) => (command === program ? [] : [...program.options]),
@@ -149,7 +149,7 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 	return program;
 };
 
-/** Runs one command line, without the words before the first argument. Never throws. @returns the exit code. */
+/** Runs one command line, given as the arguments of the process. Never throws. @returns the exit code. */
 export const run = (argv: string[], io: Io): Promise<number> =>
 	reported(io, async () => {
 		let exitCode: number = exitCodes.ok;

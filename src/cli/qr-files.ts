@@ -3,10 +3,10 @@ import path from 'node:path';
 import {usageError} from './cli-errors.ts';
 import {type Label, sheetHtml, sheetPages} from './qr-sheet.ts';
 
-/** What the name of a file ends with, in lower case. */
+/** The extension in lower case. */
 const endingOf = (file: string): string => path.extname(file).toLowerCase();
 
-/** Whether codes go into a folder of that name. */
+/** Whether codes are written to a folder of that name. */
 export const isFolder = async (target: string, written: string): Promise<boolean> => {
 	if (/[/\\]$/.test(written)) {
 		return true;
@@ -20,7 +20,7 @@ export const isFolder = async (target: string, written: string): Promise<boolean
 
 export type Format = 'svg' | 'png';
 
-/** The format that was named, else the one that the file's name says, else SVG. @throws OperatorError for another ending. */
+/** The named format, else that of the file's extension, else SVG. @throws OperatorError for another extension. */
 export const formatOf = (format: Format | undefined, file: string): Format => {
 	if (format !== undefined) {
 		return format;
@@ -35,8 +35,8 @@ export const formatOf = (format: Format | undefined, file: string): Format => {
 };
 
 /**
- * Names of files for short codes, which may differ in case alone, as names of files may not on every machine.
- * @returns a function that gives a name once.
+ * File names for short codes, which may differ in case alone; some file systems ignore case.
+ * @returns a function that returns each name once.
  */
 export const createFileNames = () => {
 	const given = new Set<string>();
@@ -47,14 +47,14 @@ export const createFileNames = () => {
 	};
 };
 
-/** @throws OperatorError for a sheet that is neither SVG nor HTML. */
+/** @throws OperatorError for a sheet in another format than SVG and HTML. */
 export const requireSheetFormat = (file: string): void => {
 	if (!['.svg', '.html', '.htm'].includes(endingOf(file))) {
 		throw usageError(`'${file}' is neither .svg nor .html`);
 	}
 };
 
-/** Writes labels to a sheet: HTML holds all pages, an SVG is one page, so that several are `NAME-1.svg` and so on. */
+/** Writes labels to a sheet: HTML holds all pages; an SVG holds one, so several become `NAME-1.svg` and so on. */
 export const writeSheet = async (target: string, labels: Label[], perPage: number): Promise<string[]> => {
 	const pages = sheetPages(labels, perPage);
 	if (endingOf(target) !== '.svg') {

@@ -1,20 +1,20 @@
 import {inputError} from './cli-errors.ts';
 import {cellText, cut} from './terminal/output.ts';
 
-/** What stands on one label: the code as the API draws it, and what tells people which link it is. */
+/** A label: the code as the API draws it, and the text that identifies the link. */
 export type Label = {svg: string; title: string | null; url: string};
 
-/** A4, in millimetres, with what printers leave white. */
+/** A4, in millimetres, with the printers' margin. */
 const PAGE = {width: 210, height: 297, margin: 10};
-/** Of a label: white around it, and what its two lines of text take below the code, as shares of its width. */
+/** Shares of a label's width: the margin around it, and the height of its two lines of text. */
 const PADDING = 0.06;
 const TEXT = 0.22;
-/** Width of an average character, of its height. */
+/** Average width of a character relative to its height. */
 const CHARACTER = 0.56;
 
 type Grid = {columns: number; rows: number; width: number; height: number};
 
-/** The grid of `perPage` places, or a few more, in which the codes are largest. */
+/** The grid of at least `perPage` places with the largest codes. */
 export const gridOf = (perPage: number): Grid => {
 	const [width, height] = [PAGE.width - 2 * PAGE.margin, PAGE.height - 2 * PAGE.margin];
 	const grids = Array.from({length: perPage}, (_, index): Grid => {
@@ -30,7 +30,7 @@ const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) =>
 
 const rounded = (millimetres: number): string => millimetres.toFixed(2);
 
-/** The drawing inside of an SVG element, and the box that it is in. @throws OperatorError for what is no SVG. */
+/** The contents of an SVG element and its view box. @throws OperatorError for invalid SVG. */
 const drawingOf = (svg: string): {box: string; drawing: string} => {
 	const start = svg.indexOf('<svg');
 	const inside = svg.indexOf('>', start) + 1;
@@ -56,7 +56,7 @@ const labelSvg = ({svg, title, url}: Label, {width, height}: Grid, index: number
 	const line = (text: string, number: number, height: number, weight: string) =>
 		`<text x="${middle}" y="${rounded(top + padding + code + number * font * 1.25)}" font-size="${rounded(height)}" font-weight="${weight}" text-anchor="middle">${escaped(text)}</text>`;
 	const name = title === null ? '' : line(cut(cellText(title), Math.floor(room / (font * CHARACTER))), 1, font, 'bold');
-	// An address that is cut leads nowhere: a long one is written smaller.
+	// A truncated address is useless: a long one is printed smaller.
 	const fitting = Math.min(font, room / (short.length * CHARACTER));
 	return [
 		`<rect x="${rounded(left)}" y="${rounded(above)}" width="${rounded(width)}" height="${rounded(height)}" fill="none" stroke="#ccc" stroke-width="0.1"/>`,
@@ -66,7 +66,7 @@ const labelSvg = ({svg, title, url}: Label, {width, height}: Grid, index: number
 	].join('');
 };
 
-/** The labels on pages, each an SVG document of one sheet of A4. */
+/** The labels as SVG documents of one A4 page each. */
 export const sheetPages = (labels: Label[], perPage: number): string[] => {
 	const grid = gridOf(perPage);
 	return Array.from({length: Math.ceil(labels.length / perPage)}, (_, page) => {
@@ -76,7 +76,7 @@ export const sheetPages = (labels: Label[], perPage: number): string[] => {
 	});
 };
 
-/** All pages as one document that prints each on a sheet of its own. */
+/** All pages as one document that prints each on its own sheet. */
 export const sheetHtml = (pages: string[]): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

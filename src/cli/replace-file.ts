@@ -14,15 +14,15 @@ const absentAsNull = (error: unknown): null => {
 	throw error;
 };
 
-/** Where a link leads that leads to nothing yet; null for what is no link. */
+/** The target of a dangling link; null for anything else. */
 const danglingTarget = async (file: string): Promise<string | null> => {
 	const link = await readlink(file).catch(absentAsNull);
 	return link === null ? null : path.resolve(await realpath(path.dirname(file)), link);
 };
 
 /**
- * The file that a name stands for, behind all links, and since when it is as it is; null for one that is not there yet.
- * @throws OperatorError for a device, a pipe or a folder, which no file may take the place of.
+ * The file behind all links of a name, and its modification time; null if it does not exist yet.
+ * @throws OperatorError for a device, a pipe or a folder, which cannot be replaced.
  */
 export const fileBehind = async (name: string): Promise<{file: string; changedAt: Date | null}> => {
 	const found = await stat(name).catch(absentAsNull);
@@ -43,9 +43,9 @@ export const fileBehind = async (name: string): Promise<{file: string; changedAt
 };
 
 /**
- * Writes a file that only its owner may read. It gets its name when it is whole and on the disk: whatever ends the work
- * before leaves an older file alone, and no half one. A link stays one, and what it leads to is written.
- * @throws OperatorError for what is no regular file.
+ * Writes a file that only its owner may read. It is renamed into place when it is complete and on disk, so that an
+ * interruption leaves an older file alone and no partial one. A link stays a link, and its target is written.
+ * @throws OperatorError unless it is a regular file.
  */
 export const replaceFile = async (name: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
 	const {file} = await fileBehind(name);

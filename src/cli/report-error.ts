@@ -4,7 +4,7 @@ import {AdvisedError, InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
 import {planNames} from './plan-names.ts';
 
-/** What goes to stderr for a failure, and the exit code. */
+/** The message for stderr and the exit code of a failure. */
 export type Report = {lines: string[]; exitCode: number};
 
 const exitCodeOf = ({status, code}: OplinkApiError): number => {
@@ -26,7 +26,7 @@ const exitCodeOf = ({status, code}: OplinkApiError): number => {
 	return byStatus[status] ?? exitCodes.failed;
 };
 
-/** What to do about a refusal whose status alone does not tell it, by how its message begins. */
+/** Next steps for refusals whose status alone is ambiguous, by the start of their message. */
 const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[organizationNotFound().message, 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name'],
 	[
@@ -66,14 +66,17 @@ const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
 	error instanceof Error && error.name === 'ConfigError' && 'faults' in error && Array.isArray(error.faults);
 
-/** The database of DATA_DIR cannot be had, or not be backed up, and the message says why and what to do; told by name, since it is loaded late. */
+/**
+ * DATA_DIR's database cannot be opened or backed up; the message has the reason and the next step. Identified by name,
+ * since the class is loaded late.
+ */
 const isDatabaseError = (error: unknown): error is Error =>
 	error instanceof Error && ['DataDirInUseError', 'EmbeddedPostgresError', 'BackupError'].includes(error.name);
 
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
 
-/** Somebody else's page is a success that is not valid JSON. */
+/** Another program's page has a success status and invalid JSON. */
 const messageOf = ({status, message}: OplinkApiError): string =>
 	status < 300 ? 'The answer is not valid JSON: is this the address of an Oplink server?' : message;
 
@@ -90,8 +93,7 @@ const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Re
 };
 
 /**
- * The words and the exit code for whatever a command threw: an operator's error with the next step, a bug with its
- * stack.
+ * The message and exit code for any error of a command: an operator's error with the next step, a bug with its stack.
  */
 export const reportError = (error: unknown): Report => {
 	if (error instanceof OplinkApiError) {

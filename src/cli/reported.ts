@@ -3,12 +3,12 @@ import {exitCodes} from './exit-codes.ts';
 import {reportError} from './report-error.ts';
 import {type Io, isBrokenPipe, tell} from './terminal/io.ts';
 
-/** Does what a command line says, and tells on standard error what kept it from it. Never throws. @returns the exit code. */
+/** Runs a command line and reports its errors on standard error. Never throws. @returns the exit code. */
 export const reported = async (io: Io, work: () => Promise<number>): Promise<number> => {
 	try {
 		return await work();
 	} catch (error) {
-		// The reader of our output left: it has what it wanted.
+		// The reader of our output closed the pipe, which is a success.
 		if (isBrokenPipe(error)) {
 			return exitCodes.ok;
 		}

@@ -27,7 +27,7 @@ export const auditCommand = command({
 			{title: 'ACTION', value: ({action}) => action},
 			{title: 'ENTITY', value: ({entityType}) => entityType},
 			{title: 'ENTITY ID', value: ({entityId}) => entityId},
-			// A row with an id is wider than a small terminal anyway, and who it was is what is looked for.
+			// A row with an id is wider than a small terminal anyway, and the actor is what people look for.
 			{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type},
 		]);
 	},

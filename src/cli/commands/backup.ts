@@ -22,7 +22,7 @@ const countText = ({tables, rows}: BackupTotals): string => `${rows.toLocaleStri
 
 type Sink = (chunk: Uint8Array) => Promise<void>;
 
-/** Hands the zipped text of a backup to a sink, no faster than it takes it. */
+/** Writes a backup's compressed text to a sink, with backpressure. */
 const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const [{backupText}, {createClock}] = await Promise.all([
 		import('../../backup/write-backup.ts'),
@@ -49,7 +49,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	return done.totals;
 };
 
-/** A reader that leaves is no failure elsewhere, but has no backup here. */
+/** A closed pipe is a success elsewhere, but here the backup is incomplete. */
 const toStdout =
 	(io: Io): Sink =>
 	async (chunk) => {
@@ -94,7 +94,7 @@ export const backupCommand = command({
 	},
 });
 
-/** What zlib says, in the words of a backup. */
+/** zlib's errors in terms of a backup. */
 const restoreError = async (error: unknown): Promise<unknown> => {
 	const {altered, notABackup, truncated} = await import('../../backup/archive-format.ts');
 	const {code, message, name} = error as {code?: string; message?: string; name?: string};
@@ -125,7 +125,7 @@ const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Re
 		import('../../backup/archive-format.ts'),
 	]);
 	const source = file === '-' ? (io.stdin as Readable) : createReadStream(path.resolve(io.cwd, file));
-	// What is wrong with the input is thrown where it is read, which may begin later.
+	// Input errors are thrown by the reader, which may start later.
 	const unzipped = createGunzip().on('error', () => {});
 	const size = {zipped: 0, unzipped: 0};
 	const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
@@ -147,7 +147,7 @@ const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Re
 	const feeding = pipeline(source, counted, unzipped, {signal: io.interruption});
 	const lines = linesOf(bounded(), {characters: MAX_LINE, fault: (line) => altered(`line ${line}`)});
 	const restoring = restoreBackup(db, lines, {force, signal: io.interruption}).finally(() => unzipped.destroy());
-	// The restore is waited for in any case: where it is done, it is done, whatever became of the rest of the input.
+	// Always wait for the restore: once committed it is done, whatever happens to the rest of the input.
 	const [restored] = await Promise.allSettled([restoring, feeding]);
 	if (restored.status === 'rejected') {
 		throw await restoreError(restored.reason);

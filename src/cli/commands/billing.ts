@@ -23,12 +23,12 @@ type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: str
 
 const EVENTS = '/admin/billing/events';
 
-/** Columns of a terminal that has room for a sentence beside the rest. */
+/** Columns of a terminal wide enough for a sentence beside the rest. */
 const WIDE = 120;
 
 const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
 
-/** What happened and what became of it first; ids last. */
+/** Event and outcome first; ids last. */
 const eventFields = (event: GatewayEvent): Array<[string, unknown]> => [
 	['received', event.receivedAt],
 	['gateway', event.gateway],

@@ -14,14 +14,14 @@ import {isLively, print} from '../terminal/io.ts';
 
 type Options = {strict?: boolean};
 
-/** Hosts that are looked at side by side. */
+/** Hosts checked concurrently. */
 const PARALLEL_HOSTS = 8;
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 	yield* items;
 }
 
-/** The findings area by area, as they come; the last ones are of the hosts. @returns whether the server answered. */
+/** Prints findings by area as they arrive, those of hosts last. @returns whether the server answered. */
 async function* examine(
 	{io, connection}: Context<Options>,
 	organizations: readonly string[],
@@ -63,7 +63,7 @@ export const doctorCommand = command({
 			const before = findings.at(-1)?.area;
 			findings.push(...step.value);
 			if (!show.json) {
-				// An area that goes on has its title already.
+				// A continued area has its title already.
 				const text = findingsText(step.value, style, before);
 				await print(io, text);
 			}

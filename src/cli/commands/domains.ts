@@ -24,7 +24,7 @@ const domainFields = ({id, hostname, status, isDefault}: Domain): Array<[string,
 	['default', isDefault],
 ];
 
-/** The id of a domain that is named by its id or its hostname. @throws OperatorError for an unknown hostname. */
+/** The id of a domain given by id or hostname. @throws OperatorError for an unknown hostname. */
 const domainId = async (client: ApiClient, org: string, domain: string): Promise<string> => {
 	if (isUuid(domain)) {
 		return domain;

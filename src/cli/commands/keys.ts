@@ -16,7 +16,7 @@ type KeyCard = {
 };
 type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
 
-/** Rows from before keys were kept have none until they are regenerated (contract/api-keys 5). */
+/** Keys created before they were stored have none until they are regenerated (contract/api-keys 5). */
 const NOT_KEPT = 'not stored; regenerate it to see the full key';
 const UNREADABLE =
 	'encrypted with another OPLINK_KEY_SECRET; the key works, but showing it needs that secret or a regeneration';

@@ -12,7 +12,7 @@ import {writeData} from '../terminal/io.ts';
 type Options = {org?: string; output?: string; format: ExportFormatName};
 type Row = Record<string, unknown>;
 
-/** Every link: one stream of the admin API, or page after page with a SERVER key, which has no stream. */
+/** All links: one stream of the admin API, or page by page with a SERVER key, which has no stream. */
 const rowsOf = async function* ({links, client, base, credential}: LinkSurface): AsyncGenerator<Row> {
 	if (credential === 'admin') {
 		for await (const line of linesOf(client.stream(`${base}/export`))) {
@@ -29,7 +29,7 @@ const rowsOf = async function* ({links, client, base, credential}: LinkSurface):
 
 const PIECE_CHARACTERS = 2 ** 16;
 
-/** Hands texts on in pieces that are worth a system call. */
+/** Joins texts into chunks large enough for a system call. */
 const eachPiece = async (texts: AsyncIterable<string>, take: (piece: string) => Promise<unknown>): Promise<void> => {
 	let piece = '';
 	for await (const text of texts) {
@@ -43,7 +43,7 @@ const eachPiece = async (texts: AsyncIterable<string>, take: (piece: string) => 
 	await take(piece);
 };
 
-/** Writes a file, which is opened with the first piece: an export that is refused leaves an older file alone. */
+/** Writes a file, opened with the first chunk: a refused export leaves an older file alone. */
 const writeTo = async (file: string, texts: AsyncIterable<string>): Promise<void> => {
 	let handle: FileHandle | null = null;
 	try {

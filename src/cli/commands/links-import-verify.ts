@@ -10,7 +10,7 @@ import {linkSurface} from '../server/link-surface.ts';
 
 type Options = InputOptions & {org?: string};
 
-/** What was found: links that resolve, that are gone as their rows say, and rows whose link is not as it should be. */
+/** Counts of links that resolve, links that are gone as their rows say, and rows whose link differs. */
 type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
 
 const findingsText = ({resolved, gone, failed}: Findings): string =>

@@ -36,7 +36,7 @@ type Options = InputOptions & {
 	mapChannel?: Map<string, string>;
 };
 
-/** Where failed rows go: what is named, else beside the input; nowhere for a dry run, which leaves nothing behind. */
+/** The file of failed rows: the named one, else beside the input; none in a dry run, which leaves no files. */
 const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: ImportInput): string | null => {
 	if (failed === undefined) {
 		return file === null || dryRun ? null : `${file}.failed`;
@@ -50,7 +50,7 @@ const failedFileOf = ({cwd}: Io, {failed, dryRun}: Options, {file}: ImportInput)
 	return named;
 };
 
-/** A surface that answers for the credential and the organization before a stream of rows is opened. */
+/** A surface whose credential and organization are verified before the rows are streamed. */
 const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> => {
 	const surface = await linkSurface(context);
 	if (surface.credential === 'key' && context.options.dryRun) {
@@ -64,7 +64,7 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	return surface;
 };
 
-/** What rows of another service are held against. A SERVER key cannot read it, which is told. */
+/** The data that foreign rows are checked against. A SERVER key cannot read it, which is reported. */
 const targetOf = async (
 	{show}: Context<Options>,
 	{format}: ImportInput,
@@ -91,7 +91,7 @@ const channelNames = (text: string, names: Map<string, string> = new Map()): Map
 	return names.set(text.slice(0, at), text.slice(at + 1));
 };
 
-/** What happened, for the operator: failures by line, what can be done about them, and what was left behind. */
+/** The report for the operator: failures by line, next steps, and fields without a counterpart. */
 const report = (
 	io: Io,
 	{summary, hints}: ImportState,
@@ -152,7 +152,7 @@ export const importCommand = command({
 		}));
 		try {
 			await importLinks(outcomes, {state, failedRows: failedFile === null ? null : createFailedRows(failedFile)});
-			// Heading and empty lines are no rows, so that the sum of the rows falls short of the file.
+			// The heading and empty lines are not rows, so the rows' sizes add up to less than the file's.
 			state.bytes = input.fault() === null ? (input.size ?? state.bytes) : state.bytes;
 		} catch (error) {
 			const soFar = soFarText(state, input.name, dryRun);
@@ -164,14 +164,14 @@ export const importCommand = command({
 				await show.note(soFar);
 			}
 
-			// Where both are wrong, the file is what the operator can mend.
+			// If both failed, report the file's error, which the operator can fix.
 			throw input.fault() ?? error;
 		} finally {
 			stop();
 		}
 
 		const fault = input.fault();
-		// A file that was refused as a whole has no figures.
+		// A file rejected as a whole has no figures.
 		if (fault === null || fault.exitCode !== exitCodes.usage) {
 			await show.answer(summary, () => summaryText(summary, dryRun));
 		}

@@ -21,7 +21,7 @@ const GIVE_BOTH = 'Give --url URL, and the token on standard input, with --token
 
 const nameOption = (meaning: string): Option => new Option('--name <profile>', meaning);
 
-/** The token in a file, or on standard input. @throws OperatorError where it cannot be read. */
+/** The token from a file or standard input. @throws OperatorError if it cannot be read. */
 const tokenIn = async (io: Io, file: string): Promise<string> => {
 	const text =
 		file === STANDARD_INPUT
@@ -34,7 +34,7 @@ const tokenIn = async (io: Io, file: string): Promise<string> => {
 	).trim();
 };
 
-/** The token that an option, the environment or, where no terminal is there to ask on, standard input gives. */
+/** The token from an option, the environment or, without a terminal, standard input. */
 const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string | undefined> => {
 	const named =
 		options.token ||
@@ -43,7 +43,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 		return named;
 	}
 
-	// Whoever waits for a pipe that nobody writes to is told what for.
+	// Says what it waits for, in case nothing writes to the pipe.
 	await tell(io, 'Reading the admin token from standard input');
 	const piped = await tokenIn(io, STANDARD_INPUT);
 	if (piped === '') {
@@ -53,7 +53,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 	return piped;
 };
 
-/** What was named before the prompts, else what they are told. @throws OperatorError where there is nobody to ask. */
+/** The named values, else those entered at the prompts. @throws OperatorError if nobody can be asked. */
 const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string; token: string}> => {
 	const {io, options} = context;
 	const givenUrl = options.url || io.env['OPLINK_URL'];
@@ -72,7 +72,7 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 	}
 
 	try {
-		// Judged one by one, so that nobody types a token for an address that is none.
+		// Validated one by one, so that nobody types a token for an invalid address.
 		const url = serverUrl(givenUrl || (await ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
 		const token = known ?? (await ask('Admin token (not shown): ', {hidden: true}));
 		if (token === '') {

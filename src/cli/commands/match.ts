@@ -29,7 +29,7 @@ type SimulateOptions = OrgOptions & {
 	key: boolean;
 };
 
-/** Short codes and short URLs of what a trace names; a link may have been deleted since. */
+/** Short codes and short URLs of the links in a trace; a link may have been deleted since. */
 const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Promise<LinkNames> =>
 	new Map(
 		await Promise.all(
@@ -50,7 +50,7 @@ const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Prom
 
 const matchesPath = (org: string): string => `${organizationPath(org)}/matches`;
 
-/** Why the page leaves no token, or what it leaves. */
+/** What token the page leaves, or why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
 	const {clipboard, referrer} = tap.leaves;
 	const left = [...(clipboard ? ['on the clipboard'] : []), ...(referrer ? ['in the install referrer'] : [])];

@@ -6,7 +6,7 @@ import {requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../db/migrate.ts');
 
-/** Runs `work` on a database that takes it. */
+/** Runs `work` on a database that accepts it. */
 const withWritableDatabase = <T>(context: Context, work: (db: Db) => Promise<T>): Promise<T> =>
 	withDatabase(context, async (db) => {
 		const {requireWritable} = await import('../../db/open-database.ts');

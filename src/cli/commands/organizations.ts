@@ -28,7 +28,7 @@ const named = async (client: ApiClient, org: string): Promise<Organization & {ti
 const counted = (count: number, word: string): string =>
 	`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 
-/** What goes with an organization. */
+/** What deleting an organization deletes. */
 const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
 	const {title, createdAt} = await named(client, org);
 	const [links, stats] = await Promise.all([

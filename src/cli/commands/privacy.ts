@@ -18,7 +18,7 @@ const subjectOptions = (): Option[] => [
 	new Option('--user <id>', 'user id set by the app (externalUserId), on all their devices'),
 ];
 
-/** Where the data of the device or the user is. @throws OperatorError where neither is named. */
+/** Path of the device's or the user's data. @throws OperatorError if neither is named. */
 const dataPath = (org: string, {device, user}: SubjectOptions): string => {
 	const named = device === undefined ? user : device;
 	if (named === undefined) {

@@ -26,15 +26,15 @@ type Options = {
 	ecc?: string;
 };
 
-/** A link whose code is wanted; `file` is the name of its file without the ending. */
+/** A link to draw the code of; `file` is the file's name without the extension. */
 type Wanted = {id: string; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
 const MOST_LABELS = 100;
-/** Requests at once. */
+/** Concurrent requests. */
 const AT_ONCE = 4;
 
-/** The links that are named, in that order, or all of them, newest first. Only a sheet needs to know more than ids. */
+/** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */
 const wantedLinks = async function* ({links}: LinkSurface, ids: string[], options: Options): AsyncGenerator<Wanted> {
 	for (const id of ids) {
 		const link = options.sheet === undefined ? null : await links.get(linkId(id));
@@ -46,7 +46,7 @@ const wantedLinks = async function* ({links}: LinkSurface, ids: string[], option
 		const seen = new Set<string>();
 		for await (const {data} of eachPage(links.list)) {
 			for (const {id, shortCode, title, url} of data) {
-				// A link that is made meanwhile moves others to the next page.
+				// A link created meanwhile moves others to the next page.
 				if (!seen.has(id)) {
 					seen.add(id);
 					yield {id, file: fileName({id, shortCode}), label: {title, url}};
@@ -56,7 +56,7 @@ const wantedLinks = async function* ({links}: LinkSurface, ids: string[], option
 	}
 };
 
-/** The code of a link; one that is over the rate limit is asked for again. */
+/** The code of a link; retried if it exceeds the rate limit. */
 const fetchCode = async (
 	{io}: Context,
 	{client, base}: LinkSurface,
@@ -137,7 +137,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		}
 	};
 	for await (const _ of inParallel(numbered(), AT_ONCE, inOrder)) {
-		// Each writes its own file.
+		// Each is written to its own file.
 	}
 
 	const labels = drawn.flatMap((one) => one.labels);

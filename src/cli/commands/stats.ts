@@ -11,10 +11,10 @@ import {renderStats, type Stats} from '../terminal/stats-chart.ts';
 
 type Options = {from?: string; to?: string; interval?: string; timezone?: string; link?: string; csv?: boolean};
 
-/** How many links the report names. */
+/** Most links in the report. */
 const NAMED = 5;
 
-/** The report with short codes in place of the ids of links, as far as they exist still. */
+/** The report with short codes in place of link ids, where the links still exist. */
 const withShortCodes = async (client: ApiClient, organization: string, stats: Stats): Promise<Stats> => {
 	const links = stats.breakdowns['link'] ?? [];
 	const named = await Promise.all(

@@ -19,7 +19,7 @@ const EVENTS = '/admin/webhooks/events';
 
 const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
 
-/** As billing tells of its events: what happened and what became of it first, ids last. */
+/** As in the events of billing: event and outcome first, ids last. */
 const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
 	['received', event.receivedAt],
 	['type', event.type],

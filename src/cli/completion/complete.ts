@@ -6,10 +6,10 @@ import {safeLine} from '../terminal/printable.ts';
 import {type Candidate, fileNames, sources} from './live-values.ts';
 import {optionsOf, type Position, positionOf} from './position.ts';
 
-/** Longest that a question to the server may keep somebody who pressed Tab. */
+/** Longest that a request may delay the answer to Tab. */
 const PATIENCE_SECONDS = 0.8;
 
-/** What the scripts take for 'the names of files belong here'. */
+/** The scripts' marker for file names. */
 const FILES = ':files';
 
 const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(command.parent), command.name()] : []);
@@ -22,7 +22,7 @@ const commandsAt = ({command, takesCommands}: Position): Candidate[] => {
 		return [];
 	}
 
-	// `help` takes the words of another command.
+	// `help` completes the words of another command.
 	const isHelp = wordsOf(command).join(' ') === 'help';
 	const inner = isHelp ? (command.parent?.commands ?? []) : command.commands;
 	return inner.map((one) => ({value: one.name(), description: one.description()}));
@@ -31,7 +31,7 @@ const commandsAt = ({command, takesCommands}: Position): Candidate[] => {
 const optionsAt = ({command, takesOptions, used}: Position): Candidate[] =>
 	takesOptions
 		? optionsOf(command)
-				// What has a parser may gather several values.
+				// Only options with a parser may collect several values.
 				.filter((option) => !used.has(option) || option.parseArg !== undefined)
 				.map(({long, short, description}) => ({value: long ?? short ?? '', description}))
 		: [];
@@ -52,15 +52,15 @@ const valuesAt = async ({command, wanted, options, args}: Position, io: Io): Pro
 };
 
 /**
- * Whether a value can be a word of a command line. Values are tenants' texts: one with a control character could pass for
- * other lines of the answer, and one with a hyphen before it for an option. Shells quote what else means something to them.
+ * Whether a value is safe as a word of a command line. Values are tenants' texts: one with a control character could
+ * fake other lines of the answer, and one with a leading hyphen an option. Shells quote other special characters.
  */
 const isWord = ({value}: Candidate): boolean => value !== '' && safeLine(value) === value && !/^[-:]/.test(value);
 
 /**
- * `oplink __complete WORD…`, which the shells' scripts call: prints what may stand for the last word, a line each, the
- * value and after a tab what it is, and `:files` where names of files belong too. Asks the server for ids, for less than a second. What goes wrong is
- * kept quiet, because there is a half-written command on the screen.
+ * `oplink __complete WORD…`, called by the shells' scripts. Prints the candidates for the last word, one per line: the
+ * value, a tab and its description, and `:files` if file names fit too. Requests ids from the server, for less than a
+ * second. Errors are silent, because a half-written command is on the screen.
  */
 export const complete = async (program: Command, words: readonly string[], io: Io): Promise<void> => {
 	const position = positionOf(program, words);

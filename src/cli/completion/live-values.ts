@@ -5,18 +5,18 @@ import {chosenOrganization, linkSurface, organizationPath} from '../server/link-
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import {readProfiles} from '../server/profiles.ts';
 
-/** A word that fits, and what it stands for. */
+/** A candidate and its description. */
 export type Candidate = {value: string; description?: string | undefined};
 
-/** What is known of the command line: its options so far, and its arguments by their names. */
+/** The known part of the command line: its options so far, and its arguments by name. */
 export type Lookup = {context: Context<{org?: string}>; args: Readonly<Record<string, string>>};
 
 type Source = (lookup: Lookup) => Candidate[] | Promise<Candidate[]>;
 
-/** A shell that lists more than this helps nobody. */
+/** Longer lists help nobody. */
 const MAX_ROWS = 500;
 
-/** What could be read of a list before the time was up. */
+/** The part of a list read before the deadline. */
 const rowsOf = async <Row>(list: List<Row>): Promise<Row[]> => {
 	const rows: Row[] = [];
 	try {
@@ -27,7 +27,7 @@ const rowsOf = async <Row>(list: List<Row>): Promise<Row[]> => {
 			}
 		}
 	} catch {
-		// The rest is not known, and what is known still helps.
+		// A partial list is still useful.
 	}
 
 	return rows;
@@ -38,7 +38,7 @@ type Domain = {id: string; hostname: string; status: string};
 type Named = {id: string; name: string};
 type Attempt = {id: string; at: string; method: string | null; reason: string | null};
 
-/** Rows of a list below the organization that the command line names, or the only one. */
+/** Rows of a list of the named organization, or of the only one. */
 const below = async <Row>({context, args}: Lookup, list: string): Promise<Row[]> => {
 	const client = context.connection.admin();
 	const org = await chosenOrganization(client, args['org'] ?? context.options.org, '');
@@ -82,8 +82,8 @@ const words =
 		values.map((value) => ({value}));
 
 /**
- * Where the values of an argument or an option come from, by its name; the first word of a command stands before it
- * where the name means something else elsewhere.
+ * The source of values for an argument or option, by its name, prefixed with the command's first word where the name
+ * has another meaning there.
  */
 export const sources: Readonly<Record<string, Source>> = {
 	org: organizations,
@@ -104,5 +104,5 @@ export const sources: Readonly<Record<string, Source>> = {
 	'help words': () => topics.map(({name, summary}) => ({value: name, description: summary})),
 };
 
-/** What is the name of a file or a folder: shells know those best. */
+/** Names of files or folders, which shells complete best. */
 export const fileNames: ReadonlySet<string> = new Set(['file', 'output', 'failed', 'sheet', 'tokenFile']);

@@ -1,28 +1,28 @@
 import type {Argument, Command, Option} from 'commander';
 
-/** What belongs where the cursor is: an argument or the value of an option, or else words of the program itself. */
+/** What the cursor is on: an argument or an option's value, else a command or an option. */
 export type Position = {
 	command: Command;
-	/** Commands may stand here. */
+	/** Commands may follow. */
 	takesCommands: boolean;
-	/** Options may stand here, because a hyphen does. */
+	/** Options may follow, because a hyphen is typed. */
 	takesOptions: boolean;
 	wanted: Option | Argument | null;
-	/** Values of options before the cursor, by commander's names for them. */
+	/** Values of options before the cursor, by commander's names. */
 	options: Record<string, string>;
 	/** Options before the cursor, with a value or without. */
 	used: ReadonlySet<Option>;
 	/** Arguments before the cursor, by their names. */
 	args: Record<string, string>;
-	/** What is typed so far of the value that is wanted. */
+	/** The part of the wanted value typed so far. */
 	typed: string;
-	/** What the shell holds for a part of the same word, such as `--org=`. */
+	/** The prefix that the shell keeps in the same word, such as `--org=`. */
 	prefix: string;
 };
 
 const programOf = (command: Command): Command => (command.parent === null ? command : programOf(command.parent));
 
-/** Options that may follow the words of a command: its own, and those of the whole program. */
+/** Options that a command accepts: its own and the program's. */
 export const optionsOf = (command: Command): Option[] => {
 	const program = programOf(command);
 	return [...(command === program ? [] : command.options), ...program.options].filter(({hidden}) => !hidden);
@@ -31,7 +31,7 @@ export const optionsOf = (command: Command): Option[] => {
 const optionNamed = (command: Command, flag: string): Option | null =>
 	optionsOf(command).find(({short, long}) => flag === short || flag === long) ?? null;
 
-/** Bash breaks `--org=Ab` into three words. */
+/** Bash splits `--org=Ab` into three words. */
 const joined = (words: readonly string[]): string[] => {
 	const kept: string[] = [];
 	for (const [index, word] of words.entries()) {
@@ -46,14 +46,14 @@ const joined = (words: readonly string[]): string[] => {
 	return kept;
 };
 
-/** The argument at a place; the last one of a command may take many. */
+/** The argument at an index; the last one of a command may be variadic. */
 const argumentAt = (command: Command, index: number): Argument | null => {
 	const args = command.registeredArguments;
 	const last = args.at(-1);
 	return args[index] ?? (last?.variadic ? last : null);
 };
 
-/** Reads the words after `oplink` up to the cursor; the last one is what is being typed. */
+/** Parses the words after `oplink` up to the cursor; the last one is being typed. */
 export const positionOf = (program: Command, given: readonly string[]): Position => {
 	const words = joined(given);
 	const current = words.pop() ?? '';

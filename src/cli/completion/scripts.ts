@@ -1,8 +1,9 @@
 export type Shell = 'bash' | 'zsh' | 'fish';
 
 /**
- * The oldest one is bash 3.2, of macOS. What is listed has descriptions; what is inserted has none. Bash inserts words as
- * they are, and they may be tenants' texts: each is quoted here, and what was quoted so is read without its backslashes.
+ * The oldest shell is bash 3.2, of macOS. Listed candidates have descriptions; inserted ones have none. Bash inserts
+ * words as they are, and they may be tenants' texts, so each is quoted here. Quoted words are read without their
+ * backslashes.
  */
 const bash = `# bash completion of oplink. To have it in every shell, put this into ~/.bashrc:
 #   eval "$(oplink completion bash)"
@@ -99,5 +100,5 @@ end
 complete --command oplink --no-files --arguments '(__oplink_complete)'
 `;
 
-/** The script of each shell; all of them ask the program itself, by \`oplink __complete\`. */
+/** The script of each shell; all call the program itself, by \`oplink __complete\`. */
 export const completionScripts: Readonly<Record<Shell, string>> = {bash, zsh, fish};

@@ -10,7 +10,7 @@ import {healthText, isHealthy, layoutOf, linkText, timeText, type View, versionT
 
 type Look = {palette: Palette; ink: Ink};
 
-/** Text at both ends of a line; the left one gives way. */
+/** Text at both ends of a line; the left one is truncated. */
 const Ends = ({left, right}: {left: ReactNode; right: ReactNode}) => (
 	<Box justifyContent="space-between" columnGap={2}>
 		<Box flexShrink={1}>
@@ -62,7 +62,7 @@ type ChartProps = {
 	values: number[];
 	width: number;
 	height: number;
-	/** What the first column and the last one stand for. */
+	/** The headings of the first column and the last one. */
 	ends: (shown: number) => [from: string, to: string];
 	ink: Ink;
 	color: Palette[keyof Palette];
@@ -154,7 +154,7 @@ const footerText = ({figures, link}: View): string =>
 		...(figures.lost > 0 ? [`${figures.lost} events were dropped: they arrived too fast to be processed`] : []),
 	].join('   ');
 
-/** The whole screen: never more than `columns` by `rows`, and always `rows` lines where they are enough. */
+/** The whole screen: at most `columns` by `rows`, and always `rows` lines if they suffice. */
 export const DashboardScreen = ({
 	view,
 	columns,

@@ -1,7 +1,7 @@
 import type {Recent} from '../../clicks/click-stream-recent.ts';
 import type {StreamEvent} from '../../clicks/click-stream-store.ts';
 
-/** A value as JSON brings it. */
+/** A value parsed from JSON. */
 type Wire<T> = T extends Date ? string : T extends object ? {[K in keyof T]: Wire<T[K]>} : T;
 
 export type RecentAnswer = Wire<Recent>;
@@ -9,18 +9,18 @@ export type LiveEvent = Wire<StreamEvent>;
 
 export type Ranked = {name: string; count: number};
 
-/** What the dashboard shows at one moment. */
+/** The dashboard's data at one moment. */
 export type Figures = {
 	/** The server's time, in milliseconds. */
 	now: number;
-	/** Clicks of people per second, of the last ten whole ones. */
+	/** People's clicks per second, over the last ten complete seconds. */
 	rate: number;
-	/** Per whole second, the oldest first, without the one that is under way. */
+	/** Per complete second, oldest first. */
 	perSecond: number[];
 	lastMinute: number;
-	/** Per minute, the one under way last. */
+	/** Per minute, the current one last. */
 	perMinute: number[];
-	/** From when on the counts below are, in milliseconds. */
+	/** Start of the counts below, in milliseconds. */
 	since: number;
 	crawlerViews: number;
 	events: number;
@@ -29,20 +29,20 @@ export type Figures = {
 	matches: Ranked[];
 	/** Newest first. */
 	latest: LiveEvent[];
-	/** Events that did not reach us, because we took them in too slowly. */
+	/** Events that the server dropped because we read too slowly. */
 	lost: number;
 };
 
 const BUCKETS = 60;
 const RATE_SECONDS = 10;
 const MOST_LATEST = 50;
-/** Links that are counted; beyond, those with the fewest clicks are forgotten. */
+/** Most links counted. Beyond that, those with the fewest clicks are evicted. */
 const MOST_LINKS = 2000;
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 
-/** `Spring sale (Ab12/spring)`, or as much of it as is known. */
+/** `Spring sale (Ab12/spring)`, or the known part of it. */
 export const linkName = ({organization, link}: Pick<LiveEvent['data'], 'organization' | 'link'>): string => {
 	if (link === null) {
 		return organization?.orgKey ?? '-';
@@ -52,7 +52,7 @@ export const linkName = ({organization, link}: Pick<LiveEvent['data'], 'organiza
 	return link.title ? `${link.title} (${short})` : short;
 };
 
-/** Methods in a word each, which fits beside other columns. */
+/** Methods as one word each, to fit beside other columns. */
 const methodWords: Record<string, string> = {
 	CLIPBOARD: 'clipboard',
 	INSTALL_REFERRER: 'referrer',
@@ -71,7 +71,7 @@ const add = (counts: Map<string, Ranked>, key: string, name: string, count: numb
 const ranked = (counts: Map<string, Ranked>): Ranked[] =>
 	[...counts.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));
 
-/** Counts per bucket of time, of which the last ones are kept. */
+/** Counts per time bucket; only the last ones are kept. */
 const createSeries = (size: number) => {
 	const counts = new Map<number, number>();
 	return {
@@ -86,7 +86,7 @@ const createSeries = (size: number) => {
 				counts.delete(old);
 			}
 		},
-		/** The buckets up to that of `at`, the oldest first. */
+		/** The buckets up to that of `at`, oldest first. */
 		upTo: (at: number): number[] => {
 			const last = Math.floor(at / size);
 			return Array.from({length: BUCKETS}, (_, index) => counts.get(last - BUCKETS + 1 + index) ?? 0);
@@ -104,13 +104,13 @@ const empty = () => ({
 	crawlerViews: 0,
 	events: 0,
 	lost: 0,
-	/** What the server's clock says, and when it said so by `elapsed`. */
+	/** The server's time, and when it was received by `elapsed`. */
 	told: {at: 0, elapsed: 0},
 });
 
 /**
- * Keeps what the stream tells, from the last hour that it begins with on.
- * @param elapsed milliseconds that go by evenly; the time of day is the server's.
+ * Collects the stream's events, beginning with the last hour.
+ * @param elapsed a monotonic clock in milliseconds; the time of day is the server's.
  */
 export const createFigures = (elapsed: () => number) => {
 	let state = empty();
@@ -138,7 +138,7 @@ export const createFigures = (elapsed: () => number) => {
 	};
 
 	return {
-		/** Starts over from the last hour. */
+		/** Resets to the last hour. */
 		begin: (recent: RecentAnswer): void => {
 			const at = Date.parse(recent.at);
 			state = {...empty(), lost: state.lost, told: {at, elapsed: elapsed()}};

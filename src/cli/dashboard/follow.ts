@@ -2,25 +2,25 @@ import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {readEvents, type ServerSentEvent} from './read-events.ts';
 
-/** How it stands with the stream; `seconds` until the next try. */
+/** State of the stream; `seconds` until the next attempt. */
 export type Link = {state: 'live'} | {state: 'connecting'} | {state: 'waiting'; seconds: number; reason: string};
 
 export type Following = {
-	/** A client whose requests `signal` ends. */
+	/** A client whose requests `signal` aborts. */
 	connect: (signal: AbortSignal) => ApiClient;
 	query: {orgId?: string};
-	/** Ends the following. */
+	/** Stops following. */
 	signal: AbortSignal;
 	sleep: (seconds: number) => Promise<void>;
 	onEvent: (event: ServerSentEvent) => void;
 	onLink: (link: Link) => void;
 };
 
-/** The server gives a sign of life every 15 seconds. */
+/** The server sends a heartbeat every 15 seconds. */
 const SILENCE_SECONDS = 40;
 const LONGEST_WAIT = 10;
 
-/** What no second try mends: the token, the organization. */
+/** Faults that a retry does not fix: the token, the organization. */
 const isFinal = (error: unknown): boolean =>
 	error instanceof OplinkApiError && error.status < 500 && error.status !== 429;
 
@@ -28,8 +28,9 @@ const reasonOf = (error: unknown): string =>
 	error instanceof OplinkConnectionError ? error.reason : error instanceof Error ? error.message : String(error);
 
 /**
- * Follows the click stream until `signal`. Where the server goes away it waits, each time longer, and goes on from where
- * it was. @throws OplinkApiError where a try is refused for good.
+ * Follows the click stream until `signal`. If the connection is lost it retries with growing pauses and resumes from
+ * its position.
+ * @throws OplinkApiError for a permanent refusal.
  */
 export const follow = async ({connect, query, signal, sleep, onEvent, onLink}: Following): Promise<void> => {
 	let cursor: string | null = null;

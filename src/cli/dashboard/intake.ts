@@ -2,8 +2,8 @@ import type {createFigures, LiveEvent, RecentAnswer} from './figures.ts';
 import type {ServerSentEvent} from './read-events.ts';
 
 /**
- * Hands what the stream tells to the figures. Who goes on after a lost connection is told again what came after the last
- * id, so that these events are counted once.
+ * Passes the stream's events to the figures. After a reconnect the events behind the last id are repeated; they are
+ * counted once.
  */
 export const createIntake = (figures: ReturnType<typeof createFigures>): ((event: ServerSentEvent) => void) => {
 	let cursor: string | null = null;

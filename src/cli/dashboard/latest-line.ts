@@ -1,13 +1,12 @@
 import {cellText} from '../terminal/output.ts';
 import {type LiveEvent, linkName, methodWord} from './figures.ts';
 
-/** An event in three cells: what it was, what it was about, and what is known of it. */
+/** An event in three cells: its kind, its subject and its details. */
 export type LatestLine = {kind: string; subject: string; details: string};
 
 const joined = (parts: Array<string | null>): string =>
 	parts.filter((part) => part !== null && part !== '').join(' · ');
 
-/** @see LatestLine */
 export const latestLine = ({type, data}: LiveEvent): LatestLine => {
 	const subject = cellText(linkName(data));
 	switch (type) {

@@ -1,7 +1,7 @@
 import {type InStream, type Io, type OutStream, write} from '../terminal/io.ts';
 import {createPainter, ENTER, LEAVE} from './paint.ts';
 
-/** How somebody left the screen. */
+/** How the user left the screen. */
 export type Leaving = 'quit' | 'interrupted' | 'terminated';
 
 export type Size = {columns: number; rows: number};
@@ -15,9 +15,8 @@ const CTRL_C = '\u0003';
 const CTRL_L = '\u000C';
 
 /**
- * Takes the terminal's second screen and keeps the picture on it, until somebody leaves or `ends`; then the first screen
- * is back as it was.
- * @param draw the picture for a size, at most so many lines of at most so many columns.
+ * Shows the picture on the terminal's alternate screen until the user leaves or `ends`, then restores the main screen.
+ * @param draw renders the picture for a size, within that many lines and columns.
  */
 export const showLive = async (io: Io, draw: (size: Size) => string, ends: AbortSignal): Promise<Leaving> => {
 	const screen = io.stdout as Screen;
@@ -29,7 +28,7 @@ export const showLive = async (io: Io, draw: (size: Size) => string, ends: Abort
 			screen.write(text);
 		}
 	};
-	// What a terminal makes of a picture when its size changes is its own affair.
+	// After a resize the terminal's contents are unknown.
 	const redraw = () => {
 		painter.forget();
 		frame();

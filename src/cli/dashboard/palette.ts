@@ -1,4 +1,4 @@
-/** Properties of an ink Text for each thing that is told apart by colour; all empty where there is none. */
+/** Ink's Text properties for each coloured part; all empty without colour. */
 export type Palette = Record<'heading' | 'faint' | 'good' | 'bad' | 'seconds' | 'minutes', PaletteEntry>;
 type PaletteEntry = {color?: string; bold?: boolean; dimColor?: boolean};
 
@@ -11,5 +11,5 @@ export const colours: Palette = {
 	minutes: {color: 'cyan'},
 };
 
-/** What NO_COLOR asks for (https://no-color.org). */
+/** The palette for NO_COLOR (https://no-color.org). */
 export const noColours: Palette = {heading: {}, faint: {}, good: {}, bad: {}, seconds: {}, minutes: {}};

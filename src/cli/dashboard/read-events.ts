@@ -1,11 +1,11 @@
 import {linesOf, type Source} from '../import/formats/lines.ts';
 
-/** An event as it stood in the stream; `id` is where a reader goes on from after it. */
+/** An event of the stream; `id` is the position to resume from after it. */
 export type ServerSentEvent = {type: string; data: string; id: string | null};
 
 /**
- * The events of a stream as they come (https://html.spec.whatwg.org/multipage/server-sent-events.html). What is no event,
- * a comment or an id alone, comes with an empty type: it shows that the server is there.
+ * Parses a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). A comment or
+ * an id alone comes with an empty type: it proves that the server is alive.
  */
 export async function* readEvents(source: Source): AsyncGenerator<ServerSentEvent> {
 	let type = '';

@@ -15,14 +15,14 @@ import {readEvents} from './read-events.ts';
 import type {Status, View} from './view.ts';
 
 const SECONDS_BETWEEN_CHECKS = 5;
-/** Lines of a picture that is printed once. */
+/** Lines of the picture that is printed once. */
 const PRINTED_ROWS = 33;
 const LEAST_COLUMNS = 60;
 
-/** What shells give for SIGTERM. */
+/** The conventional exit code for SIGTERM. */
 const TERMINATED = 143;
 
-/** Whether there are keys to read and a screen to draw on. NO_COLOR asks for no colours, not for no screen. */
+/** Whether keys can be read and a screen drawn. NO_COLOR disables colours, not the screen. */
 const isLive = ({stdin, stdout, env}: Io): boolean =>
 	stdin.isTTY === true && stdout.isTTY === true && stdout.columns !== 0 && inkOf(env) === 'blocks';
 
@@ -44,7 +44,7 @@ const findTarget = async ({connection}: Context, named: string | undefined): Pro
 	return {...target, scope: `${name} (${orgKey})`, query: {orgId: id}};
 };
 
-/** The picture as text: lines without an end, each no longer than it needs to be. */
+/** The picture as text: lines without trailing spaces. */
 export const pictureOf = (view: View, look: {palette: Palette; ink: Ink}, size: Size): string =>
 	renderToString(<DashboardScreen view={view} {...look} {...size} />, {columns: size.columns})
 		.split('\n')
@@ -86,7 +86,7 @@ const watch = async ({io, options}: Context, {query, ...target}: Target, ink: In
 		connect,
 		query,
 		signal: AbortSignal.any([left.signal, io.interruption]),
-		// An interruption is for who shows the screen.
+		// An interruption matters only to a live screen.
 		sleep: (seconds) => io.sleep(seconds).catch(() => {}),
 		onEvent: createIntake(figures),
 		onLink: (now) => {
@@ -119,7 +119,7 @@ const watch = async ({io, options}: Context, {query, ...target}: Target, ink: In
 	return leaving === 'terminated' ? TERMINATED : 0;
 };
 
-/** `oplink dashboard`: live on a terminal, else the figures of this moment. @returns the exit code. */
+/** `oplink dashboard`: live on a terminal, else the current figures. @returns the exit code. */
 export const runDashboard = async (context: Context, named: string | undefined): Promise<number> => {
 	const target = await findTarget(context, named);
 	const ink = inkOf(context.io.env);

@@ -2,7 +2,7 @@ import {durationText} from '../terminal/duration.ts';
 import type {Figures} from './figures.ts';
 import type {Link} from './follow.ts';
 
-/** `GET /admin/status`, as much of it as is shown. */
+/** The shown part of `GET /admin/status`. */
 export type Status = {
 	status: string;
 	version: string;
@@ -11,22 +11,21 @@ export type Status = {
 	database: {mode: string; version: string};
 };
 
-/** Everything that the dashboard shows. */
 export type View = {
 	/** Address of the server. */
 	server: string;
-	/** Whose clicks these are. */
+	/** The organization whose clicks are shown. */
 	scope: string;
 	figures: Figures;
-	/** How the server is; null where it does not say. */
+	/** The server's health; null if it does not report it. */
 	status: Status | null;
-	/** How it stands with the stream; null where figures of one moment are shown. */
+	/** State of the stream; null for a single snapshot. */
 	link: Link | null;
-	/** IANA name of the timezone that times are shown in. */
+	/** IANA name of the timezone for times. */
 	timezone: string;
 };
 
-/** By timezone and pattern: making one takes longer than drawing a line. */
+/** Cached by timezone and pattern: creating a formatter takes longer than drawing a line. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** `14:05:09`, or `14:05`. */
@@ -45,7 +44,7 @@ export const timeText = (at: number, timezone: string, {seconds = true} = {}): s
 	return format.format(at);
 };
 
-/** `ok: database, migrations, redis`; what is not well comes first, as it is: `redis unavailable; ok: database`. */
+/** `ok: database, migrations, redis`; failing parts come first, with their state: `redis unavailable; ok: database`. */
 export const healthText = (status: Status | null): string => {
 	if (status === null) {
 		return 'The server does not report its status';
@@ -67,9 +66,9 @@ export const versionText = ({version, uptimeSeconds, database}: Status): string 
 export const linkText = (link: Link): string =>
 	link.state === 'waiting' ? `away, again in ${link.seconds}s` : link.state;
 
-/** How many lines each part gets of a screen with so many, and how wide the parts are. */
+/** The lines of each part on a screen of this height, and the parts' widths. */
 export const layoutOf = (columns: number, rows: number) => {
-	/** What stands around the three parts that take what there is. */
+	/** Lines around the three flexible parts. */
 	const fixed = 11;
 	const lines = rows - fixed;
 	const chart = Math.max(2, Math.min(9, Math.floor(lines / 3)));

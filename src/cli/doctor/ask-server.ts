@@ -7,10 +7,10 @@ import type {Connection} from '../server/connection.ts';
 
 const {ok, warn, fail} = findingsOf('Server');
 
-/** What `GET /admin/doctor` answers. */
+/** The answer of `GET /admin/doctor`. */
 type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};
 
-/** Whether server and program are of one version, since each expects of the other what it knows itself. */
+/** Whether server and program have the same version, since each relies on the other's behavior. */
 export const judgeVersion = (server: string, own: string): Finding =>
 	server === own
 		? ok('server.version', `it has the same version as this program, ${own}`)
@@ -21,8 +21,8 @@ export const judgeVersion = (server: string, own: string): Finding =>
 			);
 
 /**
- * What the server says of itself, and the hosts that are to be looked at from here. A refused or missing token is a
- * finding. @throws what else goes wrong, such as 404 for an organization that is not there.
+ * The server's own findings, and the hosts to examine from here. A refused or missing token is a finding.
+ * @throws other errors, such as 404 for an unknown organization.
  */
 export const askServer = async (
 	connection: Connection,

@@ -6,7 +6,7 @@ import {checkAddress} from './host-address.ts';
 import {checkCertificate} from './host-certificate.ts';
 import {associationFiles, checkFile} from './host-files.ts';
 
-/** What http means for links. */
+/** The consequence of http for links. */
 const plainHttp = (area: string, url: string): Finding => {
 	const {warn} = findingsOf(area);
 	return isLoopback(url)
@@ -23,8 +23,8 @@ const plainHttp = (area: string, url: string): Finding => {
 };
 
 /**
- * One host of links as phones see it: its address, its certificate, and both association files. Where one of these
- * fails, what stands on it is not tried.
+ * Examines a link host as phones see it: its address, its certificate, and both association files. After a failure the
+ * checks that depend on it are skipped.
  */
 export const examineHost = async (
 	host: LinkHost,

@@ -4,7 +4,7 @@ import {type Finding, findingsOf} from '../../doctor/finding.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** The addresses of a name, as everybody on this machine is told them. @throws what the look-up says. */
+/** The addresses of a name, by this machine's resolver. @throws the resolver's error. */
 const addressesOf = async (hostname: string): Promise<string[]> => {
 	const late = new AbortController();
 	try {
@@ -22,7 +22,7 @@ const addressesOf = async (hostname: string): Promise<string[]> => {
 	}
 };
 
-/** Whether a host of links has an address. */
+/** Whether a link host has an address. */
 export const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
 	const {ok, fail} = findingsOf(area);
 	try {

@@ -4,11 +4,11 @@ import {type Finding, findingsOf} from '../../doctor/finding.ts';
 
 const TIMEOUT_MS = 10_000;
 const DAY_MS = 86_400_000;
-/** Who renews by itself does so well before; where less of both is left, nobody does. */
+/** Automatic renewal happens well before; if less than both is left, it has failed. */
 const FEW_DAYS = 14;
 const SMALL_PART = 0.25;
 
-/** What a handshake showed. `fault`: the code of what is wrong with the certificate, such as CERT_HAS_EXPIRED. */
+/** Result of a handshake. `fault`: the code of the certificate's error, such as CERT_HAS_EXPIRED. */
 export type Shown = {
 	certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to' | 'subjectaltname'>;
 	fault: string | null;
@@ -26,7 +26,7 @@ const namesOf = ({subjectaltname}: Shown['certificate']): string =>
 
 const dayOf = (text: string): string => new Date(text).toISOString().slice(0, 10);
 
-/** What the certificate of a host means. */
+/** The finding for a host's certificate. */
 export const judgeCertificate = (area: string, hostname: string, {certificate, fault}: Shown, now: Date): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {valid_from: from, valid_to: to} = certificate;
@@ -71,7 +71,7 @@ const shake = ({hostname, port, signal}: {hostname: string; port: number; signal
 			host,
 			port,
 			...(isIP(host) ? {} : {servername: host}),
-			// A bad certificate is to be looked at, not to be refused.
+			// Inspect a bad certificate instead of rejecting it.
 			rejectUnauthorized: false,
 		});
 		const stop = () => socket.destroy(new Error('interrupted'));
@@ -86,7 +86,7 @@ const shake = ({hostname, port, signal}: {hostname: string; port: number; signal
 		socket.once('close', () => signal.removeEventListener('abort', stop));
 	});
 
-/** Whether the host shows a certificate that phones accept, and how long it will. */
+/** Whether phones accept the host's certificate, and how long it stays valid. */
 export const checkCertificate = async (
 	area: string,
 	url: URL,

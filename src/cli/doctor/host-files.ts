@@ -4,15 +4,15 @@ import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Apple reads no more of its file (contract/resolution 9); Google names no limit. */
+/** Apple reads no more of its file (contract/resolution 9); Google documents no limit. */
 const APPLE_LIMIT_BYTES = 131_072;
-/** No file is read beyond: who a tenant's domain leads to may answer without end. */
+/** Reading stops here, because a tenant's domain may lead to an endless answer. */
 const MOST_BYTES = 1024 * 1024;
 
 type File = {
 	check: 'host.apple' | 'host.android';
 	path: string;
-	/** Whose apps open links by it. */
+	/** The platform that uses the file. */
 	system: 'iOS' | 'Android';
 	limit: number | null;
 	entriesOf: (file: unknown) => string[];
@@ -54,7 +54,7 @@ const named = (entries: string[]): string => {
 	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
 };
 
-/** What was served for one of the files means for the apps that are configured. */
+/** The findings for a served file and the configured apps. */
 export const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {check, path, system, limit} = file;
@@ -110,7 +110,7 @@ export const judgeFile = (area: string, host: LinkHost, file: File, served: Serv
 		: ok(check, `${name} matches the configuration, ${served.bytes} bytes`);
 };
 
-/** The body of an answer, or null where it is longer than any association file. */
+/** The body of an answer, or null if it is longer than any association file. */
 const readBody = async (response: Response): Promise<Buffer | null> => {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
@@ -126,7 +126,7 @@ const readBody = async (response: Response): Promise<Buffer | null> => {
 	return Buffer.concat(chunks);
 };
 
-/** Asks a host for one of the files as a phone does, and judges it. */
+/** Requests one of the files as a phone does, and judges it. */
 export const checkFile = async (area: string, host: LinkHost, file: File, signal: AbortSignal): Promise<Finding> => {
 	try {
 		const response = await fetch(`${host.url}${file.path}`, {

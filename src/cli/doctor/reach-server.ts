@@ -5,10 +5,10 @@ import {reasonOf} from '../../doctor/probe.ts';
 const {ok, warn, fail} = findingsOf('Server');
 
 const TIMEOUT_MS = 10_000;
-/** The Date header has no fractions, and the answer was on its way for a while. */
+/** The Date header has no fractions, and the answer took a while. */
 const CLOCK_TOLERANCE = 5;
 
-/** What the server's Date header says of the two clocks; nothing where it sends none. */
+/** The difference of the two clocks by the server's Date header; nothing without one. */
 export const judgeClock = (header: string | null, now: Date): Finding[] => {
 	const server = header === null ? Number.NaN : Date.parse(header);
 	if (Number.isNaN(server)) {
@@ -32,7 +32,7 @@ const judgeReadiness = (status: number, text: string): Finding => {
 	try {
 		body = JSON.parse(text) ?? {};
 	} catch {
-		// Somebody else's page.
+		// An answer of another program.
 	}
 
 	if (status === 200 && body.status === 'ok') {
@@ -54,7 +54,7 @@ const judgeReadiness = (status: number, text: string): Finding => {
 			);
 };
 
-/** Whether the server answers at all, is ready, and has the time that we have. */
+/** Whether the server answers, is ready, and agrees with our clock. */
 export const reachServer = async (
 	baseUrl: string,
 	{signal, clock}: {signal: AbortSignal; clock: Clock},

@@ -25,7 +25,7 @@ const findingText = ({status, message, next}: Finding, {width, isColoured}: Styl
 	return lines.join('\n');
 };
 
-/** Findings for people: each area once, with what was found below it. @param before the area that stands above. */
+/** Findings for people, grouped by area. @param before the area printed last. */
 export const findingsText = (findings: readonly Finding[], style: Style, before?: string): string =>
 	findings
 		.map((finding, index) => {
@@ -37,7 +37,7 @@ export const findingsText = (findings: readonly Finding[], style: Style, before?
 
 const counted = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
 
-/** The last line. */
+/** The summary line. */
 export const summaryText = (findings: readonly Finding[]): string => {
 	const count = (verdict: Verdict) => findings.filter(({status}) => status === verdict).length;
 	return [

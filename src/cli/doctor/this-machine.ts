@@ -7,7 +7,7 @@ import type {Io} from '../terminal/io.ts';
 
 const HINT = 'oplink config lists the variables; run the CLI with the environment of the server';
 
-/** Whether there is an embedded database yet: asking must not make one. */
+/** Whether there is an embedded database yet; checking must not create one. */
 const isEmbeddedThere = (dataDir: string): Promise<boolean> =>
 	lstat(path.join(dataDir, 'postgres')).then(
 		() => true,
@@ -47,8 +47,8 @@ const redis = async ({redisUrl}: Config): Promise<Finding[]> => {
 };
 
 /**
- * What can be told of a server that does not answer, where it is one of this machine: from its environment, which is
- * taken to be that of this process, as far as its parts can be reached.
+ * Diagnoses a server on this machine that does not answer. It assumes that the server has this process's environment,
+ * and checks which of its parts are reachable.
  */
 export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 	const [{loadConfig}, {checkConfiguration}, {checkDisk}, {checkIdentityProvider}] = await Promise.all([

@@ -4,7 +4,7 @@ import {keyValues} from '../terminal/output.ts';
 const WIDTH = 80;
 const INDENT = 2;
 
-/** What the program itself reads, wherever it runs. */
+/** Variables that the program itself reads. */
 const ownVariables: Array<[string, string]> = [
 	['OPLINK_URL', 'address of the server, like --url'],
 	['OPLINK_ADMIN_TOKEN', 'admin token, like --token but not visible in the process list'],

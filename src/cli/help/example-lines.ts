@@ -3,10 +3,7 @@ const PROMPT = '  $ ';
 const CONTINUED = ' \\';
 const INDENT = '      ';
 
-/**
- * An example as help shows it. One that is longer than 80 columns goes on in the next line, before an option, in the
- * way that a shell reads.
- */
+/** An example as help shows it. Lines longer than 80 columns are continued before an option, in shell syntax. */
 export const exampleLines = (example: string): string => {
 	const lines: string[] = [];
 	for (const part of example.split(/ (?=--|\| )/)) {

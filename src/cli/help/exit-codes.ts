@@ -1,6 +1,6 @@
 import {exitCodes} from '../exit-codes.ts';
 
-/** What each exit code says, for people. */
+/** The meaning of each exit code. */
 const meanings: Record<keyof typeof exitCodes, string> = {
 	ok: 'success',
 	failed: 'failure: server refusal, partial import, or faults found by doctor',

@@ -3,12 +3,12 @@ import {usageError} from '../cli-errors.ts';
 import {type Io, write} from '../terminal/io.ts';
 import {topics} from './topics.ts';
 
-/** What the help of the whole program says last. */
+/** The end of the program's help. */
 export const topicsText = `
 Help topics:
 ${topics.map(({name, summary}) => `  help ${name.padEnd(12)} ${summary}`).join('\n')}`;
 
-/** The command that the words call, as far as they call one. */
+/** The deepest command that the words name. */
 const called = (command: Command, [word, ...rest]: string[]): Command | null => {
 	if (word === undefined) {
 		return command;
@@ -18,7 +18,7 @@ const called = (command: Command, [word, ...rest]: string[]): Command | null => 
 	return inner === undefined ? null : called(inner, rest);
 };
 
-/** Adds `help`, which knows the topics too, and commands of commands. */
+/** Adds `help`, which also accepts topics and nested commands. */
 export const addHelpCommand = (program: Command, io: Io): void => {
 	program
 		.helpCommand(false)

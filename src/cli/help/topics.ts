@@ -4,7 +4,7 @@ import {formattingTopic} from './formatting.ts';
 
 export type Topic = {name: string; summary: string; text: string};
 
-/** What help tells besides the commands, as `oplink help NAME`. */
+/** Help topics, shown by `oplink help NAME`. */
 export const topics: readonly Topic[] = [
 	{name: 'environment', summary: 'environment variables of the CLI and the server', text: environmentTopic},
 	{name: 'exit-codes', summary: 'exit codes and their meanings', text: exitCodesTopic},

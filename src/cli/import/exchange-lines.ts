@@ -5,12 +5,12 @@ import {pipeline} from 'node:stream/promises';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import {linesOf} from './formats/lines.ts';
 
-/** `path` has its query. */
+/** `path` includes its query. */
 type Target = {baseUrl: string; path: string; token: string; signal: AbortSignal};
 
 /**
  * POSTs NDJSON and yields the lines of the answer while still sending. It uses node:http because fetch is half-duplex
- * by its standard: it may hold an answer back until the whole request is sent.
+ * by its standard: it may withhold the answer until the whole request is sent.
  * @throws OplinkApiError, OplinkConnectionError, or whatever `lines` throws.
  */
 export async function* exchangeLines(
@@ -29,7 +29,7 @@ export async function* exchangeLines(
 	const body = async function* () {
 		try {
 			for (;;) {
-				// Only this call can be the source's own fault: a broken connection is thrown into us at the yield.
+				// Only this call can fail because of the source: a broken connection is thrown into us at the yield.
 				const next = await source.next().catch((error: unknown) => {
 					fault = {error};
 					throw error;
@@ -52,7 +52,7 @@ export async function* exchangeLines(
 		request.once('response', resolve);
 		request.on('error', reject);
 	});
-	// A server that refuses early closes the connection under our hands: its answer counts, not the broken pipe.
+	// A server that refuses early closes the connection; its answer counts, not the broken pipe.
 	const sent = pipeline(Readable.from(body()), request).catch(() => {});
 	try {
 		const response = await answered;

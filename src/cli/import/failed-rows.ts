@@ -1,10 +1,10 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import {type ImportRow, plainLines} from './formats/import-row.ts';
 
-/** The file that failed rows are written to, as they were, so that it can be mended and imported again. */
+/** The file of failed rows in their original text, to be fixed and imported again. */
 export type FailedRows = {add: (row: ImportRow) => Promise<void>; close: () => Promise<void>};
 
-/** Opens `file` with the first failed row, whose wrapping all of them share: without one, no file comes to be. */
+/** Opens `file` with the first failed row, whose framing all rows share. Without failures no file is created. */
 export const createFailedRows = (file: string): FailedRows => {
 	let handle: FileHandle | null = null;
 	let wrapping = plainLines;

@@ -12,7 +12,7 @@ import type {ImportRow} from './formats/import-row.ts';
 import type {Source} from './formats/lines.ts';
 import {type ImportFormat, type ImportFormatName, importFormatNames, importFormats} from './formats/read-rows.ts';
 
-/** What such a file is, where it does not show it. */
+/** The formats, for a file that does not show its own. */
 export type InputOptions = {format?: ImportFormatName; encoding?: string};
 
 const encodingNamed = (label: string): string => {
@@ -23,7 +23,7 @@ const encodingNamed = (label: string): string => {
 	}
 };
 
-/** Options of every command that reads such a file. */
+/** Options of all commands that read such a file. */
 export const inputOptions = (): Option[] => [
 	new Option('--format <format>', 'format of the file (default: from its extension and content)').choices(
 		importFormatNames,
@@ -32,8 +32,8 @@ export const inputOptions = (): Option[] => [
 ];
 
 /**
- * What is imported. `size` in bytes, and `file`, are null for standard input. The rows end where the file cannot be read
- * on, so that what is under way is answered, and `fault` says then why.
+ * An opened import file. `size` in bytes and `file` are null for standard input. If reading fails, the rows end there,
+ * so that pending ones are answered; `fault` is then the reason.
  */
 export type ImportInput = {
 	name: string;
@@ -44,7 +44,7 @@ export type ImportInput = {
 	fault: () => OperatorError | null;
 };
 
-/** How much of standard input is waited for where its format has to be told. */
+/** How much of standard input is buffered to detect its format. */
 const STDIN_HEAD_BYTES = 4096;
 
 type Head = {bytes: Buffer; size: number};
@@ -63,7 +63,7 @@ const headOf = async (name: string, file: string): Promise<Head> => {
 	}
 };
 
-/** The beginning of a stream, and the whole of it. @throws the signal's reason where the input keeps us waiting. */
+/** The start of a stream, and the whole of it. @throws the signal's reason if the input stalls. */
 const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
 	const interrupted = new Promise<never>((_, reject) => {
 		interruption.addEventListener('abort', () => reject(interruption.reason), {once: true});
@@ -113,7 +113,7 @@ const readers: Record<ImportFormatName, string> = {
 	dub: 'links of Dub',
 };
 
-/** How a file begins, as text. @throws OperatorError for UTF-16 that is not named, which would be nothing but errors. */
+/** The start of a file, as text. @throws OperatorError for undeclared UTF-16, of which every row would fail. */
 const textOfHead = (bytes: Buffer, encoding: string | undefined): string => {
 	const mark = bytes.subarray(0, 2).toString('hex');
 	const found = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null;
@@ -124,7 +124,7 @@ const textOfHead = (bytes: Buffer, encoding: string | undefined): string => {
 	return new TextDecoder(encoding, {ignoreBOM: true}).decode(bytes, {stream: true});
 };
 
-/** Rows that end where the input cannot be read on. */
+/** Rows that end where the input fails. */
 const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 'fault'> => {
 	let fault: OperatorError | null = null;
 	const readable = async function* () {
@@ -142,8 +142,8 @@ const untilFault = (rows: AsyncIterable<ImportRow>): Pick<ImportInput, 'rows' | 
 };
 
 /**
- * Opens a file, or `-` for standard input, in the format that is named, else in the one that its beginning tells. A guess
- * that its name does not show is said on stderr.
+ * Opens a file, or `-` for standard input, in the named format, else in the detected one. A guess that the file name
+ * does not show is printed to stderr.
  * @throws OperatorError.
  */
 export const openInput = async (
@@ -177,7 +177,7 @@ export const openInput = async (
 	}
 
 	const facts = {name: 'standard input', file: null, size: null};
-	// Rows that come one by one are sent one by one, unless their beginning has to be known first.
+	// Rows of a slow input are sent one by one, unless its start must be buffered.
 	if (named === 'csv' || named === 'json' || named === 'ndjson') {
 		const format = importFormats[named];
 		return {...facts, format, ...rowsOf(format, io.stdin as Readable)};

@@ -1,14 +1,14 @@
 import {type Io, isLively} from '../terminal/io.ts';
 import {type ProgressFigures, progressText} from '../terminal/progress-text.ts';
 
-/** How far an import is: `bytes` of its input are done; the length of the input is null where it is not known. */
+/** Progress of an import: `bytes` of its input are done; the input's length may be unknown (null). */
 export type Progress = {rows: number; failed: number; bytes: number; size: number | null};
 
 const SECONDS_BETWEEN_LINES = 5;
-/** Before that, a rate would be that of the start. */
+/** An earlier rate would reflect only the start. */
 const SECONDS_BEFORE_RATE = 1;
 
-/** The figures after some seconds. Heading and empty lines are no rows, so the end is told by the caller. */
+/** The figures after some seconds. The caller reports the end, because the heading and empty lines are not rows. */
 export const figuresOf = ({rows, failed, bytes, size}: Progress, seconds: number): ProgressFigures => {
 	const fraction = size === null || size === 0 ? null : Math.min(1, bytes / size);
 	const figures = {rows, failed, fraction};
@@ -22,7 +22,7 @@ export const figuresOf = ({rows, failed, bytes, size}: Progress, seconds: number
 		: {...timed, secondsLeft: (seconds * (1 - fraction)) / fraction};
 };
 
-/** Shows progress until the function it gives back is called: a bar on a terminal, else a line now and then. */
+/** Shows progress until the returned function is called: a bar on a terminal, else an occasional line. */
 export const startProgress = async (io: Io, progress: () => Progress): Promise<() => void> => {
 	const began = performance.now();
 	const figures = () => figuresOf(progress(), (performance.now() - began) / 1000);

@@ -4,26 +4,26 @@ import {type Failure, type ImportState, type ImportSummary, rowsDone} from './se
 
 const FAILURES_SHOWN = 20;
 
-/** `line 12`, and of a JSON array `line 12 (item 3)`. */
+/** `line 12`, and in a JSON array `line 12 (item 3)`. */
 export const placeText = ({line, item}: Pick<Failure, 'line' | 'item'>): string =>
 	item === undefined ? `line ${line}` : `line ${line} (item ${item})`;
 
 export const summaryText = ({created, updated, skipped, failed}: ImportSummary, dryRun: boolean): string =>
 	`${dryRun ? 'Would be: ' : ''}${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`;
 
-/** The first failures by line, and how many more there are. `names`: what the fields are called in the file. */
+/** The first failures by line, and the number of others. `names`: the fields' names in the file. */
 export const failureLines = (
 	{failures, failed}: Pick<ImportSummary, 'failures' | 'failed'>,
 	names: Record<string, string> | null,
 ): string[] => [
 	...failures
 		.slice(0, FAILURES_SHOWN)
-		// Texts of the file come back in reasons: none of them may move the cursor.
+		// Reasons quote the file; its text must not move the cursor.
 		.map((failure) => `${placeText(failure)}: ${cellText(reasonOf(failure, names))}`),
 	...(failed > FAILURES_SHOWN ? [`… and ${failed - FAILURES_SHOWN} more`] : []),
 ];
 
-/** What rows had and a link has no place for, the most frequent first; nothing where there is nothing. */
+/** Fields without a counterpart, most frequent first; empty if there are none. */
 export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 	const counts = Object.entries(summary.notCarriedOver ?? {}).sort(([, a], [, b]) => b - a);
 	const width = Math.max(0, ...counts.map(([, count]) => String(count).length));
@@ -35,15 +35,15 @@ export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 			];
 };
 
-/** What a file without rows is told to be: its figures alone could be those of a success. */
+/** The message for a file without rows, whose figures alone could mean success. */
 export const emptyText = (name: string): string => `${name} has no rows`;
 
-/** What was read of a file that cannot be read to its end. */
+/** The message for a file that could not be read to its end. */
 export const brokenOffText = ({summary}: ImportState, name: string): string =>
 	`${name} was read as far as ${rowsDone(summary)} row(s). Fix it where it breaks off and import it again: links that ` +
 	'exist are skipped.';
 
-/** How far an import came that did not come to its end. */
+/** The message for an unfinished import. */
 export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
 	`${rowsDone(summary)} row(s) of ${name} are confirmed, and more may be imported (${summaryText(summary, dryRun)}). ` +
 	'Run the same command to continue: links that exist are skipped.';

@@ -1,4 +1,4 @@
-/** Runs `work` for up to `limit` items at once; yields results as they come. */
+/** Runs `work` for up to `limit` items at once and yields results as they complete. */
 export async function* inParallel<T, R>(
 	items: AsyncIterable<T>,
 	limit: number,
@@ -14,7 +14,7 @@ export async function* inParallel<T, R>(
 	for await (const item of items) {
 		const own = key++;
 		const promise = work(item).then((result): [number, R] => [own, result]);
-		// The first failure ends the import; those of its neighbours must not end the process.
+		// The first failure ends the import; concurrent ones must not crash the process.
 		promise.catch(() => {});
 		underWay.set(own, promise);
 		if (underWay.size >= limit) {

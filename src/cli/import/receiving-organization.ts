@@ -4,10 +4,10 @@ import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import type {OwnApps} from './formats/app-claims.ts';
 import type {Fitting} from './formats/fit-row.ts';
 
-/** What is known of the organization that rows go to. */
+/** The known data of the organization that receives the rows. */
 export type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'>;
 
-/** A target of which nothing is known, against which no row is held. */
+/** An organization without known data, for which no row is checked. */
 export const unknownTarget: ImportTarget = {apps: null, domains: new Map(), channels: null};
 
 const collect = async <T>(list: List<T>): Promise<T[]> => {
@@ -30,8 +30,8 @@ const absentAs404 = (error: unknown): null => {
 type Domain = {id: string; hostname: string; status: string};
 
 /**
- * Reads the apps, domains and channels of the organization behind a surface of the admin API. Without an app
- * configuration there is nothing to check against, and the server refuses the rows itself.
+ * Reads the organization's apps, domains and channels through the admin API. Without an app configuration nothing is
+ * checked here, and the server rejects the rows itself.
  */
 export const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarget> => {
 	const organization = base.replace(/\/links$/, '');

@@ -3,7 +3,7 @@ import type {ImportRow} from './formats/import-row.ts';
 
 export type RowStatus = 'created' | 'updated' | 'skipped' | 'failed';
 
-/** What became of a row; a failed one says why. `url` is the link's, where the answer told it. */
+/** The outcome of a row, with the reason of a failure. `url` is the link's, if the answer has it. */
 export type RowOutcome = {
 	row: ImportRow;
 	status: RowStatus;
@@ -15,7 +15,7 @@ export type RowOutcome = {
 /** What an import does with a row whose short code or external id exists. */
 export type OnConflict = 'skip' | 'update' | 'fail';
 
-/** A row that could not be read, and so was not sent. */
+/** A row that could not be read and was not sent. */
 export const unreadable = (row: ImportRow): RowOutcome => ({
 	row,
 	status: 'failed',
@@ -25,7 +25,7 @@ export const unreadable = (row: ImportRow): RowOutcome => ({
 const isFault = (value: unknown): value is OplinkFieldFault =>
 	typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 
-/** A row that was refused. `error`: what was thrown, the envelope in a line of an import, or a plain message. */
+/** A rejected row. `error`: an exception, the envelope in a line of an import, or a plain message. */
 export const refused = (row: ImportRow, error: unknown): RowOutcome => {
 	const {message, details} = (typeof error === 'object' && error !== null ? error : {message: error}) as {
 		message?: unknown;
@@ -41,8 +41,8 @@ export const refused = (row: ImportRow, error: unknown): RowOutcome => {
 };
 
 /**
- * Why a row failed, in one line: the bad fields where they are known, else the message. `names` are those that the
- * fields have in the file, where it has others.
+ * Why a row failed, in one line: the invalid fields if known, else the message. `names` are the fields' names in the
+ * file if they differ.
  */
 export const reasonOf = (
 	{message = '', details = []}: Pick<RowOutcome, 'message' | 'details'>,

@@ -3,19 +3,19 @@ import type {FailedRows} from './failed-rows.ts';
 import type {ImportRow, Place} from './formats/import-row.ts';
 import type {RowOutcome, RowStatus} from './row-outcome.ts';
 
-/** A failed row: where it stands in the input file, and why. */
+/** A failed row: its place in the input file and the reason. */
 export type Failure = Place & {message: string; details?: OplinkFieldFault[]};
 
 /**
- * What an import did. `failures` holds the first thousand, so that a hopeless file does not fill the memory;
- * `notCarriedOver` counts rows by what they had and a link has no place for.
+ * The result of an import. `failures` holds the first thousand, to bound the memory; `notCarriedOver` counts rows by
+ * field without a counterpart.
  */
 export type ImportSummary = Record<RowStatus, number> & {
 	failures: Failure[];
 	notCarriedOver?: Record<string, number>;
 };
 
-/** The summary so far, how much of the input is done, in bytes, and what can be done about failures. */
+/** The summary so far, the processed bytes of the input, and next steps for failures. */
 export type ImportState = {summary: ImportSummary; bytes: number; hints: Set<string>};
 
 const MOST_FAILURES_KEPT = 1000;
@@ -37,7 +37,7 @@ const countLeft = (summary: ImportSummary, {foreign}: ImportRow): void => {
 	}
 };
 
-/** Adds a failed row to those that are kept. */
+/** Stores a failed row. */
 export const keepFailure = (
 	failures: Failure[],
 	{row: {line, item}, message = '', details}: Omit<RowOutcome, 'status'>,
@@ -47,13 +47,13 @@ export const keepFailure = (
 	}
 };
 
-/** Rows under way at the same time come back in any order. */
+/** Concurrent rows complete in any order. */
 export const inFileOrder = (a: Place, b: Place): number => a.line - b.line || (a.item ?? 0) - (b.item ?? 0);
 
-/** How much of the input a row was. */
+/** Bytes of the input that a row took. */
 export const bytesOf = ({raw}: ImportRow): number => Buffer.byteLength(raw) + 1;
 
-/** Counts outcomes into `state` as they come, and keeps the failed rows. @throws what sending throws. */
+/** Counts outcomes into `state` as they arrive, and stores failed rows. @throws errors of sending. */
 export const importLinks = async (
 	outcomes: AsyncIterable<RowOutcome>,
 	{state, failedRows}: {state: ImportState; failedRows: FailedRows | null},
@@ -81,6 +81,6 @@ export const importLinks = async (
 	}
 };
 
-/** Rows that have an outcome. */
+/** Completed rows. */
 export const rowsDone = ({created, updated, skipped, failed}: ImportSummary): number =>
 	created + updated + skipped + failed;

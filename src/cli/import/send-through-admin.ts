@@ -6,10 +6,9 @@ import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} f
 type ResultLine = {line: number; status: RowStatus; url?: string; error?: unknown};
 
 /**
- * Streams rows to the import of the admin API and yields what becomes of each as the server says it. The server counts
- * the lines that it gets, so rows under way are kept by that number; how many those are is bounded by the sockets'
- * buffers.
- * @throws OplinkConnectionError where the answer ends before every row has one.
+ * Streams rows to the admin API's import and yields their outcomes. The server numbers the lines it receives, so
+ * pending rows are kept by that number; the sockets' buffers bound how many there are.
+ * @throws OplinkConnectionError if the answer ends before every row has an outcome.
  */
 export async function* sendThroughAdmin(
 	{client, base}: LinkSurface,

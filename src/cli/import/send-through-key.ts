@@ -15,13 +15,13 @@ const PARALLEL_REQUESTS = 8;
 /** How often an import waits for its own first request. */
 const MEETINGS = 3;
 
-/** A repeat that came while the first request was under way. */
+/** A retry that arrived while the first request was running. */
 const isUnderWay = (error: OplinkApiError): boolean =>
 	error.status === 409 && error.message.includes('Idempotency-Key');
 
 /**
- * The client gives up after its few retries (contract/client 3). An import has more time: it waits for the rate limit
- * for as long as it takes, and a little for its own request that is still under way.
+ * The client gives up after a few retries (contract/client 3). An import is more patient: it waits as long as the rate
+ * limit needs, and a little for its own pending request.
  */
 const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
 	for (let meetings = 0; ; ) {
@@ -44,15 +44,15 @@ const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']):
 	}
 };
 
-/** An exported row as a create body: without what only answers have, and without its empty fields. */
+/** Converts an exported row to a create body: without read-only and empty fields. */
 const createBody = (row: Body): Body =>
 	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
 
-/** A row without a name of its own gets the short code that the import of the admin API gives it. */
+/** A row without a name gets the same short code as in the admin API's import. */
 const named = (body: Body): Body =>
 	body['shortCode'] === undefined && body['externalId'] === undefined ? {...body, shortCode: contentCode(body)} : body;
 
-/** The id of the link that a row's external id or short code belongs to. */
+/** The id of the link with a row's external id or short code. */
 const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<string | null> => {
 	const isSame = (link: LinkWithDomain) =>
 		(externalId !== undefined && link.externalId === externalId) || link.shortCode === shortCode;
@@ -72,14 +72,14 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 	return null;
 };
 
-/** Whether going on is of no use: the credential is refused, or nobody answers. */
+/** Whether continuing is useless: the credential is refused or nobody answers. */
 const endsTheImport = (error: unknown): boolean =>
 	!(error instanceof OplinkApiError) || error.status === 401 || (error.status === 403 && error.code === undefined);
 
 /**
- * Creates rows one by one with a SERVER key, several at once, waiting where the rate limit says so. Each request has an
- * Idempotency-Key, so that one repeated after a lost answer makes no second link.
- * @throws what endsTheImport names.
+ * Creates rows one by one with a SERVER key, several concurrently, waiting as the rate limit demands. Each request has
+ * an Idempotency-Key, so that a retry after a lost answer creates no second link.
+ * @throws the errors of endsTheImport.
  */
 export async function* sendThroughKey(
 	{links}: LinkSurface,
@@ -134,6 +134,6 @@ export async function* sendThroughKey(
 		}
 	};
 
-	// Two rows for the same link are applied in the order of the file, which only one at a time can promise.
+	// Two rows for one link are applied in the file's order, which requires sending them one at a time.
 	yield* inParallel(rows, onConflict === 'update' ? 1 : PARALLEL_REQUESTS, outcomeOf);
 }

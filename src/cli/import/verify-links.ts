@@ -8,20 +8,20 @@ import {inParallel} from './in-parallel.ts';
 import {type RowOutcome, unreadable} from './row-outcome.ts';
 import {sendThroughAdmin} from './send-through-admin.ts';
 
-/** What became of the link of a row: it resolves, it is gone as the row says, or it is not what the row says. */
+/** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */
 export type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'resolved' | 'gone' | 'failed'};
 
 const PARALLEL_REQUESTS = 16;
 const TIMEOUT_SECONDS = 15;
 
-/** What says where a row's link leads. A row without a name of its own needs all of it, which is its name. */
+/** The fields that decide where a row's link leads; all fields if the row has no name, which is then derived from them. */
 const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
 	const {shortCode, externalId, path, params, templateId} = row;
 	return shortCode === undefined && externalId === undefined ? row : {shortCode, externalId, path, params, templateId};
 };
 
 /**
- * Each row with the URL of its link, from a dry run of an update: what it would create is missing, what it would change
+ * Each row with its link's URL, from a dry run of an update: a row it would create has no link, and one it would change
  * leads elsewhere.
  */
 async function* foundThroughAdmin(surface: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
@@ -38,7 +38,7 @@ async function* foundThroughAdmin(surface: LinkSurface, rows: AsyncIterable<Impo
 	}
 }
 
-/** The same with a SERVER key, which rehearses nothing: the URL is the one that the code would have. */
+/** The same with a SERVER key, which has no dry run: the URL is derived from the code. */
 async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
 	const [link] = (await links.list({limit: 1})).data;
 	if (link === undefined) {
@@ -60,7 +60,7 @@ async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<Import
 
 type Answer = {status: number; date: string | null; retryAfterSeconds: number};
 
-/** Asks for the headers alone, over connections that stay open: fetch opens a new one for every HEAD. */
+/** Requests only headers over keep-alive connections: fetch opens a new one for every HEAD. */
 const createHead = (interruption: AbortSignal) => {
 	const options = {
 		method: 'HEAD',
@@ -96,8 +96,8 @@ const createHead = (interruption: AbortSignal) => {
 type Head = ReturnType<typeof createHead>;
 
 /**
- * What a link's data answers to a HEAD, which counts no click (contract/hosts 6); the reason where nothing does. The
- * data resolves as the page does, and is a fraction of the work.
+ * Status of a HEAD request for a link's data, which counts no click (contract/hosts 6), or the reason of a failure. The
+ * data resolves as the page does, with a fraction of the work.
  */
 const answerOf = async (url: string, {ask}: Head, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
 	for (;;) {
@@ -115,7 +115,7 @@ const answerOf = async (url: string, {ask}: Head, {sleep, interruption}: Io): Pr
 	}
 };
 
-/** Whether a row says that its link is gone at the time of the answer. */
+/** Whether the row says that its link is gone at the time of the answer. */
 const isGone = (row: Record<string, unknown> | undefined, date: string | null): boolean => {
 	const expiry = row?.['expiry'];
 	const at = date === null ? Number.NaN : Date.parse(date);
@@ -151,7 +151,7 @@ const judged = async ({row, status, url, message, details}: RowOutcome, head: He
 	);
 };
 
-/** Asks the public URL of each row's link, several at once; rows come back in any order. Nothing is changed. */
+/** Requests the public URL of each row's link, several concurrently; rows complete in any order. Read-only. */
 export async function* verifyLinks(
 	surface: LinkSurface,
 	rows: AsyncIterable<ImportRow>,

@@ -3,12 +3,12 @@ import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {HttpRequest} from '../../client/fetch-answer.ts';
 import {exchangeLines} from '../import/exchange-lines.ts';
 
-/** Values of a query; absent ones are left out. */
+/** Query parameters; undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * A client of the admin API. Every call throws OplinkApiError for an answer that is not 2xx and OplinkConnectionError
- * where there is none; what is returned is the body as it came.
+ * A client of the admin API. Every call throws OplinkApiError for a status other than 2xx and OplinkConnectionError
+ * without an answer; it returns the parsed body.
  */
 export type ApiClient = {
 	baseUrl: string;
@@ -17,32 +17,31 @@ export type ApiClient = {
 	put: <T>(path: string, body: unknown) => Promise<T>;
 	patch: <T>(path: string, body: unknown) => Promise<T>;
 	delete: <T>(path: string) => Promise<T>;
-	/** An image or another body that is not valid JSON. */
+	/** An image or another body that is not JSON. */
 	bytes: (path: string, query?: Query) => Promise<Uint8Array>;
 	/** A streamed body, chunk by chunk. */
 	stream: (path: string, query?: Query, headers?: Record<string, string>) => AsyncIterable<Uint8Array>;
-	/** Sends lines and reads lines at the same time, neither side faster than the other one takes them. */
+	/** Sends and reads lines concurrently, with backpressure in both directions. */
 	exchange: (path: string, query: Query, lines: AsyncIterable<string>) => AsyncIterable<string>;
 };
 
 export type ClientOptions = {
 	baseUrl: string;
 	token: string;
-	/** Ends every request under way. */
+	/** Aborts all requests. */
 	signal: AbortSignal;
 	timeoutSeconds?: number;
 };
 
-/** The operator repeats what failed: a second try of the program's own could do it twice. */
+/** No retries: the operator repeats a failed command, and a retry could do it twice. */
 const never = {connection: false, rateLimit: false, serverFailure: false};
 
-/** fetch that `signal` ends too. */
+/** fetch that `signal` aborts too. */
 export const endedBy =
 	(signal: AbortSignal) =>
 	(url: string, init: RequestInit & {signal: AbortSignal}): Promise<Response> =>
 		fetch(url, {...init, signal: AbortSignal.any([signal, init.signal])});
 
-/** @see ApiClient */
 export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: ClientOptions): ApiClient => {
 	const headers = {Authorization: `Bearer ${token}`};
 	const call = createApiCaller({

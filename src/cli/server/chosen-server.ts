@@ -5,25 +5,25 @@ import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
 
-/** How a command line names its server. */
+/** The server that a command line names. */
 export type ServerOptions = {url?: string; token?: string; profile?: string};
 
-/** What decided: a flag, a variable, a profile, or nothing, which means the server of this machine. */
+/** The source of the choice: a flag, a variable, a profile, or the default, the server on this machine. */
 export type Origin = 'option' | 'environment' | 'profile' | 'machine';
 
 export type ChosenServer = {
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	baseUrl: string;
 	origin: Origin;
-	/** Name of the profile that its address is from. */
+	/** Name of the profile with this address. */
 	profile: string | null;
 	/** Whether a server with this environment on this machine would have this address. */
 	isOwn: boolean;
-	/** @throws OperatorError where no token is to be found. */
+	/** @throws OperatorError if no token is found. */
 	token: () => string;
 };
 
-/** A URL as requests take it. @throws OperatorError for what is not an http or https URL. */
+/** A URL for requests. @throws OperatorError unless it is http or https. */
 export const serverUrl = (text: string): string => {
 	if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
 		throw usageError(`'${text}' is not an http or https URL`, 'Name the server with --url http://localhost:3000');
@@ -32,7 +32,7 @@ export const serverUrl = (text: string): string => {
 	return text.replace(/(?<!\/)\/+$/, '');
 };
 
-/** A token that fits into a header. The words do not repeat it. @throws OperatorError otherwise. */
+/** A token that fits into a header. The message does not repeat it. @throws OperatorError otherwise. */
 export const usableToken = (token: string): string => {
 	if (!/^[\x21-\x7e]+$/.test(token)) {
 		throw usageError('The token contains a space or an invalid character', 'Copy only the token');
@@ -41,11 +41,11 @@ export const usableToken = (token: string): string => {
 	return token;
 };
 
-/** Whether the URL is this machine by name or number. */
+/** Whether the URL names this machine. */
 export const isLoopback = (url: string): boolean =>
 	/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(new URL(url).hostname);
 
-/** What the server on this machine generated. */
+/** The token that the server on this machine generated. */
 const generatedToken = ({env, cwd}: Io): string | null => {
 	try {
 		return (
@@ -53,21 +53,21 @@ const generatedToken = ({env, cwd}: Io): string | null => {
 			null
 		);
 	} catch {
-		// Unreadable is as good as absent: the message says which ways there are to name a token.
+		// Unreadable counts as absent: the message lists the ways to pass a token.
 		return null;
 	}
 };
 
 /**
- * The server of a command line. What is nearer wins: options, `--profile` among them; the environment, OPLINK_PROFILE
- * last; the profile in use; the server that listens on this machine with this environment. A token goes only where it
- * belongs: that of a profile to its URL, the generated one to this machine.
- * @throws OperatorError for a URL that is none or a profile that is not there.
+ * The server of a command line. Precedence: options, `--profile` among them; the environment, OPLINK_PROFILE last; the
+ * profile in use; the server that listens on this machine with this environment. A token is sent only to its own
+ * server: a profile's to its URL, the generated one to this machine.
+ * @throws OperatorError for an invalid URL or an unknown profile.
  */
 export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 	const {env} = io;
 	const named = options.profile ? findProfile(readProfiles(env), options.profile) : null;
-	/** What is to be used where nothing nearer is named; read only then, so that a broken file hinders nobody else. */
+	/** The default, read only if it is needed, so that a broken file does not affect explicit choices. */
 	const impliedProfile = (): Profile | null => {
 		const profiles = readProfiles(env);
 		const name = env['OPLINK_PROFILE'] || profiles.current;

@@ -6,24 +6,23 @@ import {type ChosenServer, chooseServer, type ServerOptions} from './chosen-serv
 /** The options of every command (contract/cli 2). */
 export type ConnectionOptions = ServerOptions & {json?: boolean; apiKey?: string};
 
-/** Link management with a SERVER key; `client` is for what answers no JSON. */
+/** Link management with a SERVER key; `client` is for answers that are not JSON. */
 export type KeyClients = {links: Links; client: ApiClient};
 
-/** Tries after the first one, of which the import needs some more than a caller who waits. */
+/** Retries of the client; an import has more patience than an interactive command. */
 const MAX_RETRIES = 3;
 const TIMEOUT_SECONDS = 60;
 
-/** Clients of the two surfaces, made when a command asks for one. */
+/** Clients of the two surfaces, created on demand. */
 export type Connection = {
-	/** Where commands go, and why. */
+	/** The chosen server and the reason. */
 	server: () => ChosenServer;
-	/** The admin API. @throws OperatorError where no admin token is to be found. */
+	/** The admin API. @throws OperatorError if no admin token is found. */
 	admin: () => ApiClient;
-	/** The link management API with the SERVER key, or null where none is given. */
+	/** The link management API with the SERVER key; null without one. */
 	key: () => KeyClients | null;
 };
 
-/** @see Connection */
 export const createConnection = (options: ConnectionOptions, io: Io): Connection => {
 	const signal = io.interruption;
 	const clientOf = (baseUrl: string, token: string) =>

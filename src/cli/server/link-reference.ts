@@ -1,10 +1,10 @@
 import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
 
-/** A link as an operator names it; `org` is the orgKey where a short URL has it. */
+/** A link as an operator names it; `org` is the orgKey of a short URL. */
 export type LinkReference = {linkId?: string; shortCode?: string; org?: string};
 
-/** What an id, a short code or a short URL names. @throws OperatorError for a URL that is no short one. */
+/** Parses an id, a short code or a short URL. @throws OperatorError for a URL that is not a short URL. */
 export const linkReference = (text: string): LinkReference => {
 	if (isUuid(text)) {
 		return {linkId: text};

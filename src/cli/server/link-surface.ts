@@ -7,10 +7,7 @@ import type {Page} from './list-pages.ts';
 /** Path of an organization in the admin API; `org` is its id or its orgKey. */
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
-/**
- * The organization that is named, else the only one there is.
- * @throws OperatorError where there are several, or none.
- */
+/** The named organization, else the only one. @throws OperatorError if there are several or none. */
 export const chosenOrganization = async (client: ApiClient, org: string | undefined, how: string): Promise<string> => {
 	if (org) {
 		return org;
@@ -28,10 +25,10 @@ export const chosenOrganization = async (client: ApiClient, org: string | undefi
 	return only.id;
 };
 
-/** Where links are managed: the same routes under `base`, with the admin token or with a SERVER key. */
+/** The API for links: the same routes under `base`, with the admin token or with a SERVER key. */
 export type LinkSurface = {links: Links; client: ApiClient; base: string; credential: 'admin' | 'key'};
 
-/** The links of an organization through the admin API, in the form that the client library has for a SERVER key. */
+/** An organization's links through the admin API, in the form of the client library for a SERVER key. */
 const adminLinks = (client: ApiClient, base: string): Links => {
 	const pathOf = (id: string) => `${base}/${encodeURIComponent(id)}`;
 	return {
@@ -43,7 +40,7 @@ const adminLinks = (client: ApiClient, base: string): Links => {
 	};
 };
 
-/** The SERVER key where one is given and no organization is named, otherwise the admin token (contract/cli 1). */
+/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/cli 1). */
 export const linkSurface = async ({connection, options}: Context<{org?: string}>): Promise<LinkSurface> => {
 	const key = options.org ? null : connection.key();
 	if (key) {
@@ -56,7 +53,7 @@ export const linkSurface = async ({connection, options}: Context<{org?: string}>
 	return {links: adminLinks(admin, base), client: admin, base, credential: 'admin'};
 };
 
-/** The id of a link as it was given. @throws OperatorError for what would name another path. */
+/** The given link id. @throws OperatorError for a text that would name another path. */
 export const linkId = (id: string): string => {
 	if (/^\.{0,2}$/.test(id)) {
 		throw usageError(`'${id}' is not a valid link id`, 'oplink links list shows them');

@@ -4,7 +4,7 @@ import type {ApiClient, Query} from './admin-client.ts';
 /** A list as the API answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
-/** What gives one page of a list. */
+/** A function that reads one page of a list. */
 export type List<T> = (query: Query) => Promise<Page<T>>;
 
 const LARGEST_PAGE = 100;
@@ -15,7 +15,7 @@ export const listAt =
 	(query) =>
 		client.get<Page<T>>(path, query);
 
-/** Every page of a list, one after the other. */
+/** All pages of a list, one after the other. */
 export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGenerator<Page<T>> {
 	for (let page = 1; ; page += 1) {
 		const answer = await list({...query, page, limit: LARGEST_PAGE});
@@ -27,8 +27,8 @@ export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGener
 }
 
 /**
- * The page that was asked for, or with `all` the whole list as one page. Lists are newest first, so what is created
- * meanwhile moves rows to the next page: a row that comes twice is kept once.
+ * The requested page, or with `all` the whole list as one page. Lists are newest first, so rows created meanwhile move
+ * others to the next page: repeated rows are dropped.
  */
 export const listPages = async <T extends {id?: unknown}>(
 	list: List<T>,
@@ -51,7 +51,7 @@ export const listPages = async <T extends {id?: unknown}>(
 	return {data: [...rows.values()], total, page: 1, limit: rows.size};
 };
 
-/** What stands below a list that goes on, else null. */
+/** The note below a list with more pages, else null. */
 export const remainder = ({data, total, page, limit}: Page<unknown>): string | null =>
 	page * limit < total && data.length > 0
 		? `${data.length} of ${total}; --page ${page + 1} shows the next page, --all shows all`

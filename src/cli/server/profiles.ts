@@ -6,7 +6,7 @@ import type {Io} from '../terminal/io.ts';
 /** A server that the operator logged in to. */
 export type Profile = {name: string; url: string; token: string};
 
-/** What is saved: profiles by their names, and the one in use. */
+/** The saved data: profiles by name, and the one in use. */
 export type Profiles = {current: string | null; byName: Map<string, Profile>};
 
 type Env = Io['env'];
@@ -14,7 +14,7 @@ type File = {current?: unknown; profiles?: unknown};
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** A name as it was given. @throws OperatorError for one that is none. */
+/** The given name. @throws OperatorError if it is invalid. */
 export const profileName = (name: string): string => {
 	if (!NAME.test(name)) {
 		throw usageError(`'${name}' is not a valid profile name`, 'Use letters, digits, dots, hyphens and underscores');
@@ -24,8 +24,8 @@ export const profileName = (name: string): string => {
 };
 
 /**
- * Where profiles are kept: `oplink/profiles.json` in the XDG config folder (a relative one is to be ignored, by its
- * specification). Null where the environment names neither that nor a home.
+ * The file of profiles: `oplink/profiles.json` in the XDG config folder (its specification says to ignore a relative
+ * one). Null if the environment names neither that nor a home.
  */
 export const profilesFile = (env: Env): string | null => {
 	const named = env['XDG_CONFIG_HOME'];
@@ -39,7 +39,7 @@ const isProfile = (entry: [string, unknown]): entry is [string, Omit<Profile, 'n
 	return NAME.test(entry[0]) && typeof url === 'string' && URL.canParse(url) && typeof token === 'string';
 };
 
-/** The saved profiles; none where there is no file yet. @throws OperatorError for a file that cannot be used. */
+/** The saved profiles; none if there is no file yet. @throws OperatorError for an invalid file. */
 export const readProfiles = (env: Env): Profiles => {
 	const file = profilesFile(env);
 	const nothing: Profiles = {current: null, byName: new Map()};
@@ -68,12 +68,12 @@ export const readProfiles = (env: Env): Profiles => {
 		const byName = new Map(entries.filter(isProfile).map(([name, {url, token}]) => [name, {name, url, token}]));
 		return {current: typeof current === 'string' && byName.has(current) ? current : null, byName};
 	} catch {
-		// Without the parser's words, which repeat a part of the text, and that may be a token.
+		// Without the parser's message, which quotes the text and could reveal a token.
 		throw inputError(`${file} contains no valid profiles: fix it, or remove it and log in again`);
 	}
 };
 
-/** Saves all profiles in place of what was there: folder 0700, file 0600, never half written. */
+/** Saves all profiles atomically: folder 0700, file 0600. */
 export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
 	const file = profilesFile(env);
 	if (file === null) {
@@ -85,7 +85,7 @@ export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
 	const profiles = Object.fromEntries([...byName].map(([name, {url, token}]) => [name, {url, token}]));
 	try {
 		mkdirSync(folder, {recursive: true, mode: 0o700});
-		// One that was there before keeps its mode otherwise.
+		// An existing folder keeps its mode otherwise.
 		chmodSync(folder, 0o700);
 		rmSync(draft, {force: true});
 		writeFileSync(draft, `${JSON.stringify({current, profiles}, null, '\t')}\n`, {mode: 0o600, flag: 'wx'});
@@ -96,7 +96,7 @@ export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
 	}
 };
 
-/** The profile of a name. @throws OperatorError where there is none. */
+/** The profile of a name. @throws OperatorError if it does not exist. */
 export const findProfile = ({byName}: Profiles, name: string): Profile => {
 	const profile = byName.get(name);
 	if (profile === undefined) {
@@ -106,7 +106,7 @@ export const findProfile = ({byName}: Profiles, name: string): Profile => {
 	return profile;
 };
 
-/** Forgets a profile. @returns what is left. @throws OperatorError where there is none of this name. */
+/** Deletes a profile. @returns the remaining ones. @throws OperatorError if it does not exist. */
 export const withoutProfile = (profiles: Profiles, name: string): Profiles => {
 	findProfile(profiles, name);
 	const byName = new Map(profiles.byName);

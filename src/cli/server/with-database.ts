@@ -3,21 +3,21 @@ import type {Context} from '../command.ts';
 
 /**
  * Opens the configured database for `work` and closes it again, also after Ctrl-C.
- * @param exclusive keeps servers of the same DATA_DIR away meanwhile.
+ * @param exclusive refuses concurrent servers of the same DATA_DIR.
  */
 export const withDatabase = async <T>(
 	{io}: Pick<Context, 'io'>,
 	work: (db: Db) => Promise<T>,
 	{exclusive = false} = {},
 ): Promise<T> => {
-	// Loaded late, because most commands never touch a database.
+	// Loaded lazily, because most commands never use a database.
 	const [{loadConfig}, {createLog}, {asOperatorError, openDatabase}] = await Promise.all([
 		import('../../config/config.ts'),
 		import('../../start/log.ts'),
 		import('../../db/open-database.ts'),
 	]);
 	const config = loadConfig(io.env, {isTerminal: io.stderr.isTTY === true});
-	// What the database does on the way is of interest only where it was asked for, or goes wrong.
+	// The database's log lines matter only if requested or after a failure.
 	const logLevel = io.env['LOG_LEVEL'] ? config.logLevel : 'warn';
 	const {db, close} = await openDatabase(config, createLog({...config, logLevel}), {exclusive});
 	try {

@@ -1,9 +1,9 @@
 import type {Io} from './io.ts';
 
-/** What a chart is drawn with: blocks of eighths, or plain ASCII on a terminal that has nothing else. */
+/** The characters of a chart: eighth blocks, or ASCII on a terminal that has nothing else. */
 export type Ink = 'blocks' | 'ascii';
 
-/** A terminal that calls itself dumb may have no font for blocks. */
+/** A dumb terminal may have no font for blocks. */
 export const inkOf = (env: Io['env']): Ink => (env['TERM'] === 'dumb' ? 'ascii' : 'blocks');
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -14,7 +14,7 @@ const UNITS = [
 	['k', 1e3],
 ] as const;
 
-/** A horizontal bar of at most `width` columns, as long as `value` is of `most`. What is not 0 is seen. */
+/** A horizontal bar of at most `width` columns for the share of `value` in `most`. Any value above 0 is visible. */
 export const bar = (value: number, most: number, width: number, ink: Ink): string => {
 	if (value <= 0 || most <= 0 || width <= 0) {
 		return '';
@@ -29,7 +29,7 @@ export const bar = (value: number, most: number, width: number, ink: Ink): strin
 	return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 };
 
-/** A count or a rate in at most four characters, cut and not rounded: `999`, `0.4`, `1.2k`, `12k`, `3.4M`. */
+/** A count or a rate in at most four characters, truncated: `999`, `0.4`, `1.2k`, `12k`, `3.4M`. */
 export const compact = (count: number): string => {
 	const [unit, size] = UNITS.find(([, one]) => count >= one) ?? ['', 1];
 	const amount = count / size;

@@ -6,7 +6,7 @@ const AXES = {
 	ascii: {tick: '+', line: '|', corner: '+', floor: '-'},
 };
 
-/** Columns side by side, `height` lines of them, the top one first. What is not 0 is seen. */
+/** Columns side by side in `height` lines, top line first. Any value above 0 is visible. */
 const columns = (values: number[], most: number, height: number, ink: Ink): string[] => {
 	const levels = LEVELS[ink];
 	const steps = levels.length - 1;
@@ -21,7 +21,7 @@ const columns = (values: number[], most: number, height: number, ink: Ink): stri
 	});
 };
 
-/** Neighbours added up, the same number in each column (the last may have fewer), so that all fit into `width` columns. */
+/** Adds up equal numbers of neighbours (fewer in the last column), so that all fit into `width` columns. */
 export const fitted = (values: number[], width: number): {values: number[]; each: number} => {
 	const each = Math.max(1, Math.ceil(values.length / Math.max(1, width)));
 	const sums = Array.from({length: Math.ceil(values.length / each)}, (_, index) =>
@@ -32,12 +32,12 @@ export const fitted = (values: number[], width: number): {values: number[]; each
 
 /** Widest label of the axis, such as `1.2k`. */
 const LABEL = 4;
-/** What stands left of the columns. */
+/** The axis on the left. */
 export const AXIS_WIDTH = LABEL + 1;
 
 /**
- * Values as columns with their axis: `height` lines, and below them one with `from` and `to` at its ends. A column is
- * two characters wide where all fit so. The caller has fitted the values to `width` less AXIS_WIDTH.
+ * Values as columns with their axis: `height` lines, and a line with `from` and `to` at its ends. A column is two
+ * characters wide if all fit. The caller has fitted the values to `width` less AXIS_WIDTH.
  */
 export const columnChart = (
 	values: number[],

@@ -17,7 +17,7 @@ const secondsOf = (text: string): number => {
 export const durationOption = (flags: string, meaning: string): Option =>
 	new Option(flags, meaning).argParser(secondsOf);
 
-/** A time span as people say it roughly, in the largest unit that is full: `45s`, `10m`, `3h`, `2d`. */
+/** A rounded time span in its largest full unit: `45s`, `10m`, `3h`, `2d`. */
 export const durationText = (seconds: number): string => {
 	const [unit, size] = Object.entries(SECONDS).findLast(([, one]) => seconds >= one) ?? ['s', 1];
 	return `${Math.floor(Math.max(0, seconds) / size)}${unit}`;

@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
 import {safeLine} from './printable.ts';
 
-/** Width of an id, which is cut nowhere. */
+/** Width of an id, which is never truncated. */
 export const ID_WIDTH = 36;
 
-/** A column of a table; `flexible` ones give way where the terminal is too narrow, down to `least`. */
+/** A column of a table; `flexible` ones shrink on a narrow terminal, down to `least`. */
 export type Column<Row> = {
 	title: string;
 	value: (row: Row) => unknown;
@@ -17,7 +17,7 @@ const GAP = 2;
 const LEAST_WIDTH = 6;
 const segmenter = new Intl.Segmenter();
 
-/** A value as a cell: absent is a dash, and no control character of stored data reaches the terminal. */
+/** A value as a cell: a missing one is a dash, and control characters are removed. */
 export const cellText = (value: unknown): string => {
 	if (value === null || value === undefined || value === '') {
 		return '-';
@@ -38,7 +38,7 @@ export const cellText = (value: unknown): string => {
 	return safeLine(text);
 };
 
-/** A text cut to a width in terminal columns, characters kept whole. */
+/** Truncates a text to a width in terminal columns, between graphemes. */
 export const cut = (text: string, width: number): string => {
 	if (stringWidth(text) <= width) {
 		return text;
@@ -63,7 +63,7 @@ const pad = (text: string, width: number, align?: 'right'): string => {
 	return align === 'right' ? space + text : text + space;
 };
 
-/** Takes from the widest column that has more than its least until all fit, or until none can give more. */
+/** Shrinks the widest column above its least until all fit or none can shrink. */
 const fitWidths = (widths: number[], least: number[], total: number): number[] => {
 	const fitted = [...widths];
 	const sum = () => fitted.reduce((all, width) => all + width + GAP, -GAP);
@@ -80,7 +80,7 @@ const fitWidths = (widths: number[], least: number[], total: number): number[] =
 	return fitted;
 };
 
-/** A table as text, one line per row, at most `width` columns wide where its flexible columns allow it. */
+/** A table as text, one line per row, at most `width` columns wide if its flexible columns allow it. */
 export const table = <Row>(
 	columns: Array<Column<Row>>,
 	rows: Row[],
@@ -103,7 +103,7 @@ export const table = <Row>(
 	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
 };
 
-/** A text in lines of at most `width` columns; a longer word stays whole. */
+/** Wraps a text to lines of at most `width` columns; a longer word stays whole. */
 export const wrapped = (text: string, width: number): string[] => {
 	const lines: string[] = [];
 	for (const word of text.split(' ')) {
@@ -119,9 +119,9 @@ export const wrapped = (text: string, width: number): string[] => {
 	return lines;
 };
 
-/** Names and values below each other, the values in one column, broken into lines where a `width` is given. */
+/** Names and values on separate lines, with aligned values, wrapped if a `width` is given. */
 export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = Number.POSITIVE_INFINITY): string => {
-	// A name may be a tenant's own, as that of a parameter.
+	// A name may come from a tenant, like that of a parameter.
 	const named = pairs.map(([name, value]) => [safeLine(name), value] as const);
 	const names = Math.max(0, ...named.map(([name]) => stringWidth(name)));
 	const left = names + GAP;
@@ -134,7 +134,7 @@ export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = 
 		.join('\n');
 };
 
-/** An object of the API as names and values; inner objects as dotted names, fields in the order of the answer. */
+/** An object of the API as names and values, in the answer's order; nested fields have dotted names. */
 export const flattened = (value: object, prefix = ''): Array<[string, unknown]> =>
 	Object.entries(value).flatMap(
 		([name, inner]): Array<[string, unknown]> =>

@@ -5,7 +5,7 @@ import {type ProgressFigures, progressText} from './progress-text.ts';
 const CELLS = 30;
 const SECONDS_BETWEEN_FRAMES = 0.1;
 
-/** A bar as long as what is done, where that is known, and the figures beside it, on one line of the terminal. */
+/** A progress bar, if the fraction is known, and the figures, on one line of the terminal. */
 export const ProgressBar = ({figures, columns = 80}: {figures: ProgressFigures; columns?: number}) => {
 	const text = progressText(figures);
 	const cells = Math.max(0, Math.min(CELLS, columns - text.length - 2));
@@ -23,7 +23,7 @@ export const ProgressBar = ({figures, columns = 80}: {figures: ProgressFigures; 
 	);
 };
 
-/** Draws the bar on stderr again and again until the function it gives back is called. */
+/** Redraws the bar on stderr until the returned function is called. */
 export const showProgressBar = (io: Io, figures: () => ProgressFigures): (() => void) => {
 	const bar = () => <ProgressBar figures={figures()} columns={io.stderr.columns || 80} />;
 	const screen = render(bar(), {

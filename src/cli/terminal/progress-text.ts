@@ -1,6 +1,6 @@
 import {durationText} from './duration.ts';
 
-/** What is shown of it: `fraction` of the input, and once they can be told, rows a second and the seconds left. */
+/** The shown progress: `fraction` of the input and, once known, rows a second and the seconds left. */
 export type ProgressFigures = {
 	rows: number;
 	failed: number;

@@ -4,21 +4,22 @@ import {InterruptedError, inputError} from '../cli-errors.ts';
 import type {Io} from './io.ts';
 import {printable} from './printable.ts';
 
-/** Questions on the terminal, one after the other. What is typed ahead waits for its question, unseen. */
+/** Prompts on the terminal, one at a time. Typed-ahead input waits, unseen, for its prompt. */
 export type Prompts = {
 	/**
-	 * Asks for one line. @param hidden nothing of it is shown. @returns it without spaces at its ends.
-	 * @throws InterruptedError for Ctrl-C; OperatorError for the end of the input.
+	 * Asks for one line.
+	 * @param hidden disables echo. @returns the trimmed line. @throws InterruptedError for Ctrl-C; OperatorError at the
+	 * end of the input.
 	 */
 	ask: (question: string, options?: {hidden?: boolean}) => Promise<string>;
-	/** Gives the terminal back as it was. */
+	/** Restores the terminal. */
 	close: () => void;
 };
 
-/** Whether there is somebody to ask: questions go to stderr, so that stdout can be kept in a file. */
+/** Whether somebody can be asked: prompts go to stderr, so that stdout can be redirected. */
 export const canAsk = ({stdin, stderr}: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
-/** Takes the terminal over until `close`; only where `canAsk`. */
+/** Takes over the terminal until `close`; only if `canAsk`. */
 export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
 	let isShown = false;
 	const screen = new Writable({
@@ -56,7 +57,7 @@ export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
 
 	return {
 		ask: async (asked, {hidden = false} = {}) => {
-			// It may quote what a tenant wrote.
+			// It may quote a tenant's text.
 			const question = printable(asked);
 			const isTypedAhead = lines.length > 0;
 			if (hidden || isTypedAhead) {

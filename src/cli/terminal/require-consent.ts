@@ -3,9 +3,9 @@ import type {Io} from './io.ts';
 import {canAsk, openPrompts} from './prompts.ts';
 
 /**
- * Lets a destructive command go on where `--yes` was given or the operator says yes: `y` or `yes`, and Enter.
- * @param question what goes, or what reads it from the server, which is needed only where somebody is asked.
- * @throws OperatorError off a terminal, or where the answer is no; InterruptedError for Ctrl-C.
+ * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`.
+ * @param question describes what will be deleted, or reads it from the server, which happens only at a prompt.
+ * @throws OperatorError without a terminal, or if the answer is no; InterruptedError for Ctrl-C.
  */
 export const requireConsent = async (
 	io: Io,

@@ -15,13 +15,13 @@ export type Stats = {
 
 type Look = {show: Show; ink: Ink; timezone: string};
 
-/** Most rows of a series that are listed; a longer one is drawn. */
+/** Most rows of a series that are listed; a longer one is drawn as a chart. */
 const MOST_ROWS = 62;
 const ROWS_OF_A_BREAKDOWN = 5;
 const CHART_HEIGHT = 8;
 const LEAST_BAR = 10;
 
-/** `2026-03-10`, `2026-03-10 14:00` or `2026-03`: the start of a part, in the timezone that the parts are of. */
+/** `2026-03-10`, `2026-03-10 14:00` or `2026-03`: the start of a bucket, in the report's timezone. */
 export const startText = (
 	start: string,
 	{interval, timezone}: {interval: Stats['interval']; timezone: string},
@@ -43,7 +43,7 @@ export const startText = (
 
 const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string => {
 	const most = Math.max(...series.map(({clicks}) => clicks));
-	// What was before the first of anything has nothing to show.
+	// Buckets before the first value are omitted.
 	const first = series.findIndex(({clicks, matches, events}) => clicks + matches + events > 0);
 	const rows = series.slice(first).map((part) => ({...part, label: startText(part.start, {interval, timezone})}));
 	const label = Math.max(interval.length, rows[0]?.label.length ?? 0);
@@ -57,7 +57,7 @@ const listed = ({series, interval}: Stats, {show, ink, timezone}: Look): string 
 			{title: 'CLICKS', value: ({clicks}) => clicks, align: 'right'},
 			{title: 'MATCHES', value: ({matches}) => matches, align: 'right'},
 			{title: 'EVENTS', value: ({events}) => events, align: 'right'},
-			// A space is no absent value.
+			// A space is a value, not an absent one.
 			...(room >= LEAST_BAR
 				? [{title: ' ', value: ({clicks}: {clicks: number}) => bar(clicks, most, room, ink) || ' '}]
 				: []),
@@ -98,7 +98,7 @@ const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
 			];
 };
 
-/** A report for a terminal: totals, clicks as bars or columns as wide as it, and what they came from. */
+/** A report for a terminal: totals, clicks as bars or columns fitted to its width, and their sources. */
 export const renderStats = (stats: Stats, look: Look): string => {
 	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
 	const isQuiet = stats.series.every(({clicks, matches, events}) => clicks + matches + events === 0);

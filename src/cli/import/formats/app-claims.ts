@@ -1,6 +1,6 @@
 import type {AppClaims} from './import-row.ts';
 
-/** The apps of an organization's configuration, as far as rows can name them. */
+/** The apps of an organization's configuration that rows can name. */
 export type OwnApps = {
 	ios: {bundleId: string | null; appStoreId: string | null; scheme: string | null} | null;
 	android: Array<{packageName: string; scheme: string | null}>;
@@ -9,8 +9,8 @@ export type OwnApps = {
 const present = (...values: Array<string | null | undefined>): string[] => values.flatMap((value) => value ?? []);
 
 /**
- * What a row says of apps that are not the organization's own. A link opens the apps of the configuration, whichever
- * the row names, so that a row of another app would lead people to the wrong one.
+ * The fault of a row that names foreign apps. A link opens the configured apps whichever the row names, so a row of
+ * another app would lead people to the wrong one.
  */
 export const foreignApps = (claims: AppClaims, own: OwnApps): Array<{what: string; value: string; own: string[]}> => {
 	const schemes = present(own.ios?.scheme, ...own.android.map(({scheme}) => scheme));

@@ -13,7 +13,7 @@ import {
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
 
-/** Where the fields of a link come from. */
+/** The source of each link field. */
 export const bitlyNames: Record<string, string> = {
 	path: 'long_url',
 	params: 'long_url',
@@ -23,12 +23,12 @@ export const bitlyNames: Record<string, string> = {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
 
-/** The link that an object of Bitly's API v4 means. @throws UnusableRow. */
+/** Converts an object of Bitly's API v4 to a link. @throws UnusableRow. */
 export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 	const [custom, ...furtherCustom] = strings(row['custom_bitlinks']);
 	const id = textIn(row['id']);
 	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
-	// A back-half of one's own is what is printed; of the two it is also the one whose domain can move here.
+	// A custom back-half is the one in print; its domain is also the one that can move here.
 	const address = custom ?? ownUrl;
 	const {shortCode, host} = shortAddress(
 		webUrl(address === undefined || address.includes('://') ? address : `https://${address}`, 'link'),

@@ -12,7 +12,7 @@ import {
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
 
-/** Where the fields of a link come from. */
+/** The source of each link field. */
 export const branchNames: Record<string, string> = {
 	path: 'data.$deeplink_path',
 	params: 'data',
@@ -26,7 +26,7 @@ export const branchNames: Record<string, string> = {
 	utmCampaign: 'campaign',
 };
 
-/** Control parameters that have a field here; any other is told as left behind. */
+/** Control parameters with a field here; others are reported as not carried over. */
 const CARRIED = new Set([
 	'$deeplink_path',
 	'$desktop_url',
@@ -41,7 +41,7 @@ const CARRIED = new Set([
 	'$match_duration',
 ]);
 
-/** The dictionary of a link, which the API also takes as JSON text. */
+/** The dictionary of a link, which the API also accepts as JSON text. */
 const dataOf = (value: unknown): Record<string, unknown> => {
 	if (value === undefined || value === null || value === '') {
 		return {};
@@ -53,13 +53,13 @@ const dataOf = (value: unknown): Record<string, unknown> => {
 			return data;
 		}
 	} catch {
-		// Told below, as any other value that is no dictionary.
+		// Reported below, like any other value that is not a dictionary.
 	}
 
 	throw new UnusableRow('data is not a JSON object');
 };
 
-/** The link's own values for the app; one that is no text becomes JSON, because `params` hold texts. */
+/** The link's own values for the app. Other types become JSON, because `params` hold texts. */
 const paramsOf = (data: Record<string, unknown>): Record<string, string> =>
 	Object.fromEntries(
 		Object.entries(data)
@@ -67,7 +67,7 @@ const paramsOf = (data: Record<string, unknown>): Record<string, string> =>
 			.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
 	);
 
-/** Seconds as whole hours that a link can have (contract/links 1). */
+/** Seconds as whole hours within a link's range (contract/links 1). */
 const windowHours = (seconds: string | undefined): number | undefined => {
 	const hours = Math.ceil(Number(seconds) / 3600);
 	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, 720);
@@ -75,11 +75,11 @@ const windowHours = (seconds: string | undefined): number | undefined => {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
 
-/** The link that an object of Branch's deep linking API means. @throws UnusableRow. */
+/** Converts an object of Branch's deep linking API to a link. @throws UnusableRow. */
 export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	const data = dataOf(row['data']);
 	const control = (name: string) => textIn(data[`$${name}`]);
-	/** Analytics labels stand beside the dictionary, and in what the API reads also within it. */
+	/** Analytics labels stand beside the dictionary; the API also reads them within it. */
 	const label = (name: string) => textIn(row[name]) ?? textIn(data[`~${name}`]);
 	const url = webUrl(textIn(row['url']) ?? textIn(data['+url']) ?? textIn(data['url']), 'url');
 	const alias = textIn(row['alias']);

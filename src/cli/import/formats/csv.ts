@@ -8,10 +8,10 @@ import {unguarded} from './formula-guard.ts';
 import {type ImportRow, lengthFault, MOST_READ_BYTES, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
-/** One record as csv-parse gives it: its cells, its own text, and where it stands in the file. */
+/** One record of csv-parse: its cells, its source text and its place in the file. */
 type CsvRecord = {cells: string[]; raw: string; line: number};
 
-/** Not by a pattern, which would try each line break of a long text as the first of its last ones. */
+/** No regular expression, which would backtrack at each line break of a long text. */
 const withoutLineEnds = (text: string): string => {
 	let end = text.length;
 	while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) {
@@ -22,8 +22,8 @@ const withoutLineEnds = (text: string): string => {
 };
 
 /**
- * The records of a CSV file, the heading included. The line is counted from the text of the records, because
- * csv-parse's own counter takes a CRLF inside of quotes for two.
+ * The records of a CSV file with the heading. Lines are counted in the records' text, because csv-parse counts a quoted
+ * CRLF as two.
  */
 export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 	const parser = parse({
@@ -55,7 +55,7 @@ export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 	}
 }
 
-/** The cells of the first record of a text that may be cut off anywhere behind it; none where it is no CSV. */
+/** The cells of the first record of a possibly truncated text; none if it is not CSV. */
 export const firstCsvRecord = (text: string): string[] => {
 	try {
 		const [record = []] = parseText(text, {bom: true, relax_quotes: true, skip_empty_lines: true, to: 1});
@@ -69,18 +69,18 @@ export const firstCsvRecord = (text: string): string[] => {
 	}
 };
 
-/** Failed rows below their heading again, with the byte order mark and the line ends that `head` of the file shows. */
+/** Failed rows below their heading, with the byte order mark and line ends of the file's `head`. */
 export const csvWrapping = (head: string, heading: string | null): Wrapping => {
 	const end = /^[^\n]*\r\n/.test(head) ? '\r\n' : '\n';
 	const mark = head.startsWith('\uFEFF') ? '\uFEFF' : '';
 	return {open: mark + (heading === null ? '' : heading + end), between: end, close: end};
 };
 
-/** Why a record is none of the table's; null for one that is. */
+/** Why a record does not fit the table; null if it does. */
 export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: number): string | null =>
 	lengthFault(raw) ?? (has === columns ? null : `has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`);
 
-/** The texts in a cell: those of a JSON array, else what stands between `;`. */
+/** The texts in a cell: a JSON array, or separated by `;`. */
 export const textsIn = (cell: string): string[] => {
 	try {
 		const texts: unknown = JSON.parse(cell);
@@ -88,7 +88,7 @@ export const textsIn = (cell: string): string[] => {
 			return texts;
 		}
 	} catch {
-		// Most cells are no JSON.
+		// Most cells are not JSON.
 	}
 
 	return cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
@@ -107,7 +107,7 @@ const coerced = (field: string, cell: string): unknown => {
 	return field === 'matchWindowHours' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
 };
 
-/** The object in a `params` cell. @throws SyntaxError where there is none. */
+/** The object in a `params` cell. @throws SyntaxError if it is invalid. */
 const objectIn = (text: string): object => {
 	const value: unknown = JSON.parse(text);
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -117,7 +117,7 @@ const objectIn = (text: string): object => {
 	return value;
 };
 
-/** The body that a record means: `og.title` and `params.NAME` become objects, an empty cell is an absent field. */
+/** Converts a record to a request body: `og.title` and `params.NAME` become objects, empty cells are omitted. */
 const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => {
 	const body: Record<string, unknown> = {};
 	for (const [index, column] of columns.entries()) {
@@ -158,9 +158,8 @@ const checkColumns = (columns: string[]): void => {
 };
 
 /**
- * The rows of a CSV file with our own columns, the first record being their names. `head` is how the file begins, as far
- * as that is known.
- * @throws OperatorError for a column that is no field, or where the file is no CSV.
+ * The rows of a CSV file with our own columns, named by the first record. `head` is the known start of the file.
+ * @throws OperatorError for an unknown column or invalid CSV.
  */
 export async function* csvRows(source: Source, head = ''): AsyncGenerator<ImportRow> {
 	let columns: string[] | null = null;

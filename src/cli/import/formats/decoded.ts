@@ -4,7 +4,7 @@ import {exitCodes} from '../../exit-codes.ts';
 import type {Source} from './lines.ts';
 
 const NEWLINE = 0x0a;
-/** Most bytes of a character that the piece before may have begun. */
+/** Most bytes of a character that the previous chunk may end with. */
 const CHARACTER_BYTES = 3;
 
 const newlinesIn = (text: string): number => text.split('\n').length - 1;
@@ -16,7 +16,7 @@ const undecodable = (encoding: string, line: number) =>
 		'Name the encoding of the file, such as --encoding latin1, windows-1252 or utf-16le',
 	);
 
-/** How many lines of UTF-8 stand before the first one that is none. */
+/** Number of valid UTF-8 lines before the first invalid one. */
 const wholeLines = (bytes: Buffer): number => {
 	let lines = 0;
 	for (let from = 0; ; lines += 1) {
@@ -30,8 +30,8 @@ const wholeLines = (bytes: Buffer): number => {
 };
 
 /**
- * The text of a source in an encoding, in pieces, without a byte order mark.
- * @throws OperatorError with the line of the first byte that is no text, so that nothing is imported garbled.
+ * Decodes a source in chunks, without a byte order mark.
+ * @throws OperatorError with the line of the first invalid byte, so that no garbled text is imported.
  */
 export async function* decoded(source: Source, encoding: string): AsyncGenerator<string> {
 	const decoder = new TextDecoder(encoding, {fatal: true});
@@ -43,7 +43,7 @@ export async function* decoded(source: Source, encoding: string): AsyncGenerator
 		try {
 			text = decoder.decode(bytes, {stream: true});
 		} catch {
-			// The end of the last piece may be the beginning of a character.
+			// The end of the last chunk may start a character.
 			const begun = last.subarray(last.lastIndexOf(NEWLINE) + 1).subarray(-CHARACTER_BYTES);
 			const start = begun.findIndex((byte) => byte >= 0xc0);
 			const unfinished = start === -1 || isUtf8(begun.subarray(start)) ? Buffer.alloc(0) : begun.subarray(start);

@@ -14,7 +14,7 @@ import {
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
 
-/** Where the fields of a link come from. */
+/** The source of each link field. */
 export const dubNames: Record<string, string> = {
 	path: 'url',
 	params: 'url',
@@ -30,10 +30,10 @@ export const dubNames: Record<string, string> = {
 	utmContent: 'utm_content',
 };
 
-/** The key that Dub gives the page of a domain itself. */
+/** Dub's key for the page of a domain itself. */
 const ROOT_KEY = '_root';
 
-/** The short URL: whole, or from its domain and key. */
+/** The short URL, or its domain and key. */
 const shortUrlOf = (row: Record<string, unknown>): URL => {
 	const key = textIn(row['key']);
 	const whole = textIn(row['shortLink']);
@@ -45,7 +45,7 @@ const shortUrlOf = (row: Record<string, unknown>): URL => {
 		throw new UnusableRow('has no key');
 	}
 
-	// A domain that is missing is no reason to refuse a key.
+	// A missing domain is no reason to reject a key.
 	return key === undefined
 		? webUrl(whole, 'shortLink')
 		: webUrl(`https://${textIn(row['domain']) ?? 'domain.invalid'}/${key}`, 'short link');
@@ -57,7 +57,7 @@ const tagsOf = (value: unknown): string[] =>
 const isOff = (row: Record<string, unknown>): boolean =>
 	row['archived'] === true || textIn(row['disabledAt']) !== undefined;
 
-/** The link that an object of Dub's API means. @throws UnusableRow. */
+/** Converts an object of Dub's API to a link. @throws UnusableRow. */
 export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 	const {shortCode, host} = shortAddress(shortUrlOf(row));
 	if (textIn(row['password']) !== undefined) {

@@ -15,7 +15,7 @@ import {mapped} from './foreign-rows.ts';
 import type {ImportRow} from './import-row.ts';
 import type {Source} from './lines.ts';
 
-/** The 29 columns of the export in their documented order: a name of ours, and the heading. */
+/** The 29 columns of the export in their documented order: our name and the heading. */
 const columns = [
 	['short_link', 'Short link'],
 	['link', 'Deep link (link)'],
@@ -49,12 +49,12 @@ const columns = [
 ] as const;
 
 type ColumnName = (typeof columns)[number][0];
-/** A row of the export by the names of its columns. */
+/** A row of the export by column name. */
 export type FirebaseRow = Partial<Record<ColumnName, string>>;
 
 const headingOf = new Map<string, string>(columns);
 
-/** Columns of the export that the fields of a link come from. */
+/** Columns that link fields are read from. */
 export const firebaseNames: Record<string, string> = {
 	path: 'link',
 	params: 'link',
@@ -72,7 +72,7 @@ export const firebaseNames: Record<string, string> = {
 
 const listOf = (...texts: Array<string | undefined>): string[] => texts.flatMap((text) => textIn(text) ?? []);
 
-/** The link that a row means. @throws UnusableRow. */
+/** Converts a row to a link. @throws UnusableRow. */
 export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 	const {host, shortCode} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
 	const deepLink = webUrl(textIn(row.link), 'deep link');
@@ -113,14 +113,14 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 	};
 };
 
-/** The column that a heading means: it may be the parameter alone, with or without its brackets. */
+/** The column of a heading, which may be the bare parameter, with or without brackets. */
 const columnNamed = (heading: string): ColumnName | undefined => {
 	const text = heading.trim().toLowerCase();
 	const inBrackets = /\((\w+)\)$/.exec(text)?.[1] ?? text;
 	return columns.find(([name, title]) => name === inBrackets || title.toLowerCase() === text)?.[0];
 };
 
-/** The columns of a heading; one that says nothing is taken by its place, where all places are there. */
+/** The columns of a heading; unknown names are resolved by position if all positions are present. */
 const columnsOf = (headings: string[]): ColumnName[] =>
 	headings.map((heading, index) => {
 		const column = columnNamed(heading) ?? (headings.length === columns.length ? columns[index]?.[0] : undefined);
@@ -131,7 +131,7 @@ const columnsOf = (headings: string[]): ColumnName[] =>
 		return column;
 	});
 
-/** Whether the first record of a file is a row already: the export may come without its heading. */
+/** Whether the first record is a row: the export may lack its heading. */
 const isRow = ([shortLink = '']: string[]): boolean => /^https?:\/\//i.test(shortLink.trim());
 
 /** Whether a first record belongs to this export. */

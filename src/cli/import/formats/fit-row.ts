@@ -2,19 +2,19 @@ import {foreignApps, type OwnApps} from './app-claims.ts';
 import type {ForeignFacts, ImportRow} from './import-row.ts';
 import type {SeenCodes} from './seen-codes.ts';
 
-/** What rows of another service are held against. */
+/** The data that foreign rows are checked against. */
 export type Fitting = {
-	/** The organization's apps; null where they are not known, so that nothing is checked. */
+	/** The organization's apps; null disables the check. */
 	apps: OwnApps | null;
 	/** Ids of its verified domains by hostname. */
 	domains: ReadonlyMap<string, string>;
-	/** Names of its channels; null where they are not known. */
+	/** Names of its channels; null if unknown. */
 	channels: ReadonlySet<string> | null;
-	/** Channels to import under another name; an empty name means none. */
+	/** Channels to rename on import; an empty name removes the channel. */
 	channelNames: ReadonlyMap<string, string>;
-	/** Whether rows of other apps are imported, too. */
+	/** Whether rows of other apps are imported too. */
 	anyApp: boolean;
-	/** The codes of the rows so far; null where a later row may well replace an earlier one. */
+	/** The codes of previous rows; null if a later row may replace an earlier one. */
 	seen: SeenCodes | null;
 };
 
@@ -23,7 +23,7 @@ type Link = Record<string, unknown>;
 
 const refused = ({row: _, ...given}: ImportRow & {row: Link}, refusal: Refusal): ImportRow => ({...given, ...refusal});
 
-/** The link with its channel under the name that was asked for. */
+/** Applies the requested channel renaming. */
 const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
 	const name = typeof link['channel'] === 'string' ? names.get(link['channel']) : undefined;
 	if (name === undefined) {
@@ -34,7 +34,7 @@ const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
 	return name === '' ? others : {...others, channel: name};
 };
 
-/** The link with its channel as the organization spells it. */
+/** Uses the organization's spelling of the channel. */
 const knownChannel = (link: Link, channels: ReadonlySet<string> | null): Link | Refusal => {
 	const {channel} = link;
 	if (channels === null || typeof channel !== 'string' || channels.has(channel)) {
@@ -61,8 +61,8 @@ const withLeft = (facts: ForeignFacts, more: string[]): ForeignFacts =>
 	more.length === 0 ? facts : {...facts, left: [...facts.left, ...more]};
 
 /**
- * A row made to fit the organization, or refused with the reason: its channel by name, and of another service its apps,
- * its domain, and whether an earlier row has its code.
+ * Adapts a row to the organization or rejects it with a reason. Checks the channel, and for foreign rows the apps, the
+ * domain and repeated codes.
  */
 export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 	if (given.row === undefined) {
@@ -103,7 +103,7 @@ export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 	};
 };
 
-/** Fits rows as they come. */
+/** Adapts rows as they arrive. */
 export async function* fittedRows(rows: AsyncIterable<ImportRow>, fitting: Fitting): AsyncGenerator<ImportRow> {
 	for await (const row of rows) {
 		yield fitRow(row, fitting);

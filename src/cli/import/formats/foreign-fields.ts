@@ -1,15 +1,15 @@
 import {safeLine} from '../../terminal/printable.ts';
 import type {AppClaims, ForeignFacts} from './import-row.ts';
 
-/** A row that can be no link here; the message goes on from «line 7: ». */
+/** A row that cannot become a link; the message continues «line 7: ». */
 export class UnusableRow extends Error {
 	override name = 'UnusableRow';
 }
 
-/** What a row of another service means: a create body, and what is no part of one. */
+/** The result of a foreign row: a create body, and fields not carried over. */
 export type ForeignLink = {link: Record<string, unknown>; facts: ForeignFacts};
 
-/** A text that is there, or a number as text. */
+/** A non-empty text, or a number as text. */
 export const textIn = (value: unknown): string | undefined => {
 	const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
 	return text === '' ? undefined : text;
@@ -22,11 +22,11 @@ const isPresent = (value: unknown): boolean =>
 	value !== false &&
 	!(typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The fields that have a value; `isActive: false` is one. */
+/** The fields with a value; `isActive: false` is one. */
 export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
 
-/** The names of what is there. */
+/** The names of existing values. */
 export const presentNames = (named: Record<string, unknown>): string[] =>
 	Object.entries(named).flatMap(([name, value]) => (isPresent(value) ? [name] : []));
 
@@ -38,19 +38,19 @@ export const appClaims = (claims: Partial<AppClaims> = {}): AppClaims => ({
 	...claims,
 });
 
-/** A text of the file as a message shows it: neither long nor with control characters. */
+/** A text of the file for messages: short and without control characters. */
 const shortened = (text: string): string => {
 	const line = safeLine(text);
 	return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 };
 
-/** The http or https URL in a field. @throws UnusableRow for any other text; `what` names the field. */
+/** The http or https URL in a field. @throws UnusableRow for any other text; `what` is the field's name. */
 export const webUrl = (text: string | undefined, what: string): URL => {
 	if (text === undefined) {
 		throw new UnusableRow(`has no ${what}`);
 	}
 
-	// The parser takes `https:host` for a URL too (contract/links 10).
+	// The parser also accepts `https:host` (contract/links 10).
 	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
 		throw new UnusableRow(`${what} '${shortened(text)}' is not an http or https URL`);
 	}
@@ -58,7 +58,7 @@ export const webUrl = (text: string | undefined, what: string): URL => {
 	return new URL(text);
 };
 
-/** Percent codes as the characters that they stand for, as far as that is text. */
+/** Decodes percent codes that form valid text. */
 const decoded = (text: string): string => {
 	try {
 		return decodeURI(text);
@@ -67,7 +67,7 @@ const decoded = (text: string): string => {
 	}
 };
 
-/** The code that a short URL ends with, and its host. @throws UnusableRow where no link here can have that code. */
+/** The host and the final code of a short URL. @throws UnusableRow for a code that is invalid here. */
 export const shortAddress = (url: URL): {shortCode: string; host: string} => {
 	const shortCode = decoded(url.pathname.replace(/^\/|\/$/g, ''));
 	if (!/^[A-Za-z0-9_-]{1,64}$/.test(shortCode)) {
@@ -89,13 +89,13 @@ const utmFields: Record<string, string> = {
 	utm_content: 'utmContent',
 };
 
-/** The campaign values in a row that has them under their names in URLs. */
+/** The campaign values of a row that names them as in URLs. */
 export const utmIn = (row: Record<string, unknown>): Record<string, unknown> =>
 	presentFields(Object.fromEntries(Object.entries(utmFields).map(([name, field]) => [field, textIn(row[name])])));
 
 /**
- * Where a URL leads to in the app: its path as text without percent codes, its query as `params`, its `utm_*` as
- * campaign values. A query with a name twice stays in the path, because `params` hold one value for each name.
+ * The in-app destination of a URL: its decoded path, its query as `params`, its `utm_*` as campaign values. A query
+ * with a repeated name stays in the path, because `params` hold one value per name.
  */
 export const destinationOf = ({pathname, searchParams, search, hash}: URL): Record<string, unknown> => {
 	const query = [...searchParams];
@@ -110,11 +110,11 @@ export const destinationOf = ({pathname, searchParams, search, hash}: URL): Reco
 	};
 };
 
-/** The same of what services call a deep link: a path, a URL of an app's own scheme, or a web address. */
+/** The same for a service's deep link: a path, a custom-scheme URL or a web address. */
 export const deepLinkOf = (text: string): {fields: Record<string, unknown>; schemes: string[]} => {
 	const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text) ?? [];
 	if (scheme === undefined) {
-		// Two slashes of either kind, with what the parser drops between them, would begin a host.
+		// Two slashes of either kind would begin a host, even with characters between them that the parser drops.
 		const url = `https://app.invalid/${text.replace(/^[/\\\s]+/, '')}`;
 		return {fields: destinationOf(webUrl(url, 'deep link')), schemes: []};
 	}
@@ -126,7 +126,7 @@ export const deepLinkOf = (text: string): {fields: Record<string, unknown>; sche
 	return {fields: deepLinkOf(rest).fields, schemes: [scheme]};
 };
 
-/** The app whose page in a store a URL is; null for any other address. */
+/** The app of a store URL; null for any other address. */
 export const storeClaims = (text: string | undefined): Partial<AppClaims> | null => {
 	const url = text !== undefined && URL.canParse(text) ? new URL(text) : null;
 	const page = url === null ? '' : `${url.protocol}//${url.hostname.toLowerCase()}${url.pathname}`;
@@ -141,5 +141,5 @@ export const storeClaims = (text: string | undefined): Partial<AppClaims> | null
 	return packageName == null ? null : {packageNames: [packageName]};
 };
 
-/** A time with an offset such as `+0000`, which ISO 8601 writes with a colon where it has one in the time. */
+/** Normalizes an offset such as `+0000` to the colon form of ISO 8601. */
 export const isoTime = (text: string | undefined): string | undefined => text?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2');

@@ -1,10 +1,10 @@
 import {type ForeignLink, UnusableRow} from './foreign-fields.ts';
 import type {ImportRow, Place, Wrapping} from './import-row.ts';
 
-/** The link that a row of another service means. It throws UnusableRow for a row that can be none. */
+/** Converts a foreign row to a link. @throws UnusableRow if that is impossible. */
 export type LinkMapper<Row> = (row: Row) => ForeignLink;
 
-/** The row as one of ours, or as the reason why it is none. */
+/** The converted row, or the reason for its rejection. */
 export const mapped = <Row>(
 	given: Place & {raw: string; wrapping: Wrapping},
 	row: Row,
@@ -22,7 +22,7 @@ export const mapped = <Row>(
 	}
 };
 
-/** Rows that hold objects of another service. */
+/** Rows of another service's objects. */
 export async function* mappedRows(
 	rows: AsyncIterable<ImportRow>,
 	mapper: LinkMapper<Record<string, unknown>>,

@@ -6,13 +6,13 @@ import {createElementReader} from './json-elements.ts';
 import {isLineJson} from './ndjson.ts';
 import type {ImportFormatName} from './read-rows.ts';
 
-/** How much of a file tells its format. */
+/** How much of a file the detection reads. */
 export const HEAD_BYTES = 64 * 1024;
 
-/** A format, and what told it. */
+/** A format and the evidence for it. */
 export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
 
-/** The first element of JSON, or an empty one where the head does not reach to its end. */
+/** The first element of JSON, or an empty one if the head is too short. */
 const firstElement = (head: string): Record<string, unknown> => {
 	const [element] = createElementReader().push(Buffer.from(head)).elements;
 	try {
@@ -46,8 +46,8 @@ const guessCsv = (head: string): ImportFormatName | null => {
 const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
 
 /**
- * The format of a file, by how its text begins and by its ending, that of failed rows (`links.csv.failed`) aside. Of
- * our own formats the ending decides. Null where nothing tells it.
+ * Detects the format by the start of the text and the extension, ignoring that of failed rows (`links.csv.failed`). The
+ * extension decides between our own formats. Null if undetected.
  */
 export const guessFormat = (file: string, head: string): Guess | null => {
 	const ending = /\.([^.]+)$/.exec(file.replace(/(?<!\.failed)(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';

@@ -1,47 +1,47 @@
-/** How the file of failed rows is put together, so that it can be imported again. */
+/** How to join failed rows into a file that can be imported again. */
 export type Wrapping = {open: string; between: string; close: string};
 
-/** Rows one below the other, with nothing around them. */
+/** Rows on separate lines, without framing. */
 export const plainLines: Wrapping = {open: '', between: '\n', close: '\n'};
 
-/** Where a row stands: the line where it begins, from 1, and in a JSON array the number of the element, from 1. */
+/** The place of a row: its first line, from 1, and in a JSON array the element's number, from 1. */
 export type Place = {line: number; item?: number};
 
-/** What a row of another service says of apps: each must be one of the organization's own. */
+/** The apps that a foreign row names; each must be one of the organization's. */
 export type AppClaims = {bundleIds: string[]; appStoreIds: string[]; packageNames: string[]; schemes: string[]};
 
-/** What a row of another service says that is not a field of a link. */
+/** Data of a foreign row that is not a link field. */
 export type ForeignFacts = {
-	/** Host of the short URL that it had, with its port; null where the row names none. */
+	/** Host of its previous short URL, with its port; null if the row has none. */
 	host: string | null;
 	apps: AppClaims;
-	/** Names of what the row has and a link here has no place for. */
+	/** Names of fields without a counterpart in a link. */
 	left: string[];
 };
 
 /**
- * A row of an import file. `raw` is its own text, with which the file of failed rows is written. A row that cannot be
- * imported has an `error` in place of its `row`; `hint` is what the operator can do about all such rows.
+ * A row of an import file. `raw` is its source text, for the file of failed rows. A row that cannot be imported has an
+ * `error` instead of a `row`; `hint` is the next step for all such rows.
  */
 export type ImportRow = Place & {raw: string; wrapping: Wrapping; foreign?: ForeignFacts} & (
 		| {row: Record<string, unknown>; error?: never}
 		| {row?: never; error: string; hint?: string}
 	);
 
-/** Far more than a create body may have: a longer row is refused here, by its line, and the rest comes in. */
+/** Far more than any create body: a longer row is rejected here by its line, and the rest is imported. */
 const MAX_ROW_BYTES = 2 ** 20;
 
-/** Longest row that is read at all: a quote or a bracket that is never closed must not fill the memory. */
+/** Longest row that is read at all: an unclosed quote or bracket must not fill the memory. */
 export const MOST_READ_BYTES = 2 ** 26;
 
-/** Why a row is too long to be sent; null for one that is not. */
+/** Why a row is too long to be sent; null if it is not. */
 export const lengthFault = (raw: string): string | null =>
 	raw.length > MAX_ROW_BYTES || Buffer.byteLength(raw) > MAX_ROW_BYTES ? `is longer than ${MAX_ROW_BYTES} bytes` : null;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The row that a piece of JSON is. */
+/** The row in a piece of JSON. */
 export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRow => {
 	const tooLong = lengthFault(raw);
 	if (tooLong !== null) {

@@ -2,10 +2,10 @@ import {Tokenizer, TokenType} from '@streamparser/json';
 import {inputError, OperatorError} from '../../cli-errors.ts';
 import {MOST_READ_BYTES, type Place, plainLines, type Wrapping} from './import-row.ts';
 
-/** An element as it stands in the file. */
+/** An element in its source text. */
 export type JsonElement = {place: Place; text: string; wrapping: Wrapping};
 
-/** What rows stand in: an array, the array under a key of an object, or nothing. `rows`: brackets open around a row. */
+/** The framing of rows: an array, the array under a key of an object, or none. `rows`: bracket depth of a row. */
 type Container = {rows: number; wrapping: Wrapping};
 
 const inArray: Container = {rows: 1, wrapping: {open: '[\n', between: ',\n', close: '\n]\n'}};
@@ -17,7 +17,7 @@ const underKey = (key: string): Container => ({
 /** The rest of an object whose rows are read. */
 const rest: Container = {rows: Number.POSITIVE_INFINITY, wrapping: plainLines};
 
-/** Under these keys APIs give lists: `links` of Bitly, `data` of our own. */
+/** Keys of lists in API answers: `links` of Bitly, `data` of our own. */
 const listKeys = new Set<unknown>(['links', 'data']);
 
 const NEWLINE = 0x0a;
@@ -32,9 +32,9 @@ const newlinesIn = (bytes: Buffer): number => {
 };
 
 /**
- * Cuts JSON into its elements, byte for byte as they stand, holding no more than one of them. Elements are those of
- * arrays, of the array under a list's key, and objects one after the other; several such values may follow each other.
- * What stands within an element is checked by whoever parses it.
+ * Splits JSON into the source texts of its elements, holding at most one of them. Elements are those of arrays, of the
+ * array under a list's key, and concatenated objects; several such values may follow each other. The contents of an
+ * element are validated by its parser.
  */
 export const createElementReader = () => {
 	let elements: JsonElement[] = [];
@@ -45,15 +45,15 @@ export const createElementReader = () => {
 	let key: unknown = null;
 	let previous: TokenType | null = null;
 	let kept: Buffer = Buffer.alloc(0);
-	/** What `kept` is a part of. */
+	/** The buffer that contains `kept`. */
 	let store = kept;
-	/** The offset in the file at which `kept` begins. */
+	/** The file offset of the start of `kept`. */
 	let base = 0;
 	/** The line of the offset `counted`, which only grows. */
 	let line = 1;
 	let counted = 0;
 
-	/** Lengthens `kept`, without copying it each time. */
+	/** Extends `kept` without copying it each time. */
 	const keep = (bytes: Buffer): void => {
 		const from = kept.byteOffset - store.byteOffset;
 		const length = kept.length + bytes.length;
@@ -138,7 +138,7 @@ export const createElementReader = () => {
 			return error;
 		}
 
-		// Of the tokenizer's words only the character is of use: its positions are those of pieces.
+		// Only the character is used of the tokenizer's message: its positions are relative to a chunk.
 		const [what] = /^Unexpected ".{1,2}"/su.exec(error instanceof Error ? error.message : '') ?? [
 			'It ends within a value',
 		];
@@ -148,7 +148,7 @@ export const createElementReader = () => {
 	};
 
 	return {
-		/** What the next bytes complete; a fault comes after what stands before it. */
+		/** Elements completed by the next bytes; an error follows those before it. */
 		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
 			elements = [];
 			keep(bytes);
@@ -172,7 +172,7 @@ export const createElementReader = () => {
 
 			return {elements, fault};
 		},
-		/** @throws OperatorError where the file ends too early, or holds nothing. */
+		/** @throws OperatorError for a truncated or empty file. */
 		end: (): void => {
 			if (container !== null) {
 				throw inputError(`The JSON ${container === loose ? 'object' : 'array'} has no end`);

@@ -3,9 +3,9 @@ import {createElementReader} from './json-elements.ts';
 import {type Source, textOf} from './lines.ts';
 
 /**
- * The rows of JSON of any length: of an array, of a list such as APIs answer it, or objects one after the other. An
- * element that is broken in itself fails alone.
- * @throws OperatorError where the file goes on no longer as JSON.
+ * The rows of JSON of any length: of an array, of an API's list, or concatenated objects. A malformed element fails
+ * alone.
+ * @throws OperatorError if the file does not continue as JSON.
  */
 export async function* jsonRows(source: Source): AsyncGenerator<ImportRow> {
 	const reader = createElementReader();

@@ -1,9 +1,9 @@
 import type {Readable} from 'node:stream';
 
-/** What a line or a file is read from. */
+/** A source of lines or of a file's text. */
 export type Source = Readable | AsyncIterable<Uint8Array | string>;
 
-/** The text of a source in pieces: UTF-8, no character cut in two, without a byte order mark. */
+/** The text of a source in UTF-8 chunks of whole characters, without a byte order mark. */
 export async function* textOf(source: Source): AsyncGenerator<string> {
 	const decoder = new TextDecoder('utf-8');
 	for await (const chunk of source) {
@@ -13,18 +13,18 @@ export async function* textOf(source: Source): AsyncGenerator<string> {
 	yield decoder.decode();
 }
 
-/** How long a line may be, and what is thrown for a longer one, by its number from 1. */
+/** The longest allowed line, and the error for a longer one, by its number from 1. */
 type Bound = {characters: number; fault: (line: number) => Error};
 
 /**
- * The lines of a source, one without an end included. node:readline would also break at U+2028, which may stand inside
- * of a JSON string.
+ * The lines of a source, also a last one without an end. node:readline would also split at U+2028, which JSON strings
+ * may contain.
  */
 export async function* linesOf(source: Source, bound: Bound | null = null): AsyncGenerator<string> {
 	let rest = '';
 	let number = 1;
 	for await (const text of textOf(source)) {
-		// A long line is joined here without being copied for each piece of it.
+		// Joins a long line once, instead of copying it for each chunk.
 		if (text.includes('\n')) {
 			const lines = (rest + text).split('\n');
 			rest = lines.pop() ?? '';

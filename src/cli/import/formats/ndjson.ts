@@ -7,7 +7,7 @@ const bound = {
 	fault: (line: number) => inputError(`Line ${line} is longer than ${MOST_READ_BYTES} characters`),
 };
 
-/** The rows of NDJSON: an object per line, empty lines are passed over. */
+/** The rows of NDJSON: one object per line; empty lines are skipped. */
 export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
 	let line = 0;
 	for await (const text of linesOf(source, bound)) {
@@ -18,7 +18,7 @@ export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
 	}
 }
 
-/** Whether JSON is one object a line, as far as its first line shows. */
+/** Whether JSON has one object per line, judging by its first line. */
 export const isLineJson = (head: string): boolean => {
 	const [first = ''] = head.trimStart().split('\n', 1);
 	try {

@@ -10,9 +10,9 @@ import type {Source} from './lines.ts';
 import {isLineJson, ndjsonRows} from './ndjson.ts';
 
 export type ImportFormat = {
-	/** `head` is how the file begins, as far as that is known. */
+	/** `head` is the known start of the file. */
 	rows: (source: Source, head?: string) => AsyncIterable<ImportRow>;
-	/** Where the fields of a link come from, for a reader of the refusals; null for our own formats. */
+	/** The source of each link field, for messages; null for our own formats. */
 	names: Record<string, string> | null;
 };
 

@@ -1,17 +1,17 @@
 import {createHash} from 'node:crypto';
 
-/** Slots of the table at first; it grows by two where it is more than half full. */
+/** Initial slots of the table, which doubles when it is more than half full. */
 const FIRST_SLOTS = 2 ** 14;
 
 const digestOf = (text: string): Buffer => createHash('sha1').update(text).digest();
 
-/** 48 bits of a hash, never 0: that two of a million codes share them is a chance of 1 in 500. */
+/** 48 bits of a hash, never 0. The chance that two of a million codes collide is 1 in 500. */
 const codeHash = (shortCode: string): number => digestOf(shortCode).readUIntBE(0, 6) || 1;
 const contentHash = (content: string): number => digestOf(content).readUInt32BE();
 
 /**
- * Remembers short codes with what their rows say and where they stand, in 32 to 64 bytes a row: a million rows may not be
- * held, and two rows of an export for one code are two links of which one would be lost silently.
+ * Detects repeated short codes, in 32 to 64 bytes per row, because a million rows must not be held in memory. Two rows
+ * of an export with one code are two links, one of which would be lost silently.
  */
 export const createSeenCodes = () => {
 	let codes = new Float64Array(FIRST_SLOTS);
@@ -48,7 +48,7 @@ export const createSeenCodes = () => {
 	};
 
 	return {
-		/** The line of an earlier row for the same code that says something else; null where there is none. */
+		/** The line of an earlier, different row with the same code; null if there is none. */
 		conflict: (shortCode: string, content: string, line: number): number | null => {
 			const [code, said] = [codeHash(shortCode), contentHash(content)];
 			const slot = slotOf(code);
