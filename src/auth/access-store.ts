@@ -1,5 +1,5 @@
 import type {Db} from '../db/db.ts';
-import {type Organization, type OrganizationRow, toOrganization} from '../organizations/organization-store.ts';
+import {type Organization, organizationColumns} from '../organizations/organization-store.ts';
 
 /** A mirrored person. */
 export type User = {id: string; email: string | null; name: string};
@@ -7,19 +7,20 @@ export type User = {id: string; email: string | null; name: string};
 /** Whom a session names: by the provider's ids. */
 type Named = {organizationId: string; userId: string};
 
-type MembershipRow = OrganizationRow & {user_id: string | null; user_email: string | null; user_name: string | null};
+type MembershipRow = Organization & {userId: string | null; userEmail: string | null; userName: string | null};
 
 /** The statements behind `organization-access.ts`. */
 export const createAccessStore = (db: Db) => ({
 	findUser: async (clerkUserId: string): Promise<User | null> => {
-		const [row] = (await db('users').where({clerk_user_id: clerkUserId}).select('id', 'email', 'name')) as User[];
-		return row ?? null;
+		const user: User | undefined = await db('users').where({clerk_user_id: clerkUserId}).first('id', 'email', 'name');
+		return user ?? null;
 	},
 
 	/** The mirrored organization, and its member of that name; null without the organization. */
 	findMembership: async (named: Named): Promise<{organization: Organization; member: User | null} | null> => {
 		const {rows} = await db.raw<{rows: MembershipRow[]}>(
-			`SELECT organizations.*, member.id AS user_id, member.email AS user_email, member.name AS user_name
+			`SELECT ${organizationColumns.sql('organizations')},
+				member.id AS "userId", member.email AS "userEmail", member.name AS "userName"
 			FROM organizations
 			LEFT JOIN LATERAL (
 				SELECT users.id, users.email, users.name FROM org_members
@@ -34,11 +35,11 @@ export const createAccessStore = (db: Db) => ({
 			return null;
 		}
 
-		const {user_id: id, user_email: email, user_name: name} = row;
-		return {organization: toOrganization(row), member: id === null ? null : {id, email, name: name ?? ''}};
+		const {userId: id, userEmail: email, userName: name, ...organization} = row;
+		return {organization, member: id === null ? null : {id, email, name: name ?? ''}};
 	},
 
-	/** Whether the provider told that a membership of this person there has ended. */
+	/** Whether the provider has reported the end of a membership of this person there. */
 	hasEnded: async ({organizationId, userId}: Named): Promise<boolean> => {
 		const rows = await db('identity_tombstones')
 			.where({kind: 'membership', clerk_org_id: organizationId, clerk_user_id: userId})
@@ -46,3 +47,22 @@ export const createAccessStore = (db: Db) => ({
 		return rows.length > 0;
 	},
 });
+
+/**
+ * The organization that somebody is a member of here, or null: one per user (contract/identity 1). One that the
+ * provider has deleted does not count, so that its members can have another.
+ * @param clerkUserId the provider's id.
+ */
+export const findOwnOrganization = async (db: Db, clerkUserId: string): Promise<Organization | null> => {
+	const {rows} = await db.raw<{rows: Organization[]}>(
+		`SELECT ${organizationColumns.sql('organizations')} FROM users
+		JOIN org_members ON org_members.user_id = users.id
+		JOIN organizations ON organizations.id = org_members.organization_id
+		WHERE users.clerk_user_id = ? AND NOT EXISTS (
+			SELECT 1 FROM identity_tombstones WHERE kind = 'organization' AND provider_id = organizations.clerk_org_id
+		)
+		ORDER BY organizations.status, org_members.created_at LIMIT 1`,
+		[clerkUserId],
+	);
+	return rows[0] ?? null;
+};

@@ -2,15 +2,14 @@ import {randomUUID} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import Joi from 'joi';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {channelTaken, organizationNotFound} from '../errors.ts';
 import {packageRoot} from '../package-root.ts';
 import type {Channel} from './channel.ts';
 
-type Row = {id: string; name: string; created_at: Date};
-
-const toChannel = (row: Row): Channel => ({id: row.id, name: row.name, createdAt: row.created_at});
+const columns: Columns<Channel> = columnsOf('id, name, created_at');
 
 const nameTaken = (name: string) => (error: unknown) => {
 	throw translateViolation(error, {
@@ -43,38 +42,36 @@ export const channelExists = async (db: Db, organizationId: string, name: string
 
 /** The statements on channels, over a pool or a transaction. */
 export const createChannelStore = (db: Db) => ({
-	list: async (organizationId: string, {page, limit}: PageQuery): Promise<Page<Channel>> => {
-		const all = db('channels').where({organization_id: organizationId});
-		return readPage(all, {page, limit}, 'created_at DESC, name', toChannel);
-	},
+	list: (organizationId: string, page: PageQuery): Promise<Page<Channel>> =>
+		readPage(
+			db('channels').where({organization_id: organizationId}).select(columns.list),
+			page,
+			'created_at DESC, name',
+		),
 
-	find: async (organizationId: string, id: string): Promise<Channel | null> => {
-		const [row] = (await db('channels').where({organization_id: organizationId, id})) as Row[];
-		return row === undefined ? null : toChannel(row);
-	},
+	find: async (organizationId: string, id: string): Promise<Channel | null> =>
+		(await db('channels').where({organization_id: organizationId, id}).first(columns.list)) ?? null,
 
 	/** As `find`, and nobody else changes it until the transaction ends. */
-	lock: async (organizationId: string, id: string): Promise<Channel | null> => {
-		const [row] = (await db('channels').where({organization_id: organizationId, id}).forUpdate()) as Row[];
-		return row === undefined ? null : toChannel(row);
-	},
+	lock: async (organizationId: string, id: string): Promise<Channel | null> =>
+		(await db('channels').where({organization_id: organizationId, id}).forUpdate().first(columns.list)) ?? null,
 
 	/** @throws 409 where the organization has a channel of that name. */
 	insert: async (organizationId: string, name: string, now: Date): Promise<Channel> => {
-		const rows: Row[] = await db('channels')
+		const rows: Channel[] = await db('channels')
 			.insert({id: randomUUID(), organization_id: organizationId, name, created_at: now})
-			.returning('*')
+			.returning(columns.list)
 			.catch(nameTaken(name));
-		return toChannel(onlyRow(rows));
+		return onlyRow(rows);
 	},
 
 	/** Renames a channel of that id, and its label on links and templates. @throws 409 where the name is in use. */
 	rename: async (organizationId: string, {id, from, to}: {id: string; from: string; to: string}, now: Date) => {
 		const own = {organization_id: organizationId};
-		const rows: Row[] = await db('channels')
+		const rows: Channel[] = await db('channels')
 			.where({...own, id})
 			.update({name: to})
-			.returning('*')
+			.returning(columns.list)
 			.catch(nameTaken(to));
 		await db('links')
 			.where({...own, channel: from})
@@ -82,12 +79,15 @@ export const createChannelStore = (db: Db) => ({
 		await db('templates')
 			.where({...own, channel: from})
 			.update({channel: to, updated_at: now});
-		return toChannel(onlyRow(rows));
+		return onlyRow(rows);
 	},
 
 	/** The removed channel, or null where there was none. */
 	remove: async (organizationId: string, id: string): Promise<Channel | null> => {
-		const [row] = (await db('channels').where({organization_id: organizationId, id}).delete().returning('*')) as Row[];
-		return row === undefined ? null : toChannel(row);
+		const [removed]: Channel[] = await db('channels')
+			.where({organization_id: organizationId, id})
+			.delete()
+			.returning(columns.list);
+		return removed ?? null;
 	},
 });

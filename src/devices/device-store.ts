@@ -1,9 +1,10 @@
 import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
-/** What an app tells of its device. What it leaves out stays as it was. */
+/** An app's facts about its device. A fact that is left out stays as it was. */
 export type DeviceFacts = {
 	platform?: string | null | undefined;
 	osVersion?: string | null | undefined;
@@ -24,8 +25,8 @@ export type DeviceRegistration = {
 	matchedLinkId?: string;
 };
 
-/** What is told now and then; what is not told stays. */
-const toldColumns = [
+/** Columns that keep their value where a registration has none. */
+const optionalColumns = [
 	'platform',
 	'os_version',
 	'device_model',
@@ -38,9 +39,9 @@ const toldColumns = [
 	'matched_at',
 ] as const;
 
-const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...toldColumns];
+const columns = ['id', 'organization_id', 'device_id', 'first_seen_at', 'last_seen_at', 'by_visit', ...optionalColumns];
 
-/** The row of `devices`, where it is a new one. */
+/** The row of a new device. */
 export const deviceRow = ({
 	organizationId,
 	deviceId,
@@ -67,13 +68,13 @@ export const deviceRow = ({
 	matched_at: matchedLinkId === undefined ? null : now,
 });
 
-/** Inserts a row that a parameter holds as JSON, or adds what it tells to the one that there is. */
+/** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */
 export const insertDeviceSql = (row: string, where = ''): string => `
 	INSERT INTO devices (${columns.join(', ')})
 	SELECT ${columns.join(', ')} FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
 		by_visit = devices.by_visit AND excluded.by_visit,
-		${toldColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
+		${optionalColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
 
 const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
 
@@ -83,49 +84,34 @@ export const registerDevice = async (db: Db, registration: DeviceRegistration): 
 	return row?.is_new ?? false;
 };
 
-export type DeviceRow = {
+/** A device as the API shows it. */
+export type DeviceJson = {
 	id: string;
-	device_id: string;
+	deviceId: string;
 	platform: string | null;
-	os_version: string | null;
-	device_model: string | null;
-	app_version: string | null;
-	sdk_version: string | null;
+	osVersion: string | null;
+	deviceModel: string | null;
+	appVersion: string | null;
+	sdkVersion: string | null;
 	language: string | null;
 	timezone: string | null;
-	session_id: string | null;
-	external_user_id: string | null;
+	sessionId: string | null;
+	externalUserId: string | null;
 	traits: Record<string, unknown> | null;
-	matched_link_id: string | null;
-	matched_at: Date | null;
-	first_seen_at: Date;
-	last_seen_at: Date;
+	matchedLinkId: string | null;
+	matchedAt: Date | null;
+	firstSeenAt: Date;
+	lastSeenAt: Date;
 };
 
-/** A device as the API shows it. */
-export const deviceJson = (row: DeviceRow) => ({
-	id: row.id,
-	deviceId: row.device_id,
-	platform: row.platform,
-	osVersion: row.os_version,
-	deviceModel: row.device_model,
-	appVersion: row.app_version,
-	sdkVersion: row.sdk_version,
-	language: row.language,
-	timezone: row.timezone,
-	sessionId: row.session_id,
-	externalUserId: row.external_user_id,
-	traits: row.traits,
-	matchedLinkId: row.matched_link_id,
-	matchedAt: row.matched_at,
-	firstSeenAt: row.first_seen_at,
-	lastSeenAt: row.last_seen_at,
-});
+export const deviceColumns: Columns<DeviceJson> = columnsOf(
+	'id, device_id, platform, os_version, device_model, app_version, sdk_version, language, timezone, session_id, external_user_id, traits, matched_link_id, matched_at, first_seen_at, last_seen_at',
+);
 
-export type DeviceJson = ReturnType<typeof deviceJson>;
-
-/** An organization's devices, the newest first; being seen again moves none. */
-export const listDevices = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<DeviceJson>> => {
-	const all = db('devices').where({organization_id: organizationId});
-	return readPage(all, query, 'first_seen_at DESC, id DESC', deviceJson);
-};
+/** An organization's devices by their first sight, newest first. */
+export const listDevices = (db: Db, organizationId: string, query: PageQuery): Promise<Page<DeviceJson>> =>
+	readPage(
+		db('devices').where({organization_id: organizationId}).select(deviceColumns.list),
+		query,
+		'first_seen_at DESC, id DESC',
+	);

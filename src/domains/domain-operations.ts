@@ -2,12 +2,7 @@ import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
 import {domainNotFound, domainNotVerified, organizationNotFound, validationFailed} from '../errors.ts';
-import {
-	createOrganizationStore,
-	type Organization,
-	type OrganizationRow,
-	toOrganization,
-} from '../organizations/organization-store.ts';
+import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
@@ -39,12 +34,11 @@ export const withDomains = <T>(
 ): Promise<T> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
-		const [row] = (await trx('organizations').where({id}).forNoKeyUpdate()) as OrganizationRow[];
-		if (row === undefined) {
+		const organization = await createOrganizationStore(trx).lock(id);
+		if (organization === null) {
 			throw organizationNotFound();
 		}
 
-		const organization = toOrganization(row);
 		return work({
 			trx,
 			now,

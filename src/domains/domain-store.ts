@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
@@ -6,25 +7,7 @@ import type {OrganizationStatus} from '../organizations/organization-store.ts';
 import type {Entitled} from '../plans/entitlements.ts';
 import type {Domain, DomainStatus} from './domain.ts';
 
-type Row = {
-	id: string;
-	organization_id: string | null;
-	hostname: string | null;
-	status: DomainStatus;
-	verification_token: string | null;
-	created_at: Date;
-};
-
-const toDomain = (row: Row): Domain => ({
-	id: row.id,
-	organizationId: row.organization_id,
-	hostname: row.hostname,
-	status: row.status,
-	verificationToken: row.verification_token,
-	createdAt: row.created_at,
-});
-
-const firstDomain = ([row]: Row[]): Domain | null => (row === undefined ? null : toDomain(row));
+const columns: Columns<Domain> = columnsOf('id, organization_id, hostname, status, verification_token, created_at');
 
 /** A VERIFIED custom domain with its organization, whose plan decides whether it serves. */
 export type VerifiedDomain = Entitled & {
@@ -33,20 +16,18 @@ export type VerifiedDomain = Entitled & {
 	organizationStatus: OrganizationStatus;
 };
 
-/** The custom domain that is VERIFIED under a host name (as `normalHostname` writes it), whoever's it is. */
-export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> => {
-	const rows: VerifiedDomain[] = await db('domains')
+/** The VERIFIED custom domain of a host name (as `normalHostname` writes it), of any organization. */
+export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> =>
+	(await db('domains')
 		.join('organizations', 'organizations.id', 'domains.organization_id')
 		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
-		.select({
+		.first({
 			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
 			organizationStatus: 'organizations.status',
 			plan: 'organizations.plan',
 			entitledUntil: 'organizations.entitled_until',
-		});
-	return rows[0] ?? null;
-};
+		})) ?? null;
 
 /** The id of the shared link domain, which the migrations made. */
 export const sharedDomainId = async (db: Db): Promise<string> => {
@@ -56,19 +37,17 @@ export const sharedDomainId = async (db: Db): Promise<string> => {
 
 /** The domain, if the organization's links may be on it: the shared one, or one of its own that is VERIFIED. */
 export const findUsableDomain = async (db: Db, organizationId: string, domainId: string): Promise<Domain | null> =>
-	firstDomain(
-		await db('domains')
-			.where({id: domainId, status: 'VERIFIED'})
-			.andWhere((owner) => owner.whereNull('organization_id').orWhere({organization_id: organizationId}))
-			.select('*'),
-	);
+	(await db('domains')
+		.where({id: domainId, status: 'VERIFIED'})
+		.andWhere((owner) => owner.whereNull('organization_id').orWhere({organization_id: organizationId}))
+		.first(columns.list)) ?? null;
 
-/** The number only has to differ from other advisory locks of ours. */
+/** The number only has to differ from our other advisory locks. */
 const HOSTNAME_LOCK = 7_340_112;
 
 /**
- * What is decided about a host name for every organization. Whoever adds, verifies, approves or rejects a name holds it
- * until the transaction ends, so that none of them misses what another one decides.
+ * Decisions about a host name for every organization. Whoever adds, verifies, approves or rejects a name holds it
+ * until the transaction ends, so that none of them misses another's decision.
  */
 export const createHostnameRulings = (trx: Db) => ({
 	hold: async (hostname: string): Promise<void> => {
@@ -106,9 +85,11 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 	return {
 		/** The organization's own domains, newest first, and the shared one after them. */
-		list: async ({page, limit}: PageQuery): Promise<Page<Domain>> => {
-			const all = db('domains').where((owner) => owner.where(own).orWhereNull('organization_id'));
-			return readPage(all, {page, limit}, 'organization_id IS NULL, created_at DESC, id DESC', toDomain);
+		list: (page: PageQuery): Promise<Page<Domain>> => {
+			const all = db('domains')
+				.where((owner) => owner.where(own).orWhereNull('organization_id'))
+				.select(columns.list);
+			return readPage(all, page, 'organization_id IS NULL, created_at DESC, id DESC');
 		},
 
 		count: async (): Promise<number> => {
@@ -123,15 +104,20 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 				.first('id')) !== undefined,
 
 		/** One of the organization's own. */
-		find: async (id: string): Promise<Domain | null> => firstDomain(await db('domains').where({...own, id})),
+		find: async (id: string): Promise<Domain | null> =>
+			(await db('domains')
+				.where({...own, id})
+				.first(columns.list)) ?? null,
 
 		/**
 		 * As `find`, and nobody else changes it until the transaction ends. `referrers: 'wait'` also lets no link be
 		 * put on it meanwhile.
 		 */
 		lock: async (id: string, {referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {}): Promise<Domain | null> => {
-			const query = db('domains').where({...own, id});
-			return firstDomain(await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate()));
+			const query = db('domains')
+				.where({...own, id})
+				.first(columns.list);
+			return (await (referrers === 'wait' ? query.forUpdate() : query.forNoKeyUpdate())) ?? null;
 		},
 
 		/** A domain, PENDING at first. @throws 409 where the organization has it, or it is VERIFIED for another one. */
@@ -140,12 +126,12 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			now: Date,
 		): Promise<Domain> => {
 			const {rows} = await db
-				.raw<{rows: Row[]}>(
+				.raw<{rows: Domain[]}>(
 					`INSERT INTO domains
 						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
 					SELECT :id, :organizationId, :hostname, :status, :token, :now, :now
 					WHERE NOT EXISTS (SELECT FROM domains WHERE hostname = :hostname AND status = 'VERIFIED')
-					RETURNING *`,
+					RETURNING ${columns.sql('domains')}`,
 					{...domain, id: randomUUID(), organizationId, now},
 				)
 				.catch((error: unknown) => {
@@ -153,8 +139,8 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 						domains_organization_id_hostname_key: () => domainTaken(domain.hostname),
 					});
 				});
-			const inserted = firstDomain(rows);
-			if (inserted === null) {
+			const [inserted] = rows;
+			if (inserted === undefined) {
 				throw domainTaken(domain.hostname);
 			}
 
@@ -163,14 +149,14 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
 		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<Domain> => {
-			const rows: Row[] = await db('domains')
+			const rows: Domain[] = await db('domains')
 				.where({...own, id})
 				.update({status, verified_at: status === 'VERIFIED' ? now : null, updated_at: now})
-				.returning('*')
+				.returning(columns.list)
 				.catch((error: unknown) => {
 					throw translateViolation(error, {domains_verified_hostname_key: () => domainTaken(hostname ?? '')});
 				});
-			return toDomain(onlyRow(rows));
+			return onlyRow(rows);
 		},
 
 		/** Puts the links of a domain on another one. @returns how many. */

@@ -1,6 +1,5 @@
 import type {Services} from '../services.ts';
-import {createDeliveryStore} from './delivery-store.ts';
-import {createIdentityEventStore} from './identity-event-store.ts';
+import {createDeliveryStore, createIdentityEventStore} from './identity-event-store.ts';
 import {createMembershipStore} from './membership-store.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 

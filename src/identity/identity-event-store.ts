@@ -1,48 +1,43 @@
 import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {Delivery} from './delivery.ts';
 
 export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 
-/** What became of an event, and in one sentence why. */
+/** The outcome of an event, and in one sentence why. */
 export type IdentityVerdict = {outcome: IdentityOutcome; reason: string};
 
-type Row = {
+/** As an operator reads it: without the payload. */
+type EventJson = {
 	id: string;
-	event_key: string;
+	eventKey: string;
 	type: string;
 	outcome: IdentityOutcome;
 	reason: string;
-	payload: unknown;
 	deliveries: number;
-	received_at: Date;
-	processed_at: Date;
+	receivedAt: Date;
+	processedAt: Date;
 };
 
-export type IdentityEvent = IdentityVerdict & {id: string; delivery: Delivery; json: ReturnType<typeof toJson>};
+const columns: Columns<EventJson> = columnsOf(
+	'id, event_key, type, outcome, reason, deliveries, received_at, processed_at',
+);
 
-/** As an operator reads it, and as the ledger of the gateways is read: without the payload. */
-const toJson = (row: Row) => ({
-	id: row.id,
-	eventKey: row.event_key,
-	type: row.type,
-	outcome: row.outcome,
-	reason: row.reason,
-	deliveries: row.deliveries,
-	receivedAt: row.received_at,
-	processedAt: row.processed_at,
+type Row = EventJson & {payload: unknown};
+
+export type IdentityEvent = IdentityVerdict & {id: string; delivery: Delivery; json: EventJson};
+
+const toEvent = ({payload, ...json}: Row): IdentityEvent => ({
+	id: json.id,
+	outcome: json.outcome,
+	reason: json.reason,
+	delivery: {id: json.eventKey, type: json.type, data: payload, at: null},
+	json,
 });
 
-const toEvent = (row: Row): IdentityEvent => ({
-	id: row.id,
-	outcome: row.outcome,
-	reason: row.reason,
-	delivery: {id: row.event_key, type: row.type, data: row.payload, at: null},
-	json: toJson(row),
-});
-
-/** The statements on what the identity provider sent. It is the operator's, so no tenant is named. */
+/** The statements on the identity provider's events. They are the operator's, so no organization is named. */
 export const createIdentityEventStore = (db: Db) => ({
 	/** Notes a verified delivery, or counts another one of an event that is known. FAILED until it is settled. */
 	note: async ({id: eventKey, type, data}: Delivery, now: Date): Promise<IdentityEvent> => {
@@ -50,13 +45,13 @@ export const createIdentityEventStore = (db: Db) => ({
 			`INSERT INTO identity_events (id, event_key, type, outcome, reason, payload, received_at, processed_at)
 			VALUES (:id, :eventKey, :type, 'FAILED', 'It was not applied to its end', CAST(:payload AS json), :now, :now)
 			ON CONFLICT (event_key) DO UPDATE SET deliveries = identity_events.deliveries + 1
-			RETURNING *`,
+			RETURNING ${columns.sql('identity_events')}, payload`,
 			{id: randomUUID(), eventKey, type: type.replaceAll('\0', ''), payload: JSON.stringify(data ?? null), now},
 		);
 		return toEvent(onlyRow(rows));
 	},
 
-	/** Writes down what became of it. What was applied stays so, whatever another delivery at once came to. */
+	/** Stores the outcome. An event that was applied stays so, whatever the outcome of a concurrent delivery. */
 	settle: async (id: string, {outcome, reason}: IdentityVerdict, now: Date): Promise<void> => {
 		await db('identity_events')
 			.where({id})
@@ -69,17 +64,44 @@ export const createIdentityEventStore = (db: Db) => ({
 	},
 
 	find: async (id: string): Promise<IdentityEvent | null> => {
-		const [row] = (await db('identity_events').where({id})) as Row[];
+		const row: Row | undefined = await db('identity_events')
+			.where({id})
+			.first([...columns.list, 'payload']);
 		return row === undefined ? null : toEvent(row);
 	},
 
-	list: ({page, limit, outcome}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<ReturnType<typeof toJson>>> =>
+	list: ({outcome, ...page}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<EventJson>> =>
 		readPage(
-			db('identity_events').where(outcome === undefined ? {} : {outcome}),
-			{page, limit},
+			db('identity_events')
+				.where(outcome === undefined ? {} : {outcome})
+				.select(columns.list),
+			page,
 			'received_at DESC, id DESC',
-			toJson,
 		),
 
 	forgetOlderThan: (then: Date): Promise<number> => db('identity_events').where('received_at', '<', then).delete(),
+});
+
+/** The statements on deliveries of the identity provider, by their `svix-id`. */
+export const createDeliveryStore = (db: Db) => ({
+	isKnown: async (id: string): Promise<boolean> =>
+		(await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).select('provider')).length > 0,
+
+	/** @returns whether this is the first time. It counts once the transaction is committed. */
+	add: async (id: string, now: Date): Promise<boolean> => {
+		const added = await db('webhook_deliveries')
+			.insert({provider: 'identity', delivery_id: id, received_at: now})
+			.onConflict()
+			.ignore()
+			.returning('delivery_id');
+		return added.length > 0;
+	},
+
+	/** Lets a delivery be applied once more. */
+	forget: async (id: string): Promise<void> => {
+		await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).delete();
+	},
+
+	/** Forgets deliveries of every provider. */
+	forgetOlderThan: (then: Date): Promise<number> => db('webhook_deliveries').where('received_at', '<', then).delete(),
 });

@@ -1,29 +1,20 @@
+import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, inTransaction, violatedConstraint} from '../db/db.ts';
-import {
-	createOrganizationStore,
-	type Organization,
-	type OrganizationRow,
-	toOrganization,
-} from '../organizations/organization-store.ts';
+import {createOrganizationStore, type Organization, organizationColumns} from '../organizations/organization-store.ts';
 import type {ProviderOrganization} from './provider-payloads.ts';
 
-/** A mirrored organization with what is known of its record at the provider. */
-export type MirroredOrganization = Organization & {
+type ProviderRecord = {
 	providerName: string | null;
-	/** Null where only a membership told of it. */
+	/** Null where it is known from a membership alone. */
 	providerUpdatedAt: Date | null;
-	/** Whether its name is another organization's too. */
+	/** Whether another organization has the same name. */
 	sharesName: boolean;
 };
 
-type Row = OrganizationRow & {provider_name: string | null; provider_updated_at: Date | null; shares_name: boolean};
+/** A mirrored organization with the provider's record of it, as far as it is known. */
+export type MirroredOrganization = Organization & ProviderRecord;
 
-const toMirrored = (row: Row): MirroredOrganization => ({
-	...toOrganization(row),
-	providerName: row.provider_name,
-	providerUpdatedAt: row.provider_updated_at,
-	sharesName: row.shares_name,
-});
+const recordColumns: Columns<ProviderRecord> = columnsOf('provider_name, provider_updated_at, shares_name');
 
 const isNameInUse = (error: unknown): boolean => violatedConstraint(error) === 'organizations_name_key';
 
@@ -34,10 +25,11 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 
 	return {
 		/** The row stays as it is until the transaction ends. */
-		lock: async (clerkOrgId: string): Promise<MirroredOrganization | null> => {
-			const [row] = (await trx('organizations').where({clerk_org_id: clerkOrgId}).forNoKeyUpdate()) as Row[];
-			return row === undefined ? null : toMirrored(row);
-		},
+		lock: async (clerkOrgId: string): Promise<MirroredOrganization | null> =>
+			(await trx('organizations')
+				.where({clerk_org_id: clerkOrgId})
+				.forNoKeyUpdate()
+				.first([...organizationColumns.list, ...recordColumns.list])) ?? null,
 
 		/** @throws 409 where the name is in use, unless it may be shared. */
 		insert: async (
@@ -67,7 +59,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 			try {
 				return await attempt((savepoint) => insert(savepoint, false));
 			} catch (error) {
-				// The store has made a 409 of it.
+				// The store has translated the violation into a 409.
 				if ((error as {status?: unknown}).status !== 409) {
 					throw error;
 				}
@@ -104,7 +96,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				.insert({organization_id: id, clerk_user_id: clerkUserId, email, since})
 				.onConflict(['organization_id', 'clerk_user_id'])
 				.merge({
-					// The earliest stay counts, with its address: it is the same whichever was told of first.
+					// The earliest stay counts, with its address: the result does not depend on the order of events.
 					email: trx.raw(
 						`CASE WHEN organization_owners.email IS NULL OR (excluded.email IS NOT NULL
 							AND excluded.since < organization_owners.since)
@@ -114,7 +106,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				});
 		},
 
-		/** The organizations that somebody came into as an owner. */
+		/** The organizations that somebody joined as an owner. */
 		ownedBy: (clerkUserId: string): Promise<string[]> =>
 			trx('organization_owners')
 				.where({clerk_user_id: clerkUserId})
@@ -122,7 +114,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				.pluck('organization_id'),
 
 		/**
-		 * Makes the first owner with an address the contact, unless somebody gave or took away another one here.
+		 * Makes the first owner with an address the contact, unless the contact was set or cleared here.
 		 * @returns the new contact, or null where nothing changed.
 		 */
 		fillContact: async (id: string, now: Date): Promise<string | null> => {
@@ -143,8 +135,6 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 			return rows[0]?.contact_email ?? null;
 		},
 
-		remove: async (id: string): Promise<void> => {
-			await createOrganizationStore(trx).remove(id);
-		},
+		remove: createOrganizationStore(trx).remove,
 	};
 };

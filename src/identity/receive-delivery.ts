@@ -2,8 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {HttpError, identityEventNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
-import {createDeliveryStore} from './delivery-store.ts';
-import {createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
+import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
 import {applyDelivery} from './provider-events.ts';
 
 /** What kept it from being applied; what only our log should tell stays there. */

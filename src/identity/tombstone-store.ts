@@ -1,7 +1,7 @@
 import type {Db} from '../db/db.ts';
 import type {EndedMembership, ProviderMembership} from './provider-payloads.ts';
 
-/** The statements on what the provider deleted. Ids are the provider's. */
+/** The statements on deletions by the provider. Ids are the provider's. */
 export const createTombstoneStore = (trx: Db) => {
 	const isThere = async (kind: 'organization' | 'discarded', id: string): Promise<boolean> =>
 		(await trx('identity_tombstones').where({kind, provider_id: id}).select('kind')).length > 0;
@@ -35,8 +35,8 @@ export const createTombstoneStore = (trx: Db) => {
 		},
 
 		/**
-		 * Whether a membership has ended: it was deleted itself, or a later one of the same person there was, because
-		 * nobody has two at a time. One of another id, or created later than the deleted one, is a new one.
+		 * Whether a membership has ended: it was deleted, or a later one of the same person there was deleted, because
+		 * nobody has two at a time. Another id, or a later creation than the deleted one's, makes it a new one.
 		 */
 		hasMembershipEnded: async ({id, organizationId, userId, createdAt}: ProviderMembership): Promise<boolean> => {
 			const {rows} = await trx.raw<{rows: unknown[]}>(

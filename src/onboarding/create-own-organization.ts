@@ -1,3 +1,4 @@
+import {findOwnOrganization} from '../auth/access-store.ts';
 import {withLease} from '../db/lease.ts';
 import {alreadyInOrganization, providerUnavailable} from '../errors.ts';
 import {inMirror} from '../identity/mirror.ts';
@@ -8,7 +9,6 @@ import type {ProviderMembership, ProviderOrganization, ProviderUser} from '../id
 import {isUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {findOwnOrganization} from './own-organization-store.ts';
 import {
 	type Founding,
 	giveUp,

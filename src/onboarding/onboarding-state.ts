@@ -1,5 +1,6 @@
 import {findAppConfig} from '../app-config/app-config-store.ts';
 import type {Caller} from '../audit/audit-log.ts';
+import {findOwnOrganization} from '../auth/access-store.ts';
 import {requireAccess} from '../auth/organization-access.ts';
 import type {Session} from '../auth/session.ts';
 import {organizationNotActive} from '../errors.ts';
@@ -7,7 +8,6 @@ import {countLinks} from '../links/link-store.ts';
 import {type Organization, organizationJson} from '../organizations/organization-store.ts';
 import {planOf} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
-import {findOwnOrganization} from './own-organization-store.ts';
 
 /** Whoever signed in, and as whom audit records name them. */
 export type SignedIn = {session: Session; by: Caller};

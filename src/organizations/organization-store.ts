@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
-import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
+import {type Db, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNameTaken} from '../errors.ts';
 import {isUuid} from '../uuid.ts';
@@ -21,31 +22,9 @@ export type Organization = {
 	createdAt: Date;
 };
 
-export type OrganizationRow = {
-	id: string;
-	clerk_org_id: string | null;
-	org_key: string;
-	name: string;
-	status: OrganizationStatus;
-	plan: string | null;
-	entitled_until: Date | null;
-	contact_email: string | null;
-	default_domain_id: string | null;
-	created_at: Date;
-};
-
-export const toOrganization = (row: OrganizationRow): Organization => ({
-	id: row.id,
-	clerkOrgId: row.clerk_org_id,
-	orgKey: row.org_key,
-	name: row.name,
-	status: row.status,
-	plan: row.plan,
-	entitledUntil: row.entitled_until,
-	contactEmail: row.contact_email,
-	defaultDomainId: row.default_domain_id,
-	createdAt: row.created_at,
-});
+export const organizationColumns: Columns<Organization> = columnsOf(
+	'id, clerk_org_id, org_key, name, status, plan, entitled_until, contact_email, default_domain_id, created_at',
+);
 
 /** An organization as the API shows it (contract/portal 1). */
 export const organizationJson = (organization: Organization) => ({
@@ -58,49 +37,29 @@ export const organizationJson = (organization: Organization) => ({
 	createdAt: organization.createdAt,
 });
 
-export type OrganizationChanges = {
-	name?: string;
-	contactEmail?: string | null;
-	status?: OrganizationStatus;
-	plan?: string | null;
-	entitledUntil?: Date | null;
-	defaultDomainId?: string | null;
-};
-
-const toColumns = (changes: OrganizationChanges): Record<string, unknown> => ({
-	...(changes.name === undefined ? {} : {name: changes.name}),
-	...(changes.contactEmail === undefined ? {} : {contact_email: changes.contactEmail}),
-	...(changes.status === undefined ? {} : {status: changes.status}),
-	...(changes.plan === undefined ? {} : {plan: changes.plan}),
-	...(changes.entitledUntil === undefined ? {} : {entitled_until: changes.entitledUntil}),
-	...(changes.defaultDomainId === undefined ? {} : {default_domain_id: changes.defaultDomainId}),
-});
+export type OrganizationChanges = Partial<
+	Pick<Organization, 'name' | 'contactEmail' | 'status' | 'plan' | 'entitledUntil' | 'defaultDomainId'>
+>;
 
 /** The statements on organizations, over a pool or a transaction. */
 export const createOrganizationStore = (db: Db) => {
-	const first = async (where: Record<string, unknown>): Promise<Organization | null> => {
-		const [row] = (await db('organizations').where(where).limit(1)) as OrganizationRow[];
-		return row === undefined ? null : toOrganization(row);
-	};
+	const first = async (where: Record<string, unknown>): Promise<Organization | null> =>
+		(await db('organizations').where(where).first(organizationColumns.list)) ?? null;
 
 	return {
 		findById: (id: string) => first({id}),
 
 		/** As `findById`; its own columns stay what they are until the transaction ends. */
-		lock: async (id: string): Promise<Organization | null> => {
-			const [row] = (await db('organizations').where({id}).forNoKeyUpdate()) as OrganizationRow[];
-			return row === undefined ? null : toOrganization(row);
-		},
+		lock: async (id: string): Promise<Organization | null> =>
+			(await db('organizations').where({id}).forNoKeyUpdate().first(organizationColumns.list)) ?? null,
 
-		findByOrgKey: (orgKey: string) => first({org_key: orgKey}),
-
-		/** By what an operator calls it: the UUID or the orgKey (contract/admin 1). */
+		/** By its UUID or its orgKey (contract/admin 1). */
 		findByReference: (reference: string): Promise<Organization | null> =>
 			isUuid(reference) ? first({id: reference}) : first({org_key: reference}),
 
 		/**
 		 * A new, active organization with an orgKey of its own.
-		 * @param mirrored columns of what is mirrored from the identity provider.
+		 * @param mirrored columns that mirror the identity provider's record.
 		 * @throws 409 where the name is in use (without case).
 		 */
 		insert: async (
@@ -109,7 +68,7 @@ export const createOrganizationStore = (db: Db) => {
 			mirrored: Record<string, unknown> = {},
 		): Promise<Organization> => {
 			for (;;) {
-				const rows: OrganizationRow[] = await db('organizations')
+				const [inserted]: Organization[] = await db('organizations')
 					.insert({
 						id: randomUUID(),
 						org_key: generateOrgKey(),
@@ -121,20 +80,20 @@ export const createOrganizationStore = (db: Db) => {
 					})
 					.onConflict('org_key')
 					.ignore()
-					.returning('*')
+					.returning(organizationColumns.list)
 					.catch((error: unknown) => {
 						throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(organization.name)});
 					});
 				// No row: another organization has that orgKey, or had it and was deleted, so the next one is tried.
-				if (rows.length > 0) {
-					return toOrganization(onlyRow(rows));
+				if (inserted !== undefined) {
+					return inserted;
 				}
 			}
 		},
 
 		/** The changed organization, or null without one. @throws 409 where the name is in use. */
 		update: async (id: string, changes: OrganizationChanges, now: Date): Promise<Organization | null> => {
-			const [row] = (await db('organizations')
+			const [changed]: Organization[] = await db('organizations')
 				.where({id})
 				.update({
 					...toColumns(changes),
@@ -144,14 +103,14 @@ export const createOrganizationStore = (db: Db) => {
 						? {}
 						: {shares_name: db.raw('shares_name AND lower(name) = lower(?)', [changes.name])}),
 				})
-				.returning('*')
+				.returning(organizationColumns.list)
 				.catch((error: unknown) => {
 					throw translateViolation(error, {organizations_name_key: () => organizationNameTaken(changes.name ?? '')});
-				})) as OrganizationRow[];
-			return row === undefined ? null : toOrganization(row);
+				});
+			return changed ?? null;
 		},
 
-		/** Keeps what an organization is called at the provider since our own call, so that its event is no news. */
+		/** Stores the name that our own call has set at the provider, so that the event of that call changes nothing. */
 		noteProviderName: async (id: string, {name, updatedAt}: {name: string; updatedAt: Date}): Promise<void> => {
 			await db('organizations')
 				.where({id})
@@ -162,13 +121,15 @@ export const createOrganizationStore = (db: Db) => {
 		/** Removes the organization and, by the constraints, all that is its own. @returns whether there was one. */
 		remove: async (id: string): Promise<boolean> => (await db('organizations').where({id}).delete()) > 0,
 
-		list: async ({page, limit, q}: PageQuery & {q?: string}): Promise<Page<Organization>> => {
-			const all = db('organizations').modify((query) => {
-				if (q !== undefined) {
-					query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
-				}
-			});
-			return readPage(all, {page, limit}, 'created_at DESC, id DESC', toOrganization);
+		list: ({q, ...page}: PageQuery & {q?: string}): Promise<Page<Organization>> => {
+			const all = db('organizations')
+				.select(organizationColumns.list)
+				.modify((query) => {
+					if (q !== undefined) {
+						query.where((either) => either.whereRaw('strpos(lower(name), lower(?)) > 0', [q]).orWhere({org_key: q}));
+					}
+				});
+			return readPage(all, page, 'created_at DESC, id DESC');
 		},
 	};
 };

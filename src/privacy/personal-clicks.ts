@@ -1,7 +1,7 @@
 import {clicksInFull} from '../clicks/click-context.ts';
 
 /**
- * The match clicks that a subject's devices claimed, and what the same browser left beside them. A day after a match the
+ * The match clicks that a subject's devices claimed, and the others of the same browser. A day after a match the
  * device's hash is gone (`match/forget-matches.ts`), in two weeks its secret; then its attempt, which was made at the
  * same moment, leads there.
  */
@@ -18,71 +18,61 @@ export const matchClicksOfSubject = `WITH claimed AS (
 	SELECT * FROM match_clicks WHERE organization_id = :organizationId
 		AND (id IN (SELECT id FROM claimed) OR visitor IN (SELECT visitor FROM claimed WHERE visitor IS NOT NULL))`;
 
-/** With what the click's own row says; that may be of a month whose clicks have been dropped. */
-export const clicksOfSubject = `SELECT own.*, clicks.channel, clicks.os, clicks.os_version, clicks.browser,
-		clicks.device_model AS click_device_model, clicks.language AS click_language, clicks.timezone AS click_timezone,
-		clicks.referrer_host, clicks.country
+/**
+ * With the columns of the click's own row, which may be of a month whose clicks have been dropped. `id` is that of the open
+ * match. Addresses, cookies and device ids are stored as hashes alone.
+ */
+export const clicksOfSubject = `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
+		own.link_id AS "linkId", clicks.channel, own.platform, clicks.os, clicks.os_version AS "osVersion", clicks.browser,
+		clicks.device_model AS "deviceModel", clicks.language, clicks.timezone, clicks.referrer_host AS "referrerHost",
+		clicks.country, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
+		own.timezone AS "signalTimezone", own.signals_at AS "signalsAt", encode(own.ip_key, 'hex') AS "addressHash",
+		encode(own.net_key, 'hex') AS "networkHash", encode(own.visitor, 'hex') AS "visitorHash",
+		encode(own.consumed_by, 'hex') AS "deviceHash", own.expires_at AS "matchableUntil",
+		own.consumed_at AS "claimedAt", own.consumed_method AS "matchMethod",
+		own.consumed_confidence AS "matchConfidence", own.consumed_score AS score
 	FROM (${matchClicksOfSubject}) AS own
 	LEFT JOIN ${clicksInFull} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
 
-export type PersonalClickRow = {
+/** `signals`: what the page reported for the match, until it is forgotten. */
+export type PersonalClick = {
 	id: string;
-	click_id: string;
-	link_id: string;
-	created_at: Date;
-	expires_at: Date;
+	clickId: string;
+	clickedAt: Date;
+	linkId: string;
+	channel: string | null;
 	platform: string | null;
 	os: string | null;
-	os_version: string | null;
+	osVersion: string | null;
 	browser: string | null;
-	channel: string | null;
-	referrer_host: string | null;
-	country: string | null;
-	click_device_model: string | null;
-	click_language: string | null;
-	click_timezone: string | null;
-	device_model: string | null;
+	deviceModel: string | null;
 	language: string | null;
 	timezone: string | null;
-	signals_at: Date | null;
-	ip_key: Buffer | null;
-	net_key: Buffer | null;
-	visitor: Buffer | null;
-	consumed_by: Buffer | null;
-	consumed_at: Date | null;
-	consumed_method: string | null;
-	consumed_confidence: string | null;
-	consumed_score: number | null;
+	referrerHost: string | null;
+	country: string | null;
+	addressHash: string | null;
+	networkHash: string | null;
+	visitorHash: string | null;
+	deviceHash: string | null;
+	matchableUntil: Date;
+	claimedAt: Date | null;
+	matchMethod: string | null;
+	matchConfidence: string | null;
+	score: number | null;
+	signals: {deviceModel: string | null; language: string | null; timezone: string | null; at: Date | null};
 };
 
-const hex = (hash: Buffer | null): string | null => hash?.toString('hex') ?? null;
+export type PersonalClickRow = Omit<PersonalClick, 'signals'> & {
+	signalDeviceModel: string | null;
+	signalLanguage: string | null;
+	signalTimezone: string | null;
+	signalsAt: Date | null;
+};
 
-/** `id` is that of the open match, `clickId` the click's. Addresses, cookies and device ids are stored as hashes alone. */
-export const personalClickJson = (row: PersonalClickRow) => ({
-	id: row.id,
-	clickId: row.click_id,
-	clickedAt: row.created_at,
-	linkId: row.link_id,
-	channel: row.channel,
-	platform: row.platform,
-	os: row.os,
-	osVersion: row.os_version,
-	browser: row.browser,
-	deviceModel: row.click_device_model,
-	language: row.click_language,
-	timezone: row.click_timezone,
-	referrerHost: row.referrer_host,
-	country: row.country,
-	/** What the page told for the match, until it is forgotten. */
-	signals: {deviceModel: row.device_model, language: row.language, timezone: row.timezone, at: row.signals_at},
-	addressHash: hex(row.ip_key),
-	networkHash: hex(row.net_key),
-	visitorHash: hex(row.visitor),
-	deviceHash: hex(row.consumed_by),
-	matchableUntil: row.expires_at,
-	claimedAt: row.consumed_at,
-	matchMethod: row.consumed_method,
-	matchConfidence: row.consumed_confidence,
-	score: row.consumed_score,
-});
-export type PersonalClick = ReturnType<typeof personalClickJson>;
+export const personalClickJson = ({
+	signalDeviceModel: deviceModel,
+	signalLanguage: language,
+	signalTimezone: timezone,
+	signalsAt: at,
+	...click
+}: PersonalClickRow): PersonalClick => ({...click, signals: {deviceModel, language, timezone, at}});

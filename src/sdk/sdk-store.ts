@@ -1,3 +1,4 @@
+import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
@@ -5,7 +6,7 @@ import {linkNotFound, unknownDevice} from '../errors.ts';
 
 type Identity = {externalUserId: string; traits: Record<string, unknown> | null};
 
-/** Says who uses a device, or, with null, that nobody is known to. @throws 404 for an unknown device. */
+/** Sets the user of a device; null: no known user. @throws 404 for an unknown device. */
 export const setIdentity = async (
 	db: Db,
 	{organizationId, deviceId, now}: {organizationId: string; deviceId: string; now: Date},
@@ -37,13 +38,14 @@ export type AppEvent = {
 	receivedAt: Date;
 };
 
-/** Events as JSON, told apart by their ids. A device that is being erased is not waited for, but left out. */
+/** `$1` is the events as JSON. It skips devices that are being erased, and waits for none. */
 const insertMany: Prepared = {
 	name: 'insert events',
 	text: `WITH sent AS MATERIALIZED (
-			SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (id uuid, organization_id uuid, device_id text,
-				event_id text, event_name text, properties jsonb, link_id uuid, occurred_at timestamptz,
-				received_at timestamptz)) WITH ORDINALITY
+			SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (id uuid, "organizationId" uuid, "deviceId" text,
+				"eventId" text, "eventName" text, properties jsonb, "linkId" uuid, "occurredAt" timestamptz,
+				"receivedAt" timestamptz)) WITH ORDINALITY AS event (id, organization_id, device_id, event_id, event_name,
+				properties, link_id, occurred_at, received_at, ordinality)
 		), known AS MATERIALIZED (
 			SELECT sent.*, device.matched_link_id FROM sent CROSS JOIN LATERAL (
 				SELECT matched_link_id FROM devices
@@ -64,7 +66,7 @@ const insertMany: Prepared = {
 		SELECT id FROM known`,
 };
 
-/** In an order that all processes keep, so that none waits for another's `eventId` that waits for its own. */
+/** An order that all processes keep, so that no two wait for each other's `eventId`. */
 const inOrder = (one: AppEvent, other: AppEvent): number =>
 	one.organizationId === other.organizationId
 		? Number((one.eventId ?? '') > (other.eventId ?? '')) - Number((one.eventId ?? '') < (other.eventId ?? ''))
@@ -75,22 +77,12 @@ const inOrder = (one: AppEvent, other: AppEvent): number =>
 /**
  * Stores events with one statement. The devices stay until their events are there, so that whoever erases one finds its
  * events, too.
- * @returns the ids of those that are stored, or were before by their `eventId`; the others' device or link is not known,
- * or is just being erased. @throws what PostgreSQL refuses any of them for; then none is stored.
+ * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
+ * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
  */
 export const storeEvents = async (db: Db, events: readonly AppEvent[]): Promise<Set<string>> => {
-	const rows = events.toSorted(inOrder).map((event) => ({
-		id: event.id,
-		organization_id: event.organizationId,
-		device_id: event.deviceId,
-		event_id: event.eventId,
-		event_name: event.eventName,
-		properties: event.properties,
-		link_id: event.linkId,
-		occurred_at: event.occurredAt,
-		received_at: event.receivedAt,
-	}));
-	const stored = await runPrepared<{id: string}>(db, insertMany, [JSON.stringify(rows)]);
+	const sent = JSON.stringify(events.toSorted(inOrder));
+	const stored = await runPrepared<{id: string}>(db, insertMany, [sent]);
 	return new Set(stored.map(({id}) => id));
 };
 
@@ -138,34 +130,20 @@ export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
 	}
 };
 
-export type EventRow = {
-	id: string;
-	event_id: string | null;
-	event_name: string;
-	/** Null where it has been erased. */
-	device_id: string | null;
-	properties: Record<string, unknown>;
-	link_id: string | null;
-	occurred_at: Date;
-	received_at: Date;
-};
-
 /** An event as the API shows it. */
-export const eventJson = (row: EventRow) => ({
-	id: row.id,
-	eventId: row.event_id,
-	eventName: row.event_name,
-	deviceId: row.device_id,
-	properties: row.properties,
-	linkId: row.link_id,
-	occurredAt: row.occurred_at,
-	receivedAt: row.received_at,
-});
-
-export type EventJson = ReturnType<typeof eventJson>;
-
-/** An organization's events, those that happened last first. */
-export const listEvents = async (db: Db, organizationId: string, query: PageQuery): Promise<Page<EventJson>> => {
-	const all = db('events').where({organization_id: organizationId});
-	return readPage(all, query, 'occurred_at DESC, id DESC', eventJson);
+export type EventJson = Omit<AppEvent, 'organizationId' | 'deviceId'> & {
+	/** Null where it has been erased. */
+	deviceId: string | null;
 };
+
+export const eventColumns: Columns<EventJson> = columnsOf(
+	'id, event_id, event_name, device_id, properties, link_id, occurred_at, received_at',
+);
+
+/** An organization's events, the latest occurrence first. */
+export const listEvents = (db: Db, organizationId: string, query: PageQuery): Promise<Page<EventJson>> =>
+	readPage(
+		db('events').where({organization_id: organizationId}).select(eventColumns.list),
+		query,
+		'occurred_at DESC, id DESC',
+	);

@@ -1,29 +1,11 @@
-import type {StoredRole} from '../auth/roles.ts';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {Member} from './member.ts';
 
-type Row = {
-	user_id: string;
-	email: string | null;
-	name: string;
-	role: StoredRole;
-	joined_at: Date;
-	clerk_user_id: string | null;
-	clerk_membership_id: string | null;
-	provider_created_at: Date | null;
-};
-
-const toMember = (row: Row): Member => ({
-	userId: row.user_id,
-	email: row.email,
-	name: row.name,
-	role: row.role,
-	joinedAt: row.joined_at,
-	clerkUserId: row.clerk_user_id,
-	clerkMembershipId: row.clerk_membership_id,
-	providerCreatedAt: row.provider_created_at,
-});
+const columns: Columns<Member> = columnsOf(
+	'user_id, email, name, role, joined_at, clerk_user_id, clerk_membership_id, provider_created_at',
+);
 
 /** The statements on one organization's members, over a pool or a transaction. */
 export const createMemberStore = (db: Db, organizationId: string) => {
@@ -48,12 +30,10 @@ export const createMemberStore = (db: Db, organizationId: string) => {
 
 	return {
 		list: (query: PageQuery): Promise<Page<Member>> =>
-			readPage(members(), query, 'joined_at DESC, user_id DESC', toMember),
+			readPage(members().select(columns.list), query, 'joined_at DESC, user_id DESC'),
 
-		find: async (userId: string): Promise<Member | null> => {
-			const [row] = (await members().where({user_id: userId}).select('*')) as Row[];
-			return row === undefined ? null : toMember(row);
-		},
+		find: async (userId: string): Promise<Member | null> =>
+			(await members().where({user_id: userId}).first(columns.list)) ?? null,
 
 		/** @param email lower case. */
 		hasEmail: async (email: string): Promise<boolean> => (await members().where({email}).select('user_id')).length > 0,
