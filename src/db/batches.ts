@@ -4,19 +4,19 @@ type Given<Item, Result> = {
 	/** Most items of one batch. */
 	most: number;
 	/**
-	 * Does all of them with one statement. @returns for each in its place what came of it; undefined where that one was
-	 * left out. @throws where none was done.
+	 * Processes all items in one statement.
+	 * @returns the result of each item in order; undefined for items left out. @throws if none was processed.
 	 */
 	many: (items: readonly Item[]) => Promise<ReadonlyArray<Result | undefined>>;
-	/** Does one that was left out, or where none was done; what it is refused for, it is told here. */
+	/** Processes one item that was left out, or any item if the batch failed, and throws its own error. */
 	one: (item: Item) => Promise<Result>;
 };
 
 type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: (error: unknown) => void};
 
 /**
- * Has work that arrives together share a statement and its commit: what comes while one is under way goes with the next.
- * Nobody waits for a timer, and what comes by itself is done at once. What speaks against one fails no other.
+ * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next. There
+ * is no timer, and a single item is processed at once. An invalid item fails alone.
  */
 export const createBatches = <Item, Result>({most, many, one}: Given<Item, Result>) => {
 	let waiting: Array<Waiting<Item, Result>> = [];
@@ -66,7 +66,7 @@ export const createBatches = <Item, Result>({most, many, one}: Given<Item, Resul
 			waiting.push({item, done: resolve, fail: reject});
 			if (!isWorking) {
 				isWorking = true;
-				// After the requests that have arrived at this moment.
+				// After the requests that have already arrived.
 				setImmediate(() => void workAll());
 			}
 		});

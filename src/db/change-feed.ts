@@ -5,37 +5,36 @@ import {createQuestions, type Question} from './change-questions.ts';
 import type {Db} from './db.ts';
 import {openNotificationChannel} from './notification-channel.ts';
 
-/** The channel of the feed. */
 export const CHANGES = 'oplink_changes';
 
-/** How often a process shows that it listens, and for how long after that its caches are trusted. */
+/** The interval of heartbeats, and how long after one the caches are trusted. */
 const BEAT_MS = 500;
 const TRUST_MS = 2500;
 
-/** What the processes of an installation tell each other through PostgreSQL (docs/link-cache.md). */
+/** Cache invalidation between the processes of an installation, through PostgreSQL (docs/link-cache.md). */
 export type ChangeFeed = {
-	/** Called for every change, in the order of the commits, before any write that made it is answered. */
+	/** Called for every change in commit order, before the write that made it is answered. */
 	onChange(listener: (change: Change) => void): void;
-	/** Whether what was cached may be answered with: this process has heard itself lately, so it hears everybody. */
+	/** Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages. */
 	isTrusted(): boolean;
-	/** Whether no other process was heard as long as this one heard itself, a beat's time at least. */
+	/** Whether this process heard only itself, for at least a heartbeat's interval. */
 	isAlone(): boolean;
 	/**
-	 * Resolves when no process answers any more with what was so before the writes that were committed until now:
-	 * each has said so, or may not trust its caches any more.
+	 * Resolves when no process uses values from before the writes committed until now: each has acknowledged, or may not
+	 * trust its caches any more.
 	 */
 	settled(): Promise<void>;
-	/** The same for a write that tells `message` on the channel CHANGES in its own transaction. */
+	/** The same for a write that sends `message` on the channel CHANGES in its own transaction. */
 	question(): Question;
 	close(): Promise<void>;
 };
 
 /**
- * Listens on a connection of its own. Everything is a message of one channel, and PostgreSQL delivers them to all in
- * the order of the commits: whoever hears a process's question has heard every change that was committed before it.
+ * Listens on a connection of its own. All messages use one channel, which PostgreSQL delivers to everyone in commit
+ * order: a process that receives a barrier has received every earlier change.
  *
- * Messages: `l:`, `o:`, `d`, `f` changes (the triggers' own), `b:ID` a beat, `q:ID:N` a question, `a:ID:N:FROM` an answer,
- * `x:ID` a farewell.
+ * Messages: `l:`, `o:`, `d`, `f` changes (by the triggers), `b:ID` a heartbeat, `q:ID:N` a barrier, `a:ID:N:FROM` an
+ * acknowledgement, `x:ID` a goodbye.
  */
 export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed => {
 	const self = randomUUID();
@@ -43,9 +42,9 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	const others = new Map<string, number>();
 	let trustedUntil = 0;
 	let beatSentAt = 0;
-	/** When the connection came up that this process has not heard itself on yet; null where it has. */
+	/** When a connection came up that has not delivered a heartbeat of ours; null if it has. */
 	let unheardSince: number | null = performance.now();
-	/** When this process first and last heard itself on its latest connection. */
+	/** Our first and last heartbeat on the latest connection. */
 	let heard: {first: number; last: number} | null = null;
 	let isUp = false;
 	let timer: NodeJS.Timeout | null = null;
@@ -82,7 +81,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 				return;
 			case 'q':
 				if (id === self) {
-					// What was committed before the question has been heard here too.
+					// Every change committed before the barrier has arrived here too.
 					questions.hear(Number(number), self);
 				} else {
 					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
@@ -100,7 +99,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		}
 	};
 
-	/** Others that may still trust their caches. */
+	/** Other processes that may still trust their caches. */
 	const living = (): string[] => {
 		const now = performance.now();
 		for (const [id, heardAt] of others) {
@@ -112,16 +111,19 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		return [...others].filter(([, heardAt]) => heardAt + TRUST_MS >= now).map(([id]) => id);
 	};
 
-	/** Everybody who has to have heard of a write. */
+	/** All processes that must acknowledge a write. */
 	const listening = (): string[] => {
-		// A pooler in front of PostgreSQL may take every message and deliver none: such a process never trusts its memory.
+		// A pooler in front of PostgreSQL may accept all messages and deliver none: such a process never trusts its cache.
 		const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
 		return [...(isDeaf ? [] : [self]), ...living()];
 	};
 
 	const questions = createQuestions({self, listening, trustMs: TRUST_MS});
 
-	/** Who hears nothing cannot tell that nobody speaks: what counts is what was heard as long as it heard itself. */
+	/**
+	 * A process that receives nothing does not know whether others are silent. So only the time in which it heard itself
+	 * counts.
+	 */
 	const isAlone = (): boolean => {
 		if (heard === null || heard.last - heard.first < BEAT_MS) {
 			return false;
@@ -132,7 +134,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	};
 
 	const beat = async (): Promise<void> => {
-		// A connection that is cut off without a word would never fail by itself.
+		// A silently broken connection would never fail by itself.
 		const late = setTimeout(() => channel.reconnect(), TRUST_MS);
 		late.unref();
 		try {
@@ -156,7 +158,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		channel: CHANGES,
 		hear,
 		onUp: () => {
-			// What was told while nobody listened is not known.
+			// Changes sent while disconnected are unknown.
 			tell({kind: 'everything'});
 			isUp = true;
 			unheardSince = performance.now();
@@ -189,7 +191,10 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 	let running: Promise<void> | null = null;
 	let next: Promise<void> | null = null;
-	/** Questions that come while one is under way share the next one, which is asked after all of their writes. */
+	/**
+	 * Group commit for barriers: those requested while one is pending share the next one, which is sent after all of
+	 * their writes.
+	 */
 	const settled = (): Promise<void> => {
 		if (running === null) {
 			running = ask().finally(() => {

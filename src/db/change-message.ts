@@ -1,5 +1,5 @@
 /**
- * What a cache may no longer say: of one link, of an organization, of domains and all that stands on them, of association
+ * The cached values to invalidate: of one link, of an organization, of all domains and their links, of association
  * files, or all.
  */
 export type Change =
@@ -9,7 +9,7 @@ export type Change =
 	| {kind: 'files'}
 	| {kind: 'everything'};
 
-/** The change that a message of the triggers tells; null where it tells none. */
+/** The change in a trigger's message; null for other messages. */
 export const changeOf = (payload: string): Change | null => {
 	const text = payload.slice(2);
 	switch (payload.slice(0, 2)) {

@@ -1,13 +1,13 @@
-/** Whether all processes have heard what was committed before a question (docs/link-cache.md). */
+/** Shows that all processes received every change committed before it (docs/link-cache.md). */
 export type Question = {
-	/** What has to be told on the channel, after the write or in its transaction. */
+	/** To be sent on the channel, after the write or in its transaction. */
 	message: string;
 	/**
-	 * Resolves when everybody has answered who may trust its memory. Called after the commit: a process that began to
-	 * before it is asked, too.
+	 * Resolves when all processes that may trust their caches have acknowledged. Call it after the commit, so that
+	 * processes that started before it are included.
 	 */
 	answered(): Promise<void>;
-	/** Forgets a question that is not asked. */
+	/** Cancels a barrier that is not sent. */
 	drop(): void;
 };
 
@@ -15,9 +15,9 @@ type Waiting = {answeredBy: Set<string>; left: Set<string> | null; done: () => v
 
 type Given = {
 	self: string;
-	/** Who has to answer, at this moment. */
+	/** The processes that must acknowledge at this moment. */
 	listening: () => string[];
-	/** How long anybody is trusted that is not heard. */
+	/** How long a silent process may trust its cache. */
 	trustMs: number;
 };
 
@@ -33,7 +33,7 @@ export const createQuestions = ({self, listening, trustMs}: Given) => {
 	};
 
 	return {
-		/** A process has answered a question of ours. */
+		/** Records a process's acknowledgement of our barrier. */
 		hear: (number: number, from: string): void => {
 			const one = waiting.get(number);
 			if (one !== undefined) {
@@ -42,7 +42,7 @@ export const createQuestions = ({self, listening, trustMs}: Given) => {
 			}
 		},
 
-		/** A process is no longer waited for. */
+		/** Stops waiting for a process. */
 		forget: (id: string): void => {
 			for (const one of waiting.values()) {
 				settle(one, id);
@@ -60,7 +60,7 @@ export const createQuestions = ({self, listening, trustMs}: Given) => {
 					const left = new Set(listening().filter((id) => !one.answeredBy.has(id)));
 					if (left.size > 0) {
 						await new Promise<void>((resolve) => {
-							// Unheard, the question is answered by time: without the feed nobody is trusted longer.
+							// A lost barrier ends by timeout: without the feed, no cache is trusted longer.
 							const bound = setTimeout(resolve, trustMs);
 							one.left = left;
 							one.done = () => {

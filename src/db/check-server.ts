@@ -2,14 +2,14 @@ import type {DatabaseFault} from './database-faults.ts';
 import {type Db, onlyRow} from './db.ts';
 import {isPooledByTransaction} from './pooler.ts';
 
-/** What a server and its database are like. */
+/** Properties of a server and its database. */
 export type ServerFacts = {
 	version: string;
-	/** As `server_version_num` counts. */
+	/** In the format of `server_version_num`. */
 	number: number;
 	encoding: string;
 	searchPath: string;
-	/** The schema that is worked in; null where search_path names none that is there. */
+	/** The current schema; null if no schema of search_path exists. */
 	schema: string | null;
 	mayCreate: boolean | null;
 	isStandby: boolean;
@@ -37,13 +37,13 @@ export const readServerFacts = async (db: Db): Promise<ServerFacts> => {
 	return onlyRow(rows);
 };
 
-/** What of a server is checked, as doctor names it. */
+/** The areas of checks, as named by doctor. */
 export type ServerCheck = 'version' | 'encoding' | 'schema' | 'writable' | 'pooler';
 
-/** A requirement: null where the server meets it. */
+/** A requirement: null if the server meets it. */
 type Requirement = (facts: ServerFacts) => DatabaseFault | null;
 
-/** What every use of the database needs. */
+/** Required for every use of the database. */
 export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>, Requirement>> = {
 	version: ({version, number}) =>
 		number >= LEAST_VERSION
@@ -65,7 +65,7 @@ export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>
 			: null,
 };
 
-/** What changing it needs: migrations, and partitions that are made month by month. */
+/** Required for changes: migrations, and monthly partitions. */
 export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCreate, user}) => {
 	if (isReadOnly) {
 		return isStandby

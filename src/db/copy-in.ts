@@ -1,17 +1,17 @@
 import type {Db} from './db.ts';
 
-/** The part of the driver's connection that COPY speaks with. */
+/** The part of the driver's connection that COPY uses. */
 type Wire = {
 	query(text: string): void;
 	sendCopyFromChunk(chunk: Buffer): void;
 	endCopyFrom(): void;
 };
 
-/** The texts of a COPY row that mean something else than themselves (PostgreSQL, COPY, file formats). */
+/** The escape sequences of COPY's text format (PostgreSQL, COPY, file formats). */
 const SPECIAL = /[\\\t\n\r\0]/;
 const escapes: Record<string, string> = {'\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': ''};
 
-/** A value of a row of COPY's text format; null is `\N`. PostgreSQL knows no null character, so it is left out. */
+/** A value in COPY's text format; null is `\N`. PostgreSQL has no null character, so it is removed. */
 export const copyText = (value: string | null): string =>
 	value === null
 		? '\\N'
@@ -19,7 +19,7 @@ export const copyText = (value: string | null): string =>
 			? value.replace(/[\\\t\n\r\0]/g, (character) => escapes[character] ?? '')
 			: value;
 
-/** What `copyText` wrote. */
+/** The inverse of `copyText`. */
 export const readCopyText = (text: string): string | null =>
 	text === '\\N'
 		? null
@@ -29,11 +29,11 @@ export const readCopyText = (text: string): string | null =>
 
 /**
  * Runs `COPY … FROM STDIN` on the transaction's connection.
- * @param rows lines of COPY's text format, each with its line end. @throws what PostgreSQL refuses, by its SQLSTATE.
+ * @param rows lines of COPY's text format, each with its line end. @throws PostgreSQL's error with its SQLSTATE.
  */
 export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promise<void> => {
 	type Client = {query(submittable: object): void};
-	// A transaction's own connection: nothing is taken from the pool, and nothing to be given back.
+	// The transaction's own connection: nothing is taken from the pool or returned to it.
 	const connection = (await trx.client.acquireConnection()) as Client;
 	await new Promise<void>((resolve, reject) => {
 		let failure: Error | null = null;
@@ -45,7 +45,7 @@ export const copyIn = async (trx: Db, sql: string, rows: string | Buffer): Promi
 			},
 			handleCommandComplete: () => {},
 			handleError: (error: Error) => {
-				// A statement that failed is followed by ReadyForQuery; a connection that is lost is followed by nothing.
+				// A failed statement is followed by ReadyForQuery; a lost connection by nothing.
 				failure = error;
 				reject(error);
 			},

@@ -1,12 +1,12 @@
-/** What is wrong with a database, and what its operator does about it: two parts of a sentence. */
+/** A database problem and its remedy: two parts of a sentence. */
 export type DatabaseFault = {fault: string; remedy: string};
 
 /** The error of a driver, a socket or PostgreSQL. */
 type Failure = {code?: unknown; message: string};
 
 /**
- * A mistake by how it shows: SQLSTATE or system code, or else words of a pooler or the driver, which have no code of their own.
- * `passes`: waiting may help, as where the database comes up later than Oplink.
+ * A problem's SQLSTATE or system code, or else the message of a pooler or the driver, which have no code. `passes`:
+ * waiting may help, such as when the database starts later than Oplink.
  */
 type Known = {
 	codes: readonly string[];
@@ -18,7 +18,7 @@ type Known = {
 
 const OWNER = 'make the user of DATABASE_URL the owner of the schema and its objects';
 
-/** The first that fits counts. */
+/** The first that matches applies. */
 const known: readonly Known[] = [
 	{
 		codes: [],
@@ -167,18 +167,18 @@ const knownFor = (error: unknown): {known: Known; message: string} | null => {
 		return null;
 	}
 
-	// knex puts the statement in front of what PostgreSQL said.
+	// knex puts the statement before PostgreSQL's message.
 	const said = 'severity' in error ? message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '') : message;
 	return {known: found, message: said.split('\n')[0] ?? said};
 };
 
-/** What an error of the database says about the installation; null where it is none that an operator can mend. */
+/** The installation's problem behind a database error; null if an operator cannot fix it. */
 export const explainDatabaseError = (error: unknown): DatabaseFault | null => {
 	const found = knownFor(error);
 	return found === null ? null : {fault: found.known.fault(found.message), remedy: found.known.remedy};
 };
 
-/** Whether the error is a mistake of the installation, so that waiting cannot help. */
+/** Whether the error is a configuration problem, so that waiting cannot help. */
 export const isMistake = (error: unknown): boolean => {
 	const found = knownFor(error);
 	return found !== null && found.known.passes !== true;

@@ -3,8 +3,9 @@ import type {Db} from './db.ts';
 const BATCH = 1000;
 
 /**
- * Repeats a statement that handles a batch until one finds less than that. Its bindings are a time and the batch's size.
- * @returns how many rows there were.
+ * Repeats a statement for one batch until it affects fewer rows than the batch's size. Its bindings are a time and the
+ * size.
+ * @returns the number of rows.
  */
 export const inBatches = async (db: Db, sql: string, before: Date): Promise<number> => {
 	let total = 0;

@@ -1,7 +1,4 @@
-/**
- * A value that was read while something changed may be of before or after it: it is answered, which is as good as
- * having asked a little earlier, but not kept.
- */
+/** If something changed during the read, the value may be stale: return it, but do not cache it. */
 export const keepUnlessChanged = async <T>(
 	read: () => Promise<T>,
 	version: () => number,

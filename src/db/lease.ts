@@ -4,10 +4,10 @@ import type {Clock} from '../clock.ts';
 import {workUnderWay} from '../errors.ts';
 import type {Db} from './db.ts';
 
-/** A holder that was killed blocks nobody after it; one that works on renews its lease before. */
+/** A killed holder blocks nobody after this; a live one renews its lease before. */
 const LEASE_SECONDS = 60;
 const RENEWAL_MS = 20_000;
-/** A lease that ends later than clocks differ was taken by one that was set back since, and binds nobody. */
+/** A lease further in the future than clocks may differ is from a clock set back since, and is ignored. */
 const SKEW_SECONDS = 300;
 /** How long a request waits for its turn. */
 const PATIENCE_MS = 20_000;
@@ -28,7 +28,7 @@ const take = async ({db, clock, name, holder}: Held): Promise<boolean> => {
 	return rowCount > 0;
 };
 
-/** Runs the holder's work. The lease is renewed for as long as that takes, because a provider may be slow many times. */
+/** Runs the holder's work and renews the lease meanwhile, because a provider may be slow many times. */
 const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>): Promise<T> => {
 	const own = () => db('leases').where({name, holder});
 	const renewal = setInterval(() => {
@@ -40,7 +40,7 @@ const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>):
 		return await work();
 	} finally {
 		clearInterval(renewal);
-		// What was done is done: a lease that could not be given back ends by itself.
+		// The work is done: a lease that could not be released expires.
 		await own()
 			.delete()
 			.catch(() => {});
@@ -48,9 +48,9 @@ const hold = async <T>({db, clock, name, holder}: Held, work: () => Promise<T>):
 };
 
 /**
- * Runs `work` while none of the same name runs, in any process; others wait for their turn. A lease and no lock,
- * because a transaction that is held open while a provider is asked would keep a connection from everybody else.
- * @throws 409 where the turn does not come in 20 s.
+ * Runs `work` while no other of the same name runs, in any process; others wait for their turn. It is a lease and not a
+ * lock, because a transaction open during a provider's request would occupy a connection.
+ * @throws 409 after waiting for 20 s.
  */
 export const withLease = async <T>(
 	{db, clock}: {db: Db; clock: Clock},
@@ -70,7 +70,7 @@ export const withLease = async <T>(
 	return hold(held, work);
 };
 
-/** As `withLease`, for work that somebody else does already where the lease is taken: then nothing runs here. */
+/** As `withLease`, for work that another process already does if the lease is taken: then nothing runs here. */
 export const withLeaseIfFree = async (
 	{db, clock}: {db: Db; clock: Clock},
 	name: string,

@@ -5,13 +5,13 @@ import {ConfigError} from '../config/config.ts';
 import {packageRoot} from '../package-root.ts';
 import {type Db, inTransaction} from './db.ts';
 
-/** Name of a migration and, where it has been applied, when. */
+/** Name of a migration, and when it was applied, if it was. */
 export type MigrationState = {name: string; appliedAt: Date | null};
 
 const folder = path.join(packageRoot, 'migrations');
 const SECTION = /^-- migrate:(up|down)$/m;
 
-/** A migration is one SQL file with a `-- migrate:up` and a `-- migrate:down` section, as dbmate writes them. */
+/** A migration is one SQL file with a `-- migrate:up` and a `-- migrate:down` section, as in dbmate. */
 const readSections = async (name: string): Promise<{up: string; down: string}> => {
 	const text = await readFile(path.join(folder, `${name}.sql`), 'utf8');
 	const [, first, up, second, down] = text.split(SECTION);
@@ -22,18 +22,18 @@ const readSections = async (name: string): Promise<{up: string; down: string}> =
 	return {up, down};
 };
 
-/** Names of the migrations that this version brings, oldest first. */
+/** Names of this version's migrations, oldest first. */
 const knownNames = async (): Promise<string[]> =>
 	(await readdir(folder)).flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -4)] : [])).sort();
 
 type AppliedRow = {name: string; migration_time: Date};
 
-/** SQLSTATE of a table that is not there. */
+/** SQLSTATE of an undefined table. */
 const UNDEFINED_TABLE = '42P01';
 
 const readApplied = (db: Db) => db<AppliedRow>('migrations').orderBy('id').select('name', 'migration_time');
 
-/** In a transaction the table is asked for behind a savepoint, since a statement that fails spoils all that follow. */
+/** In a transaction the query needs a savepoint, since a failed statement aborts all that follow. */
 const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 	try {
 		return await (db.isTransaction ? db.transaction(readApplied) : readApplied(db));
@@ -46,7 +46,7 @@ const appliedRows = async (db: Db): Promise<AppliedRow[]> => {
 	}
 };
 
-/** The names of what is not applied yet. @throws ConfigError where a newer version of the program has been at the database. */
+/** The names of pending migrations. @throws ConfigError if a newer version of the program has migrated the database. */
 const pending = async (db: Db): Promise<string[]> => {
 	const [known, rows] = await Promise.all([knownNames(), appliedRows(db)]);
 	const applied = new Set(rows.map(({name}) => name));
@@ -60,10 +60,10 @@ const pending = async (db: Db): Promise<string[]> => {
 	return known.filter((name) => !applied.has(name));
 };
 
-/** Keeps migrations of a database apart; the number only has to differ from other advisory locks of ours. */
+/** Serializes migrations of a database. The number must only differ from our other advisory locks. */
 const MIGRATION_LOCK = 7_201_002;
 
-/** In front of the first migration, as this is what they are noted in. */
+/** Before the first migration, because it records them. */
 const BOOK = `CREATE TABLE IF NOT EXISTS migrations (
 	id integer GENERATED ALWAYS AS IDENTITY CONSTRAINT migrations_pkey PRIMARY KEY,
 	name text NOT NULL CONSTRAINT migrations_name_key UNIQUE,
@@ -71,8 +71,8 @@ const BOOK = `CREATE TABLE IF NOT EXISTS migrations (
 )`;
 
 /**
- * Runs `step` in a transaction while no other process migrates the same database; the others wait. The lock goes with the
- * transaction, so that a process that is killed leaves none, and half a migration neither.
+ * Runs `step` in a transaction while no other process migrates the same database; the others wait. The lock ends with
+ * the transaction, so a killed process leaves no lock and no partial migration.
  */
 const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<T> =>
 	inTransaction(db, async (trx) => {
@@ -87,7 +87,7 @@ const alone = <T>(db: Db, step: (trx: Db) => Promise<T>, log?: Logger): Promise<
 		return step(trx);
 	});
 
-/** @returns the name of the migration that was applied, or null where none was pending. */
+/** @returns the name of the applied migration, or null if none was pending. */
 const applyNext = async (trx: Db): Promise<string | null> => {
 	const [next] = await pending(trx);
 	if (next === undefined) {
@@ -101,9 +101,9 @@ const applyNext = async (trx: Db): Promise<string | null> => {
 };
 
 /**
- * Applies what is pending, each migration in a transaction of its own. Of several processes that do this at once each applies what
- * is next when it has its turn. Where nothing is pending, as at nearly every start, this is one statement.
- * @returns the names that this call applied, oldest first. @throws ConfigError for a database of a newer version.
+ * Applies pending migrations, each in its own transaction. Concurrent processes take turns, each applying the next one.
+ * With nothing pending, as at nearly every start, this is one statement.
+ * @returns the names applied by this call, oldest first. @throws ConfigError for a newer version's database.
  */
 export const migrateUp = async (db: Db, log?: Logger): Promise<string[]> => {
 	const applied: string[] = [];
@@ -115,7 +115,7 @@ export const migrateUp = async (db: Db, log?: Logger): Promise<string[]> => {
 	return applied;
 };
 
-/** Undoes the newest applied migration. @returns its name, or null where none is applied. */
+/** Rolls back the newest applied migration. @returns its name, or null if none is applied. */
 export const migrateDown = (db: Db): Promise<string | null> =>
 	alone(db, async (trx) => {
 		await pending(trx);
@@ -129,10 +129,10 @@ export const migrateDown = (db: Db): Promise<string | null> =>
 		return newest.name;
 	});
 
-/** Every migration that is known or applied, in order, with the time it was applied. */
+/** Every known or applied migration in order, with the time it was applied. */
 export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
 	const names = await knownNames();
 	const applied = new Map((await appliedRows(db)).map((row) => [row.name, row.migration_time]));
-	// One of a newer version is told as well.
+	// Includes those of a newer version.
 	return [...new Set([...names, ...applied.keys()])].map((name) => ({name, appliedAt: applied.get(name) ?? null}));
 };

@@ -8,11 +8,11 @@ type Connection = InstanceType<typeof Client>;
 
 const RECONNECT_MS = 250;
 
-/** One channel of PostgreSQL's LISTEN and NOTIFY, on a connection of its own that comes back by itself. */
+/** One channel of PostgreSQL's LISTEN and NOTIFY, on its own connection, which reconnects by itself. */
 export type NotificationChannel = {
-	/** Sends a message, to this process too. @throws where there is no connection. */
+	/** Sends a message, also to this process. @throws without a connection. */
 	say(message: string): Promise<void>;
-	/** Lets a connection go that does not answer, and makes another one. */
+	/** Replaces a connection that does not respond. */
 	reconnect(): void;
 	close(): Promise<void>;
 };
@@ -21,16 +21,16 @@ type Given = {
 	db: Db;
 	log: Logger;
 	channel: string;
-	/** Called with each message, in the order of the commits. */
+	/** Called with each message, in commit order. */
 	hear: (message: string) => void;
-	/** Called when messages begin to come: what was said before is not known. */
+	/** Called when messages begin to arrive; earlier ones are lost. */
 	onUp: () => void;
 	onDown: () => void;
 };
 
 export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: Given): NotificationChannel => {
 	let current: Connection | null = null;
-	/** Ends with the last statement of the current connection: it takes one at a time. */
+	/** The end of the connection's last statement: it runs one at a time. */
 	let idle: Promise<unknown> = Promise.resolve();
 	let closed = false;
 	let timer: NodeJS.Timeout | null = null;
@@ -50,7 +50,7 @@ export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: 
 	};
 
 	function connect(): void {
-		// knex keeps the password where a copy would not find it, so the object itself is handed on.
+		// knex hides the password from copies, so the object itself is passed on.
 		const {connectionSettings} = db.client as {connectionSettings: ConstructorParameters<typeof Client>[0]};
 		const next = new Client(connectionSettings);
 		next.on('error', () => lose(next));

@@ -6,27 +6,27 @@ import {checkPooler, needed, neededToWrite, readServerFacts} from './check-serve
 import {explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
 import {createDb, type Db, isConnectionFault} from './db.ts';
 
-/** An open database, and how to let go of it: an embedded one is stopped where nobody else uses it. */
+/** An open database and its `close`; the last user of an embedded one stops it. */
 export type OpenDatabase = {db: Db; close(): Promise<void>};
 
-/** How long a start waits for an external database that is still coming up, as in a compose file. */
+/** How long a start waits for an external database that is still starting, as in a compose file. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
-/** The log says at once that it waits, and then now and then. */
+/** The log says at once that it waits, and repeats it occasionally. */
 const BETWEEN_WARNINGS_MS = 10_000;
 
 type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown>};
 
 /**
- * An error of the external database as the sentence that its operator is told; whatever else it is, as it was.
- * @param databaseUrl null for the embedded database, whose errors are faults of ours.
+ * An external database's error as a message for its operator; any other error unchanged.
+ * @param databaseUrl null for the embedded database, whose errors are our faults.
  */
 export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'databaseUrl'>): unknown => {
 	const explained = databaseUrl === null ? null : explainDatabaseError(error);
 	return explained === null ? error : new ConfigError([faultSentence(explained)]);
 };
 
-/** Waits until the database answers. @throws what it refuses us with, or what keeps it from answering for too long. */
+/** Waits until the database answers. @throws its refusal, or the last error after the timeout. */
 export const waitForServer = async (
 	db: Db,
 	log: Logger,
@@ -53,7 +53,7 @@ export const waitForServer = async (
 	}
 };
 
-/** @throws ConfigError with a sentence for each thing that the database is not as Oplink needs it. */
+/** @throws ConfigError with one sentence per unmet requirement. */
 const requireUsable = async (db: Db): Promise<void> => {
 	const facts = await readServerFacts(db);
 	const found = [...Object.values(needed).map((requirement) => requirement(facts)), await checkPooler(db)];
@@ -63,7 +63,7 @@ const requireUsable = async (db: Db): Promise<void> => {
 	}
 };
 
-/** @throws ConfigError where tables cannot be made and filled. */
+/** @throws ConfigError if tables cannot be created and written. */
 export const requireWritable = async (db: Db): Promise<void> => {
 	const found = neededToWrite(await readServerFacts(db));
 	if (found !== null) {
@@ -87,9 +87,9 @@ const openExternal = async (url: string, log: Logger): Promise<OpenDatabase> => 
 };
 
 /**
- * The database that the configuration names: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
- * @param exclusive whether this is the one server of the DATA_DIR; a command joins what runs there.
- * @throws ConfigError for an external database that refuses us, does not answer or is not as it must be; DataDirInUseError, EmbeddedPostgresError.
+ * The configured database: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
+ * @param exclusive for DATA_DIR's only server; a command joins a running one. @throws ConfigError for an external
+ * database that refuses us, does not answer or is unsuitable; DataDirInUseError, EmbeddedPostgresError.
  */
 export const openDatabase = async (
 	config: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -1,7 +1,7 @@
 import type {Db} from './db.ts';
 
 type Connection = {
-	/** The backend that answered at the beginning, as the server called it. */
+	/** The backend that answered first, as the server named it. */
 	processID: number;
 	query<Row>(text: string): Promise<{rows: Row[]}>;
 };
@@ -11,11 +11,11 @@ const ROUNDS = 3;
 const backendOf = async (connection: Connection): Promise<number | undefined> =>
 	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
-/** Whether two connections were answered by one backend, or one of them by two. */
+/** Whether two connections were answered by one backend, or one connection by two. */
 const changesHands = async (first: Connection, second: Connection): Promise<boolean> => {
 	for (let round = 0; round < ROUNDS; round += 1) {
 		const before = await backendOf(first);
-		// A transaction keeps the backend from the other connection.
+		// A transaction keeps its backend from the other connection.
 		await second.query('BEGIN');
 		const other = await backendOf(second);
 		const after = before === other ? undefined : await backendOf(first);
@@ -29,8 +29,8 @@ const changesHands = async (first: Connection, second: Connection): Promise<bool
 };
 
 /**
- * Whether a pooler gives a backend to somebody else after each transaction, so that nothing of a session lasts. PostgreSQL itself
- * says which backend answers, a pooler makes a number up: without one this is a single question.
+ * Whether a pooler reassigns backends after each transaction, so that session state is lost. PostgreSQL reports the
+ * answering backend, a pooler invents a number. Without a pooler this is one query.
  */
 export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
 	const first = (await db.client.acquireConnection()) as Connection;
@@ -43,14 +43,14 @@ export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
 		try {
 			second = (await db.client.acquireConnection()) as Connection;
 		} catch {
-			// A pooler with a single backend for all, which the first connection keeps.
+			// A pooler with a single backend, which the first connection keeps.
 			return false;
 		}
 
 		try {
 			return await changesHands(first, second);
 		} catch (error) {
-			// A pooler that shares sessions between statements even, and has no transactions.
+			// A pooler that shares sessions even between statements, without transactions.
 			if (/pooling mode/.test((error as Error).message)) {
 				return true;
 			}

@@ -1,9 +1,9 @@
 import type {Db} from './db.ts';
 
 /**
- * A statement that each connection parses and plans once: a third of what knex takes, and no planning of joins.
- * @property name one in all of the code; a connection keeps the text that it first saw under it.
- * @property text names the columns that it gives, so that a migration that adds one does not change it.
+ * A statement that each connection parses and plans once: a third of knex's time, and no planning of joins.
+ * @property name unique in the code; a connection keeps the first text it sees under it. @property text names its
+ * columns, so that a migration that adds one does not change it.
  */
 export type Prepared = {name: string; text: string};
 
@@ -11,7 +11,7 @@ type Connection = {
 	query<R>(statement: Prepared & {values: readonly unknown[]}): Promise<{rows: R[]; rowCount: number | null}>;
 };
 
-/** Runs a statement on a connection of the pool, or on the transaction's own. `$1` of its text is the first value. */
+/** Runs a statement on a pooled connection, or the transaction's. `$1` is the first value. */
 export const runPrepared = async <R>(db: Db, statement: Prepared, values: readonly unknown[]): Promise<R[]> => {
 	const connection = (await db.client.acquireConnection()) as Connection;
 	try {

@@ -1,15 +1,14 @@
 import type {Knex} from 'knex';
 
-/** `page` and `limit` of every list (contract/requests 10). `page` stays where its offset fits a bigint. */
+/** `page` and `limit` of every list (contract/requests 10). `page` is limited so that its offset fits a bigint. */
 export type PageQuery = {page: number; limit: number};
 
 /** A list as every route answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /**
- * One page of a query's rows, and their number in all (contract/requests 10).
- * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
- * @param order as in `ORDER BY`; it must not leave two rows equal, or pages would overlap.
+ * One page of a query's rows, and their total number (contract/requests 10).
+ * @param order for `ORDER BY`; it must be unique, or pages would overlap.
  */
 export const readPage = async <T, Row = T>(
 	all: Knex.QueryBuilder,

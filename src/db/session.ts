@@ -1,10 +1,10 @@
-/** A connection of the driver that is open. */
+/** An open connection of the driver. */
 type Connection = {query(text: string): Promise<unknown>};
 
 /**
- * What the code relies on in every session, whatever a role, a database or postgresql.conf sets: the texts of values, and that
- * nothing ends a statement, a transaction or an idle connection but Oplink itself, as for pg_dump. Whoever wants to protect the
- * machine from long statements has other users than this one. The time-outs come first, so that they cannot hit the rest.
+ * Settings that the code relies on in every session, whatever a role, a database or postgresql.conf sets: the text
+ * formats of values, and no timeouts but Oplink's own, as in pg_dump. Limit long statements for other users than this
+ * one. The timeouts come first, so that they cannot interrupt the rest.
  */
 const settings: ReadonlyArray<[name: string, value: string]> = [
 	['statement_timeout', '0'],
@@ -24,14 +24,12 @@ const settings: ReadonlyArray<[name: string, value: string]> = [
 	['default_transaction_deferrable', 'off'],
 ];
 
-/** Settings of later versions than the oldest that works. */
+/** Settings that the oldest supported version lacks. */
 const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'";
 
 const setUp = [...settings.map(([name, value]) => `SET ${name} = '${value}'`), newer].join(';\n');
 
-/**
- * Prepares a session that was just opened. A statement and no startup parameter, as poolers refuse those that they do not know.
- */
+/** Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones. */
 export const setUpSession = async (connection: Connection): Promise<void> => {
 	await connection.query(setUp);
 };

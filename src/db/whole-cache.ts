@@ -4,21 +4,19 @@ import {isConnectionFault} from './db.ts';
 import {keepUnlessChanged} from './keep-unless-changed.ts';
 
 /**
- * Whether a database that is away may be stood in for. Only where nobody else is known: then nobody has written
- * meanwhile. A process among others that cannot hear them says so instead of answering with what may be over.
+ * Whether cached data may replace an unreachable database: only if no other process is known, because then nobody has
+ * written meanwhile. A process that has lost contact with others reports the failure instead of answering with stale
+ * data.
  */
 export const standsIn = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
 
-/** Values that are few enough, or change rarely enough, to forget them all at once. */
+/** A cache of few or rarely changing values, which is cleared as a whole. */
 export type WholeCache<T> = {
-	/** The value of a key; read once, however many ask for it at a time, and kept while the change feed can be trusted. */
+	/** The value of a key, cached while the change feed is trusted; concurrent callers share one read. */
 	get(key: string, read: () => Promise<T>): Promise<T>;
 };
 
-/**
- * @param most values that are kept; one more has all forgotten.
- * @param isOfIt whether a change may concern any of them.
- */
+/** @param most cached values; one more clears the cache. @param isOfIt whether a change may affect any of them. */
 export const createWholeCache = <T>(
 	feed: ChangeFeed,
 	{most, isOfIt}: {most: number; isOfIt: (change: Change) => boolean},
@@ -30,7 +28,7 @@ export const createWholeCache = <T>(
 		if (change.kind === 'everything' || isOfIt(change)) {
 			version += 1;
 			entries.clear();
-			// Whoever asks from now on gets a reading of its own, which begins after the change.
+			// Later callers start a new read, which sees the change.
 			reading.clear();
 		}
 	});

@@ -11,7 +11,7 @@ import {plainEnvironment} from './tether.ts';
 export type Binaries = {
 	initdb: string;
 	postgres: string;
-	/** Major version, such as '18': what a cluster must have been made with. */
+	/** Major version, such as '18', which must match the cluster's. */
 	major: string;
 };
 
@@ -25,7 +25,7 @@ const PLATFORMS = new Set([
 	'darwin-arm64',
 ]);
 
-/** The folder of the npm package with the binaries of this platform, reached through the package that chose it. */
+/** The folder of the npm package with this platform's binaries, found through the package that selects it. */
 const findPackage = async (): Promise<string> => {
 	const platform = `${process.platform}-${process.arch}`;
 	if (!PLATFORMS.has(platform)) {
@@ -44,9 +44,9 @@ const findPackage = async (): Promise<string> => {
 };
 
 /**
- * Makes the links between the libraries, which npm packages cannot carry. The package's own install script does the
- * same, but npm may have been told to run none (--ignore-scripts, and the default of npm 12).
- * @returns whether all links are there.
+ * Creates the links between the libraries, which npm packages cannot contain. The package's install script does the
+ * same, but npm may be configured to run none (--ignore-scripts, and the default of npm 12).
+ * @returns whether all links exist.
  */
 const linkLibraries = async (folder: string): Promise<boolean> => {
 	let links: Array<{source: string; target: string}>;
@@ -73,7 +73,7 @@ const linkLibraries = async (folder: string): Promise<boolean> => {
 	return made.every(Boolean);
 };
 
-/** What `postgres -V` says when `identity` runs it; null where that user cannot reach the file. */
+/** Output of `postgres -V` run as `identity`; null if that user cannot reach the file. */
 const readVersion = async (folder: string, identity: Identity): Promise<string | null> => {
 	const postgres = path.join(folder, 'native', 'bin', 'postgres');
 	try {
@@ -85,7 +85,7 @@ const readVersion = async (folder: string, identity: Identity): Promise<string |
 		}
 
 		const {stderr, message} = error as {stderr?: string; message: string};
-		// The file is there, so ENOENT is about its loader: a system without glibc, such as Alpine.
+		// The file exists, so ENOENT is about its loader: a system without glibc, such as Alpine.
 		const reason = errorCode(error) === 'ENOENT' ? 'this system has no glibc' : stderr?.trim() || message;
 		throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot run here: ${reason}. ${elsewhere}`);
 	}
@@ -102,7 +102,7 @@ const openToAll = async (folder: string): Promise<void> => {
 	await chmod(folder, 0o755);
 };
 
-/** Copies the package, under its version, to where PostgreSQL's user can read it. A copy that exists is complete. */
+/** Copies the package, under its version, to a folder that PostgreSQL's user can read. An existing copy is complete. */
 const copyPackage = async (folder: string, base: string): Promise<string> => {
 	const {version} = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as {version: string};
 	const target = path.join(base, `pg-${version}`);
@@ -128,8 +128,8 @@ const copyPackage = async (folder: string, base: string): Promise<string> => {
 };
 
 /**
- * The binaries as `identity` can run them: those of the npm package where that works, else a copy, in a shared folder
- * for root and in `dataDir` otherwise.
+ * The binaries as `identity` can run them: the npm package's if possible, else a copy, in a shared folder for root and
+ * in `dataDir` otherwise.
  */
 export const prepareBinaries = async (identity: Identity, dataDir: string): Promise<Binaries> => {
 	let folder = await findPackage();

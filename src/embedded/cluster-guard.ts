@@ -6,20 +6,23 @@ import type {Postmaster} from './lock-file.ts';
 import {wrongPassword} from './password.ts';
 
 /**
- * A connection that stands for this process in the cluster. Its advisory locks tell who uses the cluster and which
- * server owns it; the kernel closes it with the process, so that no lock outlives its holder.
+ * A connection that represents this process in the cluster. Its advisory locks show who uses the cluster and which
+ * server owns it. The kernel closes it with the process, so no lock outlives its holder.
  */
 export type ClusterGuard = {
-	/** Settles when the connection ends, whoever ended it. */
+	/** Settles when the connection ends for any reason. */
 	ended: Promise<void>;
-	/** Gives up the own use. @returns whether nobody else uses the cluster, and nobody can begin to until `close`. */
+	/**
+	 * Releases this process's use.
+	 * @returns whether it was the last user; then nobody can begin to use the cluster until `close`.
+	 */
 	isLast(): Promise<boolean>;
 	close(): Promise<void>;
 };
 
 export const DATABASE = 'oplink';
 
-// 'oplk' in ASCII, and which of our locks.
+// 'oplk' in ASCII, and the numbers of our locks.
 const SPACE = 0x6f_70_6c_6b;
 const [USE, SERVE, CREATE] = [1, 2, 3];
 const HOLDER_GONE_MS = 5000;
@@ -53,7 +56,7 @@ const claimServing = async (client: Client, dataDir: string): Promise<void> => {
 			return;
 		}
 
-		// PostgreSQL needs a moment to notice that the last server was killed.
+		// PostgreSQL takes a moment to notice that the last server was killed.
 		const holder = await holderOf(client);
 		const isPassing = holder === null || isGone(holder);
 		if (!isPassing || performance.now() - began > HOLDER_GONE_MS) {
@@ -80,8 +83,8 @@ const ensureDatabase = async (client: Client): Promise<void> => {
 };
 
 /**
- * Joins the users of a running cluster, as its one server where `exclusive`, and sees to the database.
- * Throws a DataDirInUseError where another server owns it, an EmbeddedPostgresError where the password is wrong.
+ * Joins the users of a running cluster, as its only server if `exclusive`, and creates the database if necessary.
+ * Throws a DataDirInUseError if another server owns it, an EmbeddedPostgresError if the password is wrong.
  */
 export const openClusterGuard = async (
 	{port, socketDir}: Postmaster,

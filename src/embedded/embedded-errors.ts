@@ -1,13 +1,13 @@
-/** The embedded PostgreSQL cannot be used here; the message tells the operator why and what to do. */
+/** The embedded PostgreSQL cannot be used here; the message says why and what to do. */
 export class EmbeddedPostgresError extends Error {
 	override name = 'EmbeddedPostgresError';
 }
 
-/** Another server works on the same DATA_DIR. */
+/** Another server uses the same DATA_DIR. */
 export class DataDirInUseError extends Error {
 	override name = 'DataDirInUseError';
 
-	/** @param pid process id of the other server, or null where it could not be told. */
+	/** @param pid process id of the other server, or null if unknown. */
 	constructor(
 		readonly dataDir: string,
 		readonly pid: number | null,

@@ -2,18 +2,18 @@ import {execFile} from 'node:child_process';
 import {readFile, stat} from 'node:fs/promises';
 import {promisify} from 'node:util';
 
-/** Who a process runs as: ids to change to, or nothing to stay who we are. */
+/** The user of a process: ids to change to, or none to stay the current user. */
 export type Identity = {uid: number; gid: number} | Record<string, never>;
 
-/** Users that have a database to themselves, best first. An administrator adds the first (docs/operating/production.md). */
+/** Users dedicated to a database, best first. An administrator adds the first (docs/operating/production.md). */
 const USERS = ['oplink', 'postgres'];
 
-/** 'nobody' and its group: on every system, so that nothing has to be added to the host. */
+/** 'nobody' and its group exist on every system, so the host needs no change. */
 const NOBODY: Identity = {uid: 65_534, gid: 65_534};
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Who a new cluster of root belongs to. @param passwd the text of /etc/passwd. */
+/** The owner of a new cluster under root. @param passwd the text of /etc/passwd. */
 export const chooseUser = (passwd: string): Identity => {
 	const users = passwd.split('\n').map((line) => line.split(':'));
 	for (const wanted of USERS) {
@@ -26,17 +26,17 @@ export const chooseUser = (passwd: string): Identity => {
 	return NOBODY;
 };
 
-/** Who a new cluster belongs to: PostgreSQL refuses to run as root. */
+/** The owner of a new cluster: PostgreSQL refuses to run as root. */
 export const newClusterIdentity = async (): Promise<Identity> =>
 	isRoot() ? chooseUser(await readFile('/etc/passwd', 'utf8').catch(() => '')) : {};
 
-/** Who an existing cluster belongs to: root can act for any owner, anyone else only as themselves. */
+/** The user for an existing cluster: root can act as any owner, others only as themselves. */
 export const clusterIdentity = async (directory: string): Promise<Identity> => {
 	const {uid, gid} = await stat(directory);
 	return isRoot() ? {uid, gid} : {};
 };
 
-/** Whether `identity` can enter the directory, which the modes of every folder above it decide. */
+/** Whether `identity` can enter the directory, which depends on the modes of all its parents. */
 export const canEnter = async (identity: Identity, directory: string): Promise<boolean> => {
 	try {
 		await promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {...identity, cwd: '/'});

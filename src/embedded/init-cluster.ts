@@ -10,21 +10,21 @@ import {CLUSTER_NAME, chooseParent, draftPrefix, relocatedPath, removeAbandonedD
 import {createVerifier, makePassword, readPassword} from './password.ts';
 import {plainEnvironment} from './tether.ts';
 
-/** The superuser of a cluster and owner of all in it. */
+/** The superuser of a cluster and owner of everything in it. */
 export const CLUSTER_USER = 'oplink';
 
-/** Written into the cluster's postgresql.conf, where an operator may change them. */
+/** Written to the cluster's postgresql.conf, where an operator may change them. */
 const SETTINGS = ['max_connections=200', 'jit=off', 'log_checkpoints=off', 'log_min_messages=log', 'log_timezone=UTC'];
 
-// The socket lies in a folder of the owner alone, but another process of that user, who may be `nobody`, can open it: a
-// password is what keeps it out. C.UTF-8 sorts by code point and folds the case of every script, on every machine alike.
+// The socket is in a folder of the owner alone, but another process of that user, who may be `nobody`, can open it; the
+// password keeps it out. C.UTF-8 sorts by code point and folds the case of every script, equally on all machines.
 const INITDB_ARGUMENTS = [
 	['-U', CLUSTER_USER, '--auth-local=scram-sha-256', '--auth-host=reject', '-E', 'UTF8'],
 	['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
 	SETTINGS.flatMap((setting) => ['-c', setting]),
 ].flat();
 
-/** @param pwfile a file with what the superuser's password is verified by. */
+/** @param pwfile a file with the superuser's password verifier. */
 const initdb = async (binaries: Binaries, directory: string, identity: Identity, pwfile: string): Promise<void> => {
 	try {
 		await promisify(execFile)(binaries.initdb, ['-D', directory, `--pwfile=${pwfile}`, ...INITDB_ARGUMENTS], {
@@ -59,8 +59,8 @@ const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
 };
 
 /**
- * Makes the cluster of a DATA_DIR that has none. It is made aside and put in place in one step, so that a process
- * killed midway leaves nothing that looks like a cluster, and of two first starts the second finds the first's.
+ * Creates the cluster of a DATA_DIR that has none. It is created aside and moved into place atomically: a killed
+ * process leaves no partial cluster, and of two first starts the second finds the first's.
  */
 export const initCluster = async (binaries: Binaries, dataDir: string): Promise<void> => {
 	const identity = await newClusterIdentity();

@@ -4,23 +4,23 @@ import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts'
 import {canEnter, clusterIdentity, type Identity, isRoot, newClusterIdentity} from './identity.ts';
 import {makeSharedBase, sharedBase} from './shared-base.ts';
 
-/** A cluster that exists: its real path, and who runs it. */
+/** An existing cluster: its real path and its user. */
 export type Cluster = {directory: string; identity: Identity};
 
-/** Name of the cluster, or of the link to it, in DATA_DIR. */
+/** Name of the cluster in DATA_DIR, or of the link to it. */
 export const CLUSTER_NAME = 'postgres';
 
 /**
- * Makes DATA_DIR where it is missing. Under root others may pass through it, without seeing what it holds, so that the
- * cluster in it can belong to another user.
+ * Creates DATA_DIR if it is missing. Under root others may traverse it but not list it, so that the cluster in it can
+ * belong to another user.
  */
 export const makeDataDir = async (dataDir: string): Promise<void> => {
 	await mkdir(dataDir, {recursive: true, mode: isRoot() ? 0o711 : 0o700});
 };
 
 /**
- * The cluster of a DATA_DIR, or null before the first start. What cannot be used is told and never passed over: an
- * empty database in its stead would look like a loss of all data.
+ * The cluster of a DATA_DIR, or null before the first start. An unusable cluster is an error and never ignored, because
+ * an empty database in its place would look like data loss.
  * @param major version of the binaries that will run it.
  */
 export const findCluster = async (dataDir: string, major: string): Promise<Cluster | null> => {
@@ -66,7 +66,7 @@ export const findCluster = async (dataDir: string, major: string): Promise<Clust
 	return checkAccess(directory);
 };
 
-/** Who runs the cluster of a DATA_DIR: its owner, and before it is made whom a new one will belong to. */
+/** The user of a DATA_DIR's cluster: its owner, or the owner of the future one. */
 export const clusterRunner = async (dataDir: string): Promise<Identity> => {
 	const owner = await clusterIdentity(path.join(dataDir, CLUSTER_NAME)).catch(() => null);
 	return owner === null || owner.uid === 0 ? newClusterIdentity() : owner;
@@ -93,15 +93,13 @@ const checkAccess = async (directory: string): Promise<Cluster> => {
 	return {directory, identity};
 };
 
-/**
- * Where a new cluster goes: into DATA_DIR, or below the shared folder where PostgreSQL's user cannot enter DATA_DIR.
- */
+/** The folder for a new cluster: DATA_DIR, or the shared folder if PostgreSQL's user cannot enter DATA_DIR. */
 export const chooseParent = async (dataDir: string): Promise<string> =>
 	(await canEnter(await newClusterIdentity(), dataDir)) ? dataDir : makeSharedBase();
 
 const DRAFT = /^\.postgres-(\d+)-/;
 
-/** Name pattern of a cluster in the making; it names the process that makes it. */
+/** Name pattern of an unfinished cluster, with its creator's pid. */
 export const draftPrefix = (): string => `.postgres-${process.pid}-`;
 
 const isAlive = (pid: number): boolean => {
@@ -113,7 +111,7 @@ const isAlive = (pid: number): boolean => {
 	}
 };
 
-/** Removes clusters in the making whose maker died. A maker with our own pid is an earlier one if it began before us. */
+/** Removes unfinished clusters of dead processes. One with our pid is an earlier process's if it is older than us. */
 export const removeAbandonedDrafts = async (parent: string): Promise<void> => {
 	for (const name of await readdir(parent)) {
 		const pid = Number(DRAFT.exec(name)?.[1]);
@@ -123,12 +121,12 @@ export const removeAbandonedDrafts = async (parent: string): Promise<void> => {
 				? ((await stat(draft).catch(() => null))?.birthtimeMs ?? Number.POSITIVE_INFINITY) < performance.timeOrigin
 				: pid > 0 && !isAlive(pid);
 		if (isAbandoned) {
-			// A process that initdb left behind may still write: the rest goes at the next start.
+			// A leftover initdb may still write; the rest is removed at the next start.
 			await rm(draft, {recursive: true, force: true, maxRetries: 3}).catch(() => {});
 		}
 	}
 };
 
-/** A path of a relocated cluster. It is new each time, so that a removed DATA_DIR stands for an empty database. */
+/** The path of a relocated cluster, new each time, so that removing DATA_DIR yields an empty database. */
 export const relocatedPath = (dataDir: string, random: string): string =>
 	path.join(sharedBase, `${path.basename(dataDir)}-${random}`);

@@ -4,7 +4,7 @@ import {open, readFile} from 'node:fs/promises';
 import {promisify} from 'node:util';
 import {errorCode} from './embedded-errors.ts';
 
-/** A running PostgreSQL, as its lock file `postmaster.pid` describes it. */
+/** A running PostgreSQL according to its lock file `postmaster.pid`. */
 export type Postmaster = {
 	pid: number;
 	port: number;
@@ -23,8 +23,8 @@ const commandLine = async (pid: number): Promise<string> => {
 };
 
 /**
- * Whether the process is the PostgreSQL of this cluster. Its command line tells, which others may read too; a zombie
- * has none, another process that got the pid has another, and the shell that has not become PostgreSQL yet is not it.
+ * Whether the process is this cluster's PostgreSQL, judged by its command line, which other users can read. A zombie
+ * has none, another process with a reused pid has a different one, and so has the shell before exec.
  */
 export const isPostmasterOf = async (pid: number, directory: string): Promise<boolean> => {
 	const command = await commandLine(pid).catch(() => '');
@@ -33,7 +33,7 @@ export const isPostmasterOf = async (pid: number, directory: string): Promise<bo
 
 const openLockFile = async (file: string) => {
 	try {
-		// The folder belongs to another user where we are root: a link in it must not lead us elsewhere.
+		// Under root the folder belongs to another user: do not follow a link in it.
 		return await open(file, constants.O_RDWR | constants.O_NOFOLLOW);
 	} catch (error) {
 		if (errorCode(error) === 'ENOENT') {
@@ -44,7 +44,7 @@ const openLockFile = async (file: string) => {
 	}
 };
 
-/** Above every pid that Linux or macOS gives. */
+/** Above any pid on Linux and macOS. */
 const NO_PID = 4_194_304;
 
 const isTaken = (pid: number): boolean => {
@@ -57,9 +57,9 @@ const isTaken = (pid: number): boolean => {
 };
 
 /**
- * Makes a lock file name no process where the pid in it was given to another one meanwhile, which PostgreSQL would take
- * for itself. The file is not removed: its other lines let PostgreSQL see whether an earlier process still has the
- * cluster's memory. Writing through the handle that was read cannot hit the file of a PostgreSQL that starts just now.
+ * Invalidates a lock file whose pid was reused by another process, which PostgreSQL would take for itself. The file is
+ * kept, because its other lines let PostgreSQL detect shared memory still in use by an earlier process. Writing through
+ * the open handle cannot hit the file of a PostgreSQL that is just starting.
  */
 export const disownLockFile = async (file: string, directory: string): Promise<void> => {
 	const handle = await openLockFile(file);
@@ -80,7 +80,7 @@ export const disownLockFile = async (file: string, directory: string): Promise<v
 	}
 };
 
-/** The PostgreSQL that runs on this cluster, or null; what a dead one left behind does not count. */
+/** The PostgreSQL running on this cluster, or null; the lock file of a dead one is ignored. */
 export const readPostmaster = async (directory: string): Promise<Postmaster | null> => {
 	const handle = await openLockFile(`${directory}/postmaster.pid`);
 	const lines = handle === null ? [] : (await handle.readFile('utf8')).split('\n');

@@ -6,18 +6,18 @@ import {draftPrefix} from './location.ts';
 
 const fileOf = (dataDir: string): string => path.join(dataDir, 'postgres-password');
 
-/** What every client of PostgreSQL accepts. A password of 256 random bits would need no more than one. */
+/** Accepted by every PostgreSQL client. A password of 256 random bits needs only one iteration. */
 const ITERATIONS = 4096;
 
 /**
- * Makes the password of the embedded database where DATA_DIR has none. The file is whole before it has its name, and of
- * two first starts the second keeps the first's. Its owner is whoever runs Oplink, not the user that PostgreSQL runs as.
+ * Creates the embedded database's password if DATA_DIR has none. The file gets its name when it is complete, and of
+ * two first starts the second keeps the first's. Its owner is Oplink's user, not PostgreSQL's.
  */
 export const makePassword = async (dataDir: string): Promise<void> => {
 	const draft = path.join(dataDir, `${draftPrefix()}${randomBytes(6).toString('hex')}`);
 	const text = `${randomBytes(32).toString('base64url')}\n`;
 	try {
-		// A database that outlived its password in a power cut could not be opened any more.
+		// A database that survived a power cut without its password could never be opened again.
 		await writeFile(draft, text, {mode: 0o600, flag: 'wx', flush: true});
 		await link(draft, fileOf(dataDir));
 	} catch (error) {
@@ -29,7 +29,7 @@ export const makePassword = async (dataDir: string): Promise<void> => {
 	}
 };
 
-/** The password of the embedded database. Throws an EmbeddedPostgresError that names the file where it cannot be read. */
+/** The embedded database's password. Throws an EmbeddedPostgresError that names the file if it cannot be read. */
 export const readPassword = async (dataDir: string): Promise<string> => {
 	const file = fileOf(dataDir);
 	const text = await readFile(file, 'utf8').catch((error) => {
@@ -42,15 +42,15 @@ export const readPassword = async (dataDir: string): Promise<string> => {
 	return text.trim();
 };
 
-/** The refusal of a password, as a sentence that names its file. */
+/** The message for a rejected password, naming its file. */
 export const wrongPassword = (dataDir: string): EmbeddedPostgresError =>
 	new EmbeddedPostgresError(
 		`The database refuses the password in ${fileOf(dataDir)}. Bring back the file that belongs to this database.`,
 	);
 
 /**
- * What PostgreSQL stores to verify the password by SCRAM-SHA-256 (RFC 5803). Nobody can log in with it, so it is what
- * processes of another user see of the password.
+ * The SCRAM-SHA-256 verifier that PostgreSQL stores (RFC 5803). It does not allow a login, so processes of another user
+ * may see it.
  */
 export const createVerifier = (password: string): string => {
 	const salt = randomBytes(16);

@@ -15,22 +15,24 @@ import type {Tethered} from './tether.ts';
 export type EmbeddedPostgres = {
 	/** For `pg` and `createDb`: `host` is the folder of a unix socket. */
 	connection: {host: string; port: number; user: string; password: string; database: string};
-	/** The same as a URL that `pg`, `psql` and `new URL` read. It holds the password, so it is never logged. */
+	/** The same as a URL for `pg`, `psql` and `new URL`. It contains the password, so it is never logged. */
 	connectionString: string;
-	/** Where the cluster lies: in DATA_DIR, or where the link in DATA_DIR leads. */
+	/** The cluster's path: in DATA_DIR, or the target of the link there. */
 	directory: string;
-	/** Process id of PostgreSQL, which changes when it had to be started again. */
+	/** Process id of PostgreSQL, which changes when it is restarted. */
 	pid(): number;
-	/** Leaves the cluster; stops PostgreSQL where nobody else uses it. Call it last, and once. */
+	/** Leaves the cluster; its last user stops PostgreSQL. Call it last, and once. */
 	stop(): Promise<void>;
 };
 
 type Options = {
 	dataDir: string;
 	log: Logger;
-	/** True for the server: there is one at a time. False joins what runs, or starts it for the time of its use. */
+	/**
+	 * True for the server, of which there is only one at a time. False joins a running cluster or starts it temporarily.
+	 */
 	exclusive?: boolean;
-	/** Settings of PostgreSQL over those of the cluster, where this call starts it. */
+	/** PostgreSQL settings that override the cluster's, if this call starts it. */
 	settings?: Record<string, string>;
 };
 
@@ -70,7 +72,7 @@ const findOrInitCluster = async (dataDir: string, log: Logger) => {
 	return {binaries, cluster};
 };
 
-/** Joins the cluster. PostgreSQL may be stopped by its last user between the look and the connection: then once more. */
+/** Joins the cluster. If its last user stops PostgreSQL before the connection is made, it retries once. */
 const join = async (
 	ensure: () => ReturnType<typeof ensurePostmaster>,
 	options: {dataDir: string; password: string; exclusive: boolean},
@@ -104,11 +106,11 @@ const leave = async ({postmaster, tethered, guard}: Session, cluster: Cluster, l
 };
 
 /**
- * Starts the default database, a real PostgreSQL whose cluster lies in `dataDir`, or joins the one that runs there.
- * It listens on a unix socket alone, and asks for the password that DATA_DIR keeps. A PostgreSQL that dies while it is in use is started again. When this process
- * dies, PostgreSQL shuts down by itself; where it does not, the next start adopts it.
- * Throws a DataDirInUseError where `exclusive` and another server runs on `dataDir`, and an EmbeddedPostgresError
- * where no database can be had here.
+ * Starts the default database, a real PostgreSQL whose cluster is in `dataDir`, or joins it if it is running. It
+ * listens on a unix socket only and requires the password stored in DATA_DIR. A PostgreSQL that dies while in use is
+ * restarted. When this process dies, PostgreSQL shuts down by itself; if it does not, the next start adopts it. Throws
+ * a DataDirInUseError if `exclusive` and another server runs on `dataDir`, and an EmbeddedPostgresError if no database
+ * can run here.
  */
 export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedPostgres> => {
 	const {log, exclusive = true, settings = {}} = options;

@@ -15,7 +15,7 @@ import {spawnTethered, type Tethered} from './tether.ts';
 
 const PORT = 5432;
 const SOCKET_NAME = `.s.PGSQL.${PORT}`;
-/** Longest path of a socket that macOS takes; Linux takes 107 bytes. */
+/** Longest socket path on macOS; Linux allows 107 bytes. */
 const MAX_SOCKET_PATH = 103;
 const POLL_MS = 5;
 const LOCK_RETRY_MS = 5000;
@@ -25,8 +25,8 @@ const MAX_LOG_BYTES = 1_000_000;
 const fits = (folder: string): boolean => Buffer.byteLength(path.join(folder, SOCKET_NAME)) <= MAX_SOCKET_PATH;
 
 /**
- * The folder of the socket: the cluster, which its owner alone may enter; where that path is too long for a socket, a
- * short one with the same modes. Its name follows from the cluster, so that clients find it again after a restart.
+ * The socket's folder: the cluster, which only its owner may enter. If that path is too long for a socket, a short one
+ * with the same modes, whose name is derived from the cluster, so that clients find it after a restart.
  */
 const prepareSocketDir = async ({directory, identity}: Cluster): Promise<string> => {
 	if (fits(directory)) {
@@ -79,7 +79,7 @@ const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<str
 			await log.truncate();
 		}
 
-		// Root opens it, and its owner must be able to when started by itself.
+		// Both root and its owner must be able to open it.
 		if (identity.uid !== undefined) {
 			await log.chown(identity.uid, identity.gid);
 		}
@@ -117,9 +117,9 @@ const launch = async (binaries: Binaries, cluster: Cluster, settings: Record<str
 const hasExited = ({child}: Tethered): boolean => child.exitCode !== null || child.signalCode !== null;
 
 /**
- * Gives the PostgreSQL that runs on the cluster: one that runs already, else one started now, after recovery where the
- * last one was killed. One that starts or stops at this moment is waited for.
- * @returns it, and the tether where this call started it.
+ * Returns the cluster's PostgreSQL: a running one, or a new one, with recovery if the last one was killed. Waits while
+ * one is starting or stopping.
+ * @returns it, and the tether if this call started it.
  */
 export const ensurePostmaster = async (
 	binaries: Binaries,
@@ -139,8 +139,8 @@ export const ensurePostmaster = async (
 
 		if (launched && hasExited(launched.tethered) && postmaster === null) {
 			const messages = await launched.messages();
-			// A killed PostgreSQL leaves its pid until it is reaped, and its memory until its last child ends. An
-			// orderly exit is another user's stop.
+			// A killed PostgreSQL keeps its pid until it is reaped, and its memory until its last child ends. After an
+			// orderly exit, another user stopped it.
 			const isPassing = /lock file|shared memory block/.test(messages) || launched.tethered.child.exitCode === 0;
 			if (!isPassing || waited > LOCK_RETRY_MS) {
 				throw new EmbeddedPostgresError(`The database in ${cluster.directory} did not start:\n${messages}`);
@@ -167,14 +167,14 @@ export const ensurePostmaster = async (
 	}
 };
 
-// Fast shutdown, then immediate shutdown, which the next start recovers from, then the end of a process that hangs.
+// Fast shutdown, then immediate shutdown, which needs recovery, then SIGKILL for a hanging process.
 const ESCALATION = [
 	['SIGINT', 10_000],
 	['SIGQUIT', 6000],
 	['SIGKILL', 2000],
 ] as const;
 
-/** Stops it and waits until it is gone. Open connections are closed, transactions under way rolled back. */
+/** Stops it and waits for its end. Open connections are closed, transactions rolled back. */
 export const stopPostmaster = async (
 	{pid, socketDir}: Postmaster,
 	{directory}: Cluster,

@@ -2,8 +2,8 @@ import {chmod, mkdir} from 'node:fs/promises';
 import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
 
 /**
- * Where root keeps what an unprivileged PostgreSQL cannot reach in its own place, such as below /root. Only root writes
- * here, everyone may pass through.
+ * Root's folder for files that an unprivileged PostgreSQL could not reach elsewhere, such as below /root. Only root
+ * writes here; everyone may traverse it.
  */
 export const sharedBase = '/var/lib/oplink';
 

@@ -4,24 +4,23 @@ import type {Identity} from './identity.ts';
 
 export type Tethered = {
 	child: ChildProcess;
-	/** Lets the process outlive this one. */
+	/** Detaches the process, so that it outlives this one. */
 	release(): void;
 };
 
 /**
- * The shell becomes the command, so that its pid is the command's. Beforehand it leaves a watcher that waits for the
- * other end of fd 3 to close, which the kernel does when this process dies, however it dies; then it signals the group
- * that the command leads. The watcher is orphaned on purpose: PostgreSQL takes the death of a child that it does not
- * know for a crash.
+ * The shell execs the command, so both have the same pid. First it leaves a watcher that waits for the other end of fd
+ * 3 to close, which the kernel does however this process dies. Then the watcher signals the command's process group. It
+ * is orphaned on purpose: PostgreSQL treats the death of an unknown child as a crash.
  */
 const SCRIPT = '( (read -r released <&3 || kill -s "$0" -- -$$) & ); exec "$@" 3<&-';
 
-/** What a process of ours gets of the environment: nothing that could reach into the database. */
+/** The environment of our processes: no variables that could affect the database. */
 export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC'};
 
 /**
- * Starts a process that gets `signal` when this process dies without having stopped it, be it by SIGKILL.
- * It is detached: Ctrl-C in a terminal, which goes to a whole group, does not reach it.
+ * Starts a process that gets `signal` when this process dies without stopping it, even by SIGKILL. It is detached:
+ * Ctrl-C in a terminal, which goes to the whole process group, does not reach it.
  * @param output file descriptors for its stdout and stderr, or 'inherit'/'pipe'/'ignore'.
  */
 export const spawnTethered = (
@@ -43,12 +42,12 @@ export const spawnTethered = (
 		stdio: ['ignore', output, output, 'pipe'],
 	});
 	const tether = child.stdio[3] as Writable & {unref(): void};
-	// The process may be gone before the watcher is: writing to it then is no fault.
+	// The process may end before the watcher; a write to it then is harmless.
 	tether.on('error', () => {});
 	const release = () => void tether.end('released\n');
-	// Where the process ended first, its pid may belong to another by the time this process dies.
+	// If the process ended first, its pid may be reused by the time this process dies.
 	child.once('exit', release);
-	// A process that could not be started has an exit code: whoever waits for it sees that.
+	// A process that failed to start has an exit code, which the caller waits for.
 	child.on('error', () => {});
 	tether.unref();
 	child.unref();
