@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Logger} from 'pino';
+import {type Barrier, createBarriers} from './change-barriers.ts';
 import {type Change, changeOf} from './change-message.ts';
-import {createQuestions, type Question} from './change-questions.ts';
 import type {Db} from './db.ts';
 import {openNotificationChannel} from './notification-channel.ts';
 
@@ -25,7 +25,7 @@ export type ChangeFeed = {
 	 */
 	settled(): Promise<void>;
 	/** The same for a write that sends `message` on the channel CHANGES in its own transaction. */
-	question(): Question;
+	barrier(): Barrier;
 	close(): Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	let isUp = false;
 	let timer: NodeJS.Timeout | null = null;
 
-	const tell = (change: Change) => {
+	const publish = (change: Change) => {
 		for (const listener of listeners) {
 			listener(change);
 		}
@@ -57,13 +57,13 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 	const forget = (id: string) => {
 		others.delete(id);
-		questions.forget(id);
+		barriers.forget(id);
 	};
 
-	const hear = (payload: string) => {
+	const receive = (payload: string) => {
 		const change = changeOf(payload);
 		if (change !== null) {
-			tell(change);
+			publish(change);
 			return;
 		}
 
@@ -82,7 +82,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			case 'q':
 				if (id === self) {
 					// Every change committed before the barrier has arrived here too.
-					questions.hear(Number(number), self);
+					barriers.acknowledge(Number(number), self);
 				} else {
 					channel.say(`a:${id}:${number}:${self}`).catch((error: unknown) => log.debug({err: error}, 'change feed'));
 				}
@@ -90,7 +90,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 				return;
 			case 'a':
 				if (id === self) {
-					questions.hear(Number(number), from);
+					barriers.acknowledge(Number(number), from);
 				}
 
 				return;
@@ -118,7 +118,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		return [...(isDeaf ? [] : [self]), ...living()];
 	};
 
-	const questions = createQuestions({self, listening, trustMs: TRUST_MS});
+	const barriers = createBarriers({self, listening, trustMs: TRUST_MS});
 
 	/**
 	 * A process that receives nothing does not know whether others are silent. So only the time in which it heard itself
@@ -156,10 +156,10 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		db,
 		log,
 		channel: CHANGES,
-		hear,
+		onMessage: receive,
 		onUp: () => {
 			// Changes sent while disconnected are unknown.
-			tell({kind: 'everything'});
+			publish({kind: 'everything'});
 			isUp = true;
 			unheardSince = performance.now();
 			heard = null;
@@ -179,14 +179,14 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	});
 
 	const ask = async (): Promise<void> => {
-		const question = questions.open();
-		const answered = question.answered();
-		channel.say(question.message).catch(() => {
+		const barrier = barriers.open();
+		const passed = barrier.passed();
+		channel.say(barrier.message).catch(() => {
 			if (living().length === 0) {
-				questions.forget(self);
+				barriers.forget(self);
 			}
 		});
-		await answered;
+		await passed;
 	};
 
 	let running: Promise<void> | null = null;
@@ -217,7 +217,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		isTrusted: () => performance.now() < trustedUntil,
 		isAlone,
 		settled,
-		question: questions.open,
+		barrier: barriers.open,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();

@@ -22,13 +22,13 @@ type Given = {
 	log: Logger;
 	channel: string;
 	/** Called with each message, in commit order. */
-	hear: (message: string) => void;
+	onMessage: (message: string) => void;
 	/** Called when messages begin to arrive; earlier ones are lost. */
 	onUp: () => void;
 	onDown: () => void;
 };
 
-export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: Given): NotificationChannel => {
+export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDown}: Given): NotificationChannel => {
 	let current: Connection | null = null;
 	/** The end of the connection's last statement: it runs one at a time. */
 	let idle: Promise<unknown> = Promise.resolve();
@@ -55,7 +55,7 @@ export const openNotificationChannel = ({db, log, channel, hear, onUp, onDown}: 
 		const next = new Client(connectionSettings);
 		next.on('error', () => lose(next));
 		next.on('end', () => lose(next));
-		next.on('notification', ({payload}) => hear(payload ?? ''));
+		next.on('notification', ({payload}) => onMessage(payload ?? ''));
 		current = next;
 		const listening = next
 			.connect()

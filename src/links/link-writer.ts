@@ -97,28 +97,28 @@ const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
 
 /**
  * Creates that arrive together share a statement, which also asks everybody to forget that the links were not there:
- * commit, changes and question are one.
+ * commit, changes and barrier are one.
  */
 export const createLinkWriter = ({db, changes}: {db: Db; changes: ChangeFeed}): LinkWriter => {
 	const many = async (creates: readonly PlainCreate[]): Promise<Array<Made | undefined>> => {
-		const question = changes.question();
+		const barrier = changes.barrier();
 		const made = new Map<string, Made['domain']>();
 		try {
 			const rows = await runPrepared<Made['domain'] & {id: string}>(db, insertPlain, [
 				JSON.stringify(creates.map(sentRow)),
 				[...new Set(creates.map(({owner}) => owner.id))],
-				question.message,
+				barrier.message,
 			]);
 			for (const {id, ...domain} of rows) {
 				made.set(id, domain);
 			}
 		} finally {
 			if (made.size === 0) {
-				question.drop();
+				barrier.drop();
 			}
 		}
 
-		const isKnown = made.size === 0 ? Promise.resolve() : question.answered();
+		const isKnown = made.size === 0 ? Promise.resolve() : barrier.passed();
 		return creates.map(({link}) => {
 			const domain = made.get(link.id);
 			return domain && {domain, isKnown};

@@ -1,12 +1,12 @@
 /** Shows that all processes received every change committed before it (docs/link-cache.md). */
-export type Question = {
+export type Barrier = {
 	/** To be sent on the channel, after the write or in its transaction. */
 	message: string;
 	/**
 	 * Resolves when all processes that may trust their caches have acknowledged. Call it after the commit, so that
 	 * processes that started before it are included.
 	 */
-	answered(): Promise<void>;
+	passed(): Promise<void>;
 	/** Cancels a barrier that is not sent. */
 	drop(): void;
 };
@@ -21,7 +21,7 @@ type Given = {
 	trustMs: number;
 };
 
-export const createQuestions = ({self, listening, trustMs}: Given) => {
+export const createBarriers = ({self, listening, trustMs}: Given) => {
 	const waiting = new Map<number, Waiting>();
 	let count = 0;
 
@@ -34,7 +34,7 @@ export const createQuestions = ({self, listening, trustMs}: Given) => {
 
 	return {
 		/** Records a process's acknowledgement of our barrier. */
-		hear: (number: number, from: string): void => {
+		acknowledge: (number: number, from: string): void => {
 			const one = waiting.get(number);
 			if (one !== undefined) {
 				one.answeredBy.add(from);
@@ -49,14 +49,14 @@ export const createQuestions = ({self, listening, trustMs}: Given) => {
 			}
 		},
 
-		open: (): Question => {
+		open: (): Barrier => {
 			count += 1;
 			const number = count;
 			const one: Waiting = {answeredBy: new Set(), left: null, done: () => {}};
 			waiting.set(number, one);
 			return {
 				message: `q:${self}:${number}`,
-				answered: async () => {
+				passed: async () => {
 					const left = new Set(listening().filter((id) => !one.answeredBy.has(id)));
 					if (left.size > 0) {
 						await new Promise<void>((resolve) => {
