@@ -2,14 +2,14 @@ import {isConnectionFault} from './db.ts';
 
 type Given<Item, Result> = {
 	/** Most items of one batch. */
-	most: number;
+	most?: number;
 	/**
 	 * Processes all items in one statement.
 	 * @returns the result of each item in order; undefined for items left out. @throws if none was processed.
 	 */
 	many: (items: readonly Item[]) => Promise<ReadonlyArray<Result | undefined>>;
-	/** Processes one item that was left out, or any item if the batch failed, and throws its own error. */
-	one: (item: Item) => Promise<Result>;
+	/** Processes one item that was left out, or any item if the batch failed, and throws its own error. Absent: all fail. */
+	one?: (item: Item) => Promise<Result>;
 };
 
 type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: (error: unknown) => void};
@@ -18,18 +18,16 @@ type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: 
  * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next. There
  * is no timer, and a single item is processed at once. An invalid item fails alone.
  */
-export const createBatches = <Item, Result>({most, many, one}: Given<Item, Result>) => {
+export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, many, one}: Given<Item, Result>) => {
 	let waiting: Array<Waiting<Item, Result>> = [];
 	let isWorking = false;
-
-	const alone = ({item, done, fail}: Waiting<Item, Result>): Promise<void> => one(item).then(done, fail);
 
 	const work = async (batch: ReadonlyArray<Waiting<Item, Result>>): Promise<void> => {
 		let results: ReadonlyArray<Result | undefined>;
 		try {
 			results = await many(batch.map(({item}) => item));
 		} catch (error) {
-			if (isConnectionFault(error)) {
+			if (one === undefined || isConnectionFault(error)) {
 				for (const {fail} of batch) {
 					fail(error);
 				}
@@ -48,7 +46,7 @@ export const createBatches = <Item, Result>({most, many, one}: Given<Item, Resul
 
 			return result === undefined;
 		});
-		await Promise.all(left.map(alone));
+		await Promise.all(left.map(({item, done, fail}) => one?.(item).then(done, fail)));
 	};
 
 	const workAll = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import {createBatches} from '../../db/batches.ts';
 import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {Entry} from './entry.ts';
@@ -17,29 +18,15 @@ export const createDirectWriter = ({
 	db: Db;
 	clickPartitions: ClickPartitions;
 	onRefused: OnRefused;
-}): ((entry: Entry) => Promise<void>) => {
-	let waiting: Entry[] = [];
-	let running: Promise<void> = Promise.resolve();
-	let next: Promise<void> | null = null;
+}): ((entry: Entry) => Promise<unknown>) =>
+	createBatches<Entry, true>({
+		many: async (entries) => {
+			const sections = [sectionOf(entries)];
+			for (const month of monthsOf(sections)) {
+				await clickPartitions.ensure(month);
+			}
 
-	const writeWaiting = async (): Promise<void> => {
-		const sections = [sectionOf(waiting)];
-		waiting = [];
-		next = null;
-		for (const month of monthsOf(sections)) {
-			await clickPartitions.ensure(month);
-		}
-
-		await storeSections(db, sections, onRefused);
-	};
-
-	return (entry) => {
-		waiting.push(entry);
-		if (next === null) {
-			next = running.catch(() => {}).then(writeWaiting);
-			running = next;
-		}
-
-		return next;
-	};
-};
+			await storeSections(db, sections, onRefused);
+			return entries.map(() => true);
+		},
+	});
