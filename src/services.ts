@@ -150,7 +150,7 @@ export const createServices = ({
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
 		eventWriter: createEventWriter(db),
-		linkWriter: createLinkWriter({db, changes}),
+		linkWriter: createLinkWriter({addresses, changes, clock, config, db, log}),
 		background,
 		metrics: createMetrics(clock),
 		figuresOfAll,

@@ -9,15 +9,15 @@ import {
 	templateNotFound,
 } from '../errors.ts';
 import type {Services} from '../services.ts';
-import {createAtOnce, type NewLink} from './create-at-once.ts';
 import {creationOf, emptyLink, generateShortCode} from './empty-link.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore, takeLink} from './link-store.ts';
 import {lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
+import type {NewLink} from './link-writer.ts';
 
-/** What a link's constraints mean to the caller. */
+/** The refusals of a link's constraints. */
 export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
 	links_organization_id_short_code_key: () => shortCodeTaken(shortCode),
 	links_organization_id_external_id_key: () => externalIdTaken(externalId ?? ''),
@@ -25,6 +25,8 @@ export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
 	links_template_id_fkey: templateNotFound,
 	links_organization_id_fkey: organizationNotFound,
 });
+
+type Creation = Pick<Services, 'addresses' | 'clock' | 'config' | 'log'>;
 
 /** Inserts the row under its own short code, or under the first generated one that is free. @throws 409. */
 const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow> => {
@@ -44,7 +46,8 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 	}
 };
 
-const create = async (services: Services, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
+/** One check after the other, so that the first one against the link is the answer. */
+const create = async (services: Creation, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
 	const now = services.clock.now();
 	const owner = await lockOwner(trx, organization.id);
 	const plan = requireCreationTerms(services, owner);
@@ -67,25 +70,22 @@ const create = async (services: Services, trx: Db, {organization, by, fields}: N
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */
 export const createLink = async (
-	services: Services,
+	services: Creation & Pick<Services, 'changes' | 'clickJournal' | 'db' | 'linkWriter'>,
 	{idempotencyKey, ...newLink}: NewLink & {idempotencyKey?: string | undefined},
 ): Promise<LinkJson> => {
+	const {clickJournal, linkWriter, db, clock, changes} = services;
 	const {organization, fields} = newLink;
-	await services.clickJournal.settled(organization.id);
-	const made = idempotencyKey === undefined ? await createAtOnce(services, newLink) : null;
-	if (made !== null) {
-		return made;
+	await clickJournal.settled(organization.id);
+	const written = idempotencyKey === undefined ? await linkWriter(newLink) : null;
+	if (written !== null) {
+		return written;
 	}
 
-	const created = await inTransaction(services.db, (trx) =>
-		idempotencyKey === undefined
-			? create(services, trx, newLink)
-			: createOnce(
-					trx,
-					{organizationId: organization.id, key: idempotencyKey, request: fields, now: services.clock.now()},
-					() => create(services, trx, newLink),
-				),
+	const created = await inTransaction(db, (trx) =>
+		createOnce(trx, {organizationId: organization.id, key: idempotencyKey, request: fields, now: clock.now()}, () =>
+			create(services, trx, newLink),
+		),
 	);
-	await services.changes.settled();
+	await changes.settled();
 	return created;
 };

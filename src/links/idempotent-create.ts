@@ -32,7 +32,7 @@ const lock = async (trx: Db, organizationId: string, key: string): Promise<boole
 	return onlyRow(rows).locked;
 };
 
-/** Each keyed create takes a few keys along that have run out, so that the table needs no other care. */
+/** Each create with a key deletes a few expired ones, so that the table needs no job. */
 const forgetOld = (trx: Db, before: Date): Promise<unknown> =>
 	trx.raw(
 		`DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
@@ -42,11 +42,11 @@ const forgetOld = (trx: Db, before: Date): Promise<unknown> =>
 		[before],
 	);
 
-type Once = {organizationId: string; key: string; request: LinkInput; now: Date};
+type Once = {organizationId: string; key: string | undefined; request: LinkInput; now: Date};
 
 /**
  * The first answer to a request with this key and body, or that of `create` where there is none within 24 h. Only a
- * success is kept: a refusal made nothing, so its key stays free for another attempt.
+ * success is kept: a refusal made nothing, so its key stays free for another attempt. Without a key each request creates.
  * @throws 409 where another body had the key, or while the first request is under way.
  */
 export const createOnce = async (
@@ -54,6 +54,10 @@ export const createOnce = async (
 	{organizationId, key, request, now}: Once,
 	create: () => Promise<LinkJson>,
 ): Promise<LinkJson> => {
+	if (key === undefined) {
+		return create();
+	}
+
 	if (!(await lock(trx, organizationId, key))) {
 		throw idempotencyKeyInProgress();
 	}

@@ -1,31 +1,30 @@
 import {auditRow, type Caller} from '../audit/audit-log.ts';
+import type {Addresses} from '../config/config.ts';
 import {createBatches} from '../db/batches.ts';
 import {CHANGES, type ChangeFeed} from '../db/change-feed.ts';
 import {type Db, isConnectionFault} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
-import {creationOf} from './empty-link.ts';
-import type {LinkRow} from './link.ts';
+import {creationOf, emptyLink, generateShortCode} from './empty-link.ts';
+import {type LinkInput, type LinkJson, type LinkRow, linkJson, withInput} from './link.ts';
 
-/** A link without a template, a channel or a domain of its own, and what its organization was when it was asked for. */
-export type PlainCreate = {
-	owner: {id: string; plan: string | null; entitledUntil: Date | null};
-	plan: Plan;
-	by: Caller;
-	now: Date;
-	/** Its domain is not known yet. */
-	link: Omit<LinkRow, 'domain_id'>;
-	/** Whether its code or its external id are the caller's, and may be taken. */
-	isNamed: boolean;
-};
+export type NewLink = {organization: Organization; by: Caller; fields: LinkInput};
+
+/**
+ * Creates a link as nearly all are: without a template, a channel or a domain of its own, and with nothing against it.
+ * Null: it is another one, or something may be against it, and nothing was made.
+ */
+export type LinkWriter = (newLink: NewLink) => Promise<LinkJson | null>;
+
+/** A plain link with its organization as it was when the request came; its domain is not known yet. */
+type PlainCreate = {owner: Organization; plan: Plan; by: Caller; now: Date; link: Omit<LinkRow, 'domain_id'>};
 
 /** The domain that a link was made on; `isKnown` resolves when no process answers any more as if it were not there. */
-export type Made = {domain: {domain_id: string; hostname: string | null}; isKnown: Promise<void>};
+type Made = {domain: {domain_id: string; hostname: string | null}; isKnown: Promise<void>};
 
-/** Creates plain links. Gives null where something may speak against one, and it was not made. */
-export type LinkWriter = (create: PlainCreate) => Promise<Made | null>;
-
-/** Beyond 20 links of one organization the feed tells that all of it has changed (migration change_feed). */
+/** Beyond 20 links of one organization the feed reports that all of it has changed (migration change_feed). */
 const MAX_BATCH = 20;
 
 /**
@@ -35,10 +34,11 @@ const MAX_BATCH = 20;
 const ORGANIZATIONS = '(SELECT CAST($2 AS uuid[]))::uuid[]';
 
 /**
- * All of many creates: the plan that the limits are of is still the organization's, an app is registered, there is room
- * in both quotas, a default domain of its own is one that the plan gives, and nothing is on the link's own domain. All
- * creates of an organization are made or none; what a constraint refuses takes the counts along. Organizations are locked first, as everybody does who writes below them.
- * Where one, or its count, is locked by somebody else, its creates are left out, so that nobody's wait is the others'.
+ * Many creates with all their checks: the organization still has the plan of these limits, an app is registered, both
+ * quotas have room, the plan includes the default domain, and no URL is on it. All creates of an organization are made or
+ * none; where a constraint refuses one, the counts are rolled back as well. Organizations are locked first, as all writers
+ * below them do. Where another transaction has locked one, or its count, its creates are left out, so that the others do
+ * not wait.
  */
 export const insertPlain: Prepared = {
 	name: 'create links',
@@ -97,9 +97,14 @@ const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
 
 /**
  * Creates that arrive together share a statement, which also asks everybody to forget that the links were not there:
- * commit, changes and barrier are one.
+ * commit, changes and barrier are one. The bar of `POST /links` (docs/performance.md) needs it: each create in a
+ * transaction with its checks one after the other costs several times as much.
  */
-export const createLinkWriter = ({db, changes}: {db: Db; changes: ChangeFeed}): LinkWriter => {
+export const createLinkWriter = (
+	services: PlanDeps & {addresses: Addresses; changes: ChangeFeed; db: Db},
+): LinkWriter => {
+	const {addresses, changes, clock, db} = services;
+
 	const many = async (creates: readonly PlainCreate[]): Promise<Array<Made | undefined>> => {
 		const barrier = changes.barrier();
 		const made = new Map<string, Made['domain']>();
@@ -125,7 +130,7 @@ export const createLinkWriter = ({db, changes}: {db: Db; changes: ChangeFeed}): 
 		});
 	};
 
-	/** What PostgreSQL refuses is told by the checks, one after the other. */
+	/** Null where PostgreSQL refuses it: `createLink` finds out why. */
 	const one = async (create: PlainCreate): Promise<Made | null> => {
 		try {
 			const [made] = await many([create]);
@@ -140,6 +145,28 @@ export const createLinkWriter = ({db, changes}: {db: Db; changes: ChangeFeed}): 
 	};
 
 	const together = createBatches<PlainCreate, Made | null>({most: MAX_BATCH, many, one});
-	// One that is refused for its names would have those beside it tried again.
-	return (create) => (create.isNamed ? one(create) : together(create));
+
+	return async ({organization: owner, by, fields}) => {
+		const {domainId, templateId, ...own} = fields;
+		const plan = planOf(services, owner);
+		const isPlain = own.path != null && own.channel == null && domainId == null && templateId == null;
+		// Without the change feed nobody hears that the barrier has passed.
+		if (plan === null || !isPlain || !changes.isTrusted()) {
+			return null;
+		}
+
+		const now = clock.now();
+		const blank = {...emptyLink(owner.id, '', now), short_code: generateShortCode()};
+		const {domain_id: _, ...link} = withInput(blank, own);
+		// One that is refused for its names would have those beside it tried again.
+		const isNamed = own.shortCode != null || own.externalId != null;
+		const made = await (isNamed ? one : together)({owner, plan, by, now, link});
+		if (made === null) {
+			return null;
+		}
+
+		await made.isKnown;
+		const {domain_id, hostname} = made.domain;
+		return linkJson(addresses, owner, {link: {...link, domain_id}, hostname, template: null});
+	};
 };
