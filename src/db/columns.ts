@@ -1,3 +1,5 @@
+import {memoize} from '../memoize.ts';
+
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 	? `${Head}${Capitalize<Camel<Tail>>}`
 	: Name;
@@ -11,6 +13,13 @@ type Complete<T, List extends string> = [Exclude<keyof T, FieldsOf<List>>] exten
 		? List
 		: `no such field: ${Exclude<FieldsOf<List>, keyof T>}`
 	: `no column for: ${Exclude<keyof T, FieldsOf<List>> & string}`;
+
+type Snake<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+	? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${Snake<Rest>}`
+	: Name;
+
+/** A row with a column for each field of `T`. */
+export type RowOf<T> = {[Field in keyof T & string as Snake<Field>]: T[Field]};
 
 /** The columns that a `T` is read from. */
 export type Columns<T> = {
@@ -37,11 +46,16 @@ export const columnsOf = <T, const List extends string>(list: Complete<T, List>)
 	};
 };
 
-/** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. */
-export const toColumns = (fields: Record<string, unknown>): Record<string, unknown> =>
-	Object.fromEntries(
-		Object.entries(fields).map(([field, value]) => [
-			field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-			value,
-		]),
-	);
+const snakeCase = memoize((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), 1000);
+
+/** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. Undefined is left out. */
+export const toColumns = (fields: Record<string, unknown>): Record<string, unknown> => {
+	const columns: Record<string, unknown> = {};
+	for (const [field, value] of Object.entries(fields)) {
+		if (value !== undefined) {
+			columns[snakeCase(field)] = value;
+		}
+	}
+
+	return columns;
+};

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {type RowOf, toColumns} from '../db/columns.ts';
 import {validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
 import type {BodyContext} from '../http/validate.ts';
@@ -114,53 +115,17 @@ export const sharedFieldSchemas = {
 };
 
 /** The columns of the shared fields, by the same names in `links` and `templates`. */
-export type SharedFieldsRow = {
-	path: string | null;
-	params: Record<string, string> | null;
-	og_title: string | null;
-	og_description: string | null;
-	og_image_url: string | null;
-	fallback_url: string | null;
-	channel: string | null;
-	tags: string[] | null;
-	utm_source: string | null;
-	utm_medium: string | null;
-	utm_campaign: string | null;
-	utm_term: string | null;
-	utm_content: string | null;
-	deferred_deep_linking: boolean | null;
-	match_window_hours: number | null;
+export type SharedFieldsRow = RowOf<
+	Omit<SharedFields, 'og'> & {ogTitle: string | null; ogDescription: string | null; ogImageUrl: string | null}
+>;
+
+const noOg = {title: null, description: null, imageUrl: null};
+
+/** The columns that the fields of a link or a template set: an insert or an update of exactly those. */
+export const inputColumns = <T extends SharedFieldsInput>({og, ...fields}: T): Record<string, unknown> => {
+	const {title: ogTitle, description: ogDescription, imageUrl: ogImageUrl} = og === null ? noOg : (og ?? {});
+	return toColumns({...fields, ogTitle, ogDescription, ogImageUrl});
 };
-
-const ogColumns = (og: SharedFieldsInput['og']): Record<string, unknown> => {
-	if (og === undefined) {
-		return {};
-	}
-
-	return og === null
-		? {og_title: null, og_description: null, og_image_url: null}
-		: {og_title: og.title, og_description: og.description, og_image_url: og.imageUrl};
-};
-
-/** The columns that `fields` sets: an insert or an update of exactly those. */
-export const sharedFieldColumns = (fields: SharedFieldsInput): Record<string, unknown> =>
-	Object.fromEntries(
-		Object.entries({
-			path: fields.path,
-			params: fields.params == null ? fields.params : JSON.stringify(fields.params),
-			...ogColumns(fields.og),
-			fallback_url: fields.fallbackUrl,
-			channel: fields.channel,
-			tags: fields.tags,
-			utm_source: fields.utmSource,
-			utm_medium: fields.utmMedium,
-			utm_campaign: fields.utmCampaign,
-			utm_term: fields.utmTerm,
-			utm_content: fields.utmContent,
-			deferred_deep_linking: fields.deferredDeepLinking,
-			match_window_hours: fields.matchWindowHours,
-		}).filter(([, value]) => value !== undefined),
-	);
 
 /** The shared fields of a row, in the order in which the API shows them. */
 export const sharedFieldsOf = (row: SharedFieldsRow): SharedFields => ({

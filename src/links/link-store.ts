@@ -10,18 +10,17 @@ type Position = Pick<LinkRow, 'created_at' | 'id'> | null;
 
 /** The statements on links, over a pool or a transaction. Each one names the organization. */
 export const createLinkStore = (db: Db, organizationId: string) => ({
-	find: async (id: string): Promise<LinkRow | null> => {
-		const rows: LinkRow[] = await db('links').where({...own(organizationId), id});
-		return rows[0] ?? null;
-	},
+	find: async (id: string): Promise<LinkRow | null> =>
+		(await db('links')
+			.where({...own(organizationId), id})
+			.first()) ?? null,
 
 	/** As `find`, and nobody else changes the link until the transaction ends. */
-	lock: async (id: string): Promise<LinkRow | null> => {
-		const rows: LinkRow[] = await db('links')
+	lock: async (id: string): Promise<LinkRow | null> =>
+		(await db('links')
 			.where({...own(organizationId), id})
-			.forUpdate();
-		return rows[0] ?? null;
-	},
+			.forUpdate()
+			.first()) ?? null,
 
 	/** As `lock`, of several. */
 	lockAll: (ids: string[]): Promise<LinkRow[]> =>
@@ -65,7 +64,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 					}
 				}
 			});
-		return readPage(all, {page, limit}, 'created_at DESC, id DESC', (row: LinkRow) => row);
+		return readPage(all, {page, limit}, 'created_at DESC, id DESC');
 	},
 
 	/** The next links after a position, the oldest first. */

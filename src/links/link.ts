@@ -2,7 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Addresses} from '../config/config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
 import type {Entitled} from '../plans/entitlements.ts';
-import {type SharedFieldsInput, type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from './link-fields.ts';
+import {inputColumns, type SharedFieldsInput, type SharedFieldsRow, sharedFieldsOf} from './link-fields.ts';
 import {shortUrl} from './short-url.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
@@ -20,7 +20,7 @@ export type LinkRow = SharedFieldsRow & {
 	updated_at: Date;
 };
 
-/** What a body says of a link: what is absent stays as it is, null clears. */
+/** The fields of a body: an absent one stays as it is, null clears. */
 export type LinkInput = SharedFieldsInput & {
 	domainId?: string | null;
 	templateId?: string | null;
@@ -31,7 +31,7 @@ export type LinkInput = SharedFieldsInput & {
 	isActive?: boolean | null;
 };
 
-/** What a link needs to know of its template to be shown. */
+/** The part of a template that a link's JSON needs. */
 export type LinkTemplate = {
 	id: string;
 	path: string | null;
@@ -40,8 +40,8 @@ export type LinkTemplate = {
 };
 
 /**
- * A link with what its JSON takes from elsewhere. `hostname` is that of its URL: null for the shared domain, as also where
- * its own does not serve.
+ * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, also where its own
+ * is not served.
  */
 export type LinkView = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
 
@@ -96,7 +96,7 @@ export const linkJsonWithDomain = (addresses: Addresses, owner: LinkOwner, view:
 	domain: domainSummary(view.domain, {linkDomain: addresses.linkDomain, defaultDomainId: owner.defaultDomainId}),
 });
 
-/** The columns that a change may set, each by the name that the API has for it. */
+/** The columns that a change may set, with their names in the API. */
 const fieldNames = {
 	domain_id: 'domainId',
 	template_id: 'templateId',
@@ -124,27 +124,16 @@ const fieldNames = {
 export type LinkColumn = keyof typeof fieldNames;
 export const linkColumns = Object.keys(fieldNames) as LinkColumn[];
 
-/** The row with what `input` says of it. A null `domainId`, the default domain, must have been replaced by its id. */
-export const withInput = (row: LinkRow, input: LinkInput): LinkRow => {
-	const own = {
-		// The row holds the object, where a statement of the shared fields wants its text.
-		params: input.params,
-		domain_id: input.domainId,
-		template_id: input.templateId,
-		short_code: input.shortCode,
-		external_id: input.externalId,
-		title: input.title,
-		expiry: input.expiry,
-		is_active: input.isActive === null ? true : input.isActive,
-	};
-	const columns = {...sharedFieldColumns(input), ...own};
-	return {...row, ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))};
-};
+/** The row with the fields of `input`. A null `domainId`, the default domain, must have been replaced by its id. */
+export const withInput = (row: LinkRow, input: LinkInput): LinkRow => ({
+	...row,
+	...inputColumns({...input, isActive: input.isActive === null ? true : input.isActive}),
+});
 
 /** The columns in which two rows of a link differ. */
 export const changedColumns = (before: LinkRow, after: LinkRow): LinkColumn[] =>
 	linkColumns.filter((column) => !isDeepStrictEqual(before[column], after[column]));
 
-/** Columns that differ, as an audit record tells them: `{title: {from, to}}`. */
+/** Columns that differ, for an audit record: `{title: {from, to}}`. */
 export const changeDetails = (before: LinkRow, after: LinkRow, columns: readonly LinkColumn[]) =>
 	Object.fromEntries(columns.map((column) => [fieldNames[column], {from: before[column], to: after[column]}]));

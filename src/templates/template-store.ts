@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
-import {type SharedFieldsRow, sharedFieldColumns, sharedFieldsOf} from '../links/link-fields.ts';
+import {inputColumns, type SharedFieldsRow, sharedFieldsOf} from '../links/link-fields.ts';
 import type {Template, TemplateInput} from './template.ts';
 
 type Row = SharedFieldsRow & {id: string; name: string; created_at: Date; updated_at: Date};
@@ -31,10 +31,8 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 	const own = {organization_id: organizationId};
 
 	return {
-		list: async ({page, limit}: PageQuery): Promise<Page<Template>> => {
-			const all = db('templates').where(own);
-			return readPage(all, {page, limit}, 'created_at DESC, id DESC', toTemplate);
-		},
+		list: (page: PageQuery): Promise<Page<Template>> =>
+			readPage(db('templates').where(own), page, 'created_at DESC, id DESC', toTemplate),
 
 		find: async (id: string): Promise<Template | null> => firstTemplate(await db('templates').where({...own, id})),
 
@@ -50,10 +48,9 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 		insert: async (template: TemplateInput, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
 				.insert({
-					...sharedFieldColumns(template),
+					...inputColumns(template),
 					...own,
 					id: randomUUID(),
-					name: template.name,
 					created_at: now,
 					updated_at: now,
 				})
@@ -63,12 +60,12 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 		},
 
 		/** @throws 409 where the organization has a template of that name. */
-		update: async (id: string, {name, ...fields}: Partial<TemplateInput>, now: Date): Promise<Template> => {
+		update: async (id: string, changes: Partial<TemplateInput>, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
 				.where({...own, id})
-				.update({...sharedFieldColumns(fields), ...(name === undefined ? {} : {name}), updated_at: now})
+				.update({...inputColumns(changes), updated_at: now})
 				.returning('*')
-				.catch(nameTaken(name));
+				.catch(nameTaken(changes.name));
 			return toTemplate(onlyRow(rows));
 		},
 
