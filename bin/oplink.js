@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 'use strict';
 
-// CommonJS, as package.json beside this file says: Node's loader of modules would take a tenth of a server's start.
-// Node 22.1 and later keep what V8 compiled between starts.
+// CommonJS, declared in package.json beside this file: Node's ES module loader would take a tenth of a server's start.
+// Node 22.1 and later cache V8's compiled code between starts.
 require('node:module').enableCompileCache?.();
 const {main} = require('../dist/cli/main.cjs');
 

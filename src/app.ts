@@ -102,7 +102,7 @@ const surfaces: Route[] = [
 	...devRoutes,
 ];
 
-/** The one table of routes: what the server mounts and what tests walk. */
+/** The one table of routes: mounted by the server and walked by tests. */
 export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
 
 const preflight: Record<string, string> = {
@@ -114,7 +114,7 @@ const preflight: Record<string, string> = {
 
 type Handler = (ctx: Exchange) => Promise<void>;
 
-/** @returns what answers the route. */
+/** @returns the handler of the route. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
 	const allowAnyOrigin = (ctx: Exchange) => {
 		if (route.cors) {
@@ -148,8 +148,8 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 };
 
 /**
- * Whether a route needs nothing of Koa, which takes a fifth of what such a request costs: what an app or a server sends
- * goes to a path without parameters, and is answered with plain JSON. With a query it is one for the router.
+ * Whether a route can bypass Koa, which takes a fifth of such a request's time: a POST to a path without parameters,
+ * answered with plain JSON. With a query it goes to the router.
  */
 const isPlain = ({method, path, declared, schemas}: Route): boolean =>
 	method === 'POST' &&
@@ -159,13 +159,13 @@ const isPlain = ({method, path, declared, schemas}: Route): boolean =>
 	declared.otherAnswers === undefined;
 
 /**
- * What answers a request that is no visit of the hot route. Plain routes are in front of Koa, in the same envelope.
- * Koa's middleware in order: the envelope around everything, then the surfaces, then 404 for what is left under a
- * reserved first segment, and resolution last, because `/:orgKey/:shortCode` matches nearly any path.
+ * Handles all requests beside the hot path. Plain routes bypass Koa, in the same envelope. Koa's middleware in order:
+ * the envelope around everything, then the surfaces, then 404 for the rest below a reserved first segment, and
+ * resolution last, because `/:orgKey/:shortCode` matches nearly any path.
  */
 export const createApp = (services: Services): RequestListener => {
 	const app = new Koa();
-	// The envelope answers every error itself; what Koa still reports is a caller that hung up.
+	// The envelope answers all errors itself; Koa only reports callers that disconnected.
 	app.silent = true;
 	app.on('error', (error: unknown) => services.log.debug({err: error}, 'connection'));
 

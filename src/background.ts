@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 
-/** Work that no answer waits for. A stop waits for it. */
+/** Runs work without delaying an answer. A stop waits for it. */
 export type Background = {
 	run(what: string, work: Promise<unknown>): void;
 	settle(): Promise<void>;

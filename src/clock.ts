@@ -1,9 +1,9 @@
-/** Where every 'now' of the service comes from; tests pass one that they move themselves. */
+/** The source of the current time; tests pass a clock that they set themselves. */
 export type Clock = {now(): Date};
 
 /**
- * The machine's clock, moved by `offsetSeconds` (CLOCK_OFFSET, contract/config 3). The only place that reads the time,
- * so that a rehearsal of an expiry moves everything at once.
+ * The machine's clock, shifted by `offsetSeconds` (CLOCK_OFFSET, contract/config 3). The only place that reads the
+ * time, so that a simulated expiry affects everything at once.
  */
 export const createClock = (offsetSeconds: number): Clock => ({
 	now: () => new Date(Date.now() + offsetSeconds * 1000),

@@ -22,7 +22,7 @@ export type AppConfig = {
 	og: Og;
 	/** Whether a first open may be matched by a guess. */
 	probabilisticMatching: boolean;
-	/** The least confidence that a match must have. */
+	/** The lowest confidence that a match needs. */
 	minimumConfidence: Confidence;
 };
 
@@ -31,7 +31,7 @@ const MAX_FINGERPRINTS = 10;
 const MOST_GIVEN = 100;
 const MAX_ANDROID_APPS = 20;
 
-/** A string that `test` passes, with the one rule that it is refused by, in words and as JSON Schema has it. */
+/** A string that must pass `test`; its only rule, in words and as JSON Schema. */
 const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalise = (text: string) => text) =>
 	sized
 		.string()
@@ -139,7 +139,7 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 	minimumConfidence: Joi.string().valid('exact', 'high', 'medium', 'low'),
 });
 
-/** The whole configuration that a body means: what it leaves out is unset or the default. */
+/** The complete configuration of a body: missing fields are unset or get their defaults. */
 export const appConfigOf = ({ios, og, ...input}: AppConfigInput): AppConfig => ({
 	ios:
 		ios == null

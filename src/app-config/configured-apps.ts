@@ -7,10 +7,7 @@ export const iosColumns = `org_key AS "orgKey", ios->>'teamId' AS "teamId", ios-
 /** Whether an active organization's configuration is complete for iOS (contract/portal 5). */
 export const hasIosApp = `organizations.status = 'ACTIVE' AND ios->>'teamId' IS NOT NULL AND ios->>'bundleId' IS NOT NULL`;
 
-/**
- * Whether the organization's plan is one of `:plans`. What is stored without being a plan counts as none
- * (contract/requests 12).
- */
+/** Whether the organization's plan is one of `:plans`. An unknown stored plan counts as none (contract/requests 12). */
 export const hasPlan = 'upper(organizations.plan) = ANY(:plans)';
 
 const iosApps = async (db: Db, where: string, bindings: Record<string, unknown>): Promise<AppleApp[]> => {
@@ -44,13 +41,14 @@ export const iosAppsOf = (db: Db, organizationId: string): Promise<AppleApp[]> =
 export const androidAppsOf = (db: Db, organizationId: string): Promise<AndroidApp[]> =>
 	androidApps(db, ONE_ORGANIZATION, {organizationId});
 
-/** The iOS apps of these organizations that have a place in the file of the shared link domain. */
+/** The iOS apps of these organizations that have a place in the shared link domain's file. */
 export const sharedIosAppsOf = (db: Db, organizationIds: readonly string[]): Promise<AppleApp[]> =>
 	iosApps(db, `shared_at IS NOT NULL AND ${NAMED}`, {organizationIds});
 
 /**
- * The Android apps in the file of the shared link domain: those of active organizations with a plan, by orgKey and as
- * configured; a package may be there more than once. @param organizationIds null: of all.
+ * The Android apps in the shared link domain's file: those of active organizations with a plan, by orgKey and in
+ * configured order; a package may be repeated.
+ * @param organizationIds null for all.
  */
 export const listSharedAndroidApps = (
 	db: Db,

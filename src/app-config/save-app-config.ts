@@ -9,9 +9,9 @@ import {putAppConfig} from './app-config-store.ts';
 import {takePlace} from './shared-apps.ts';
 
 /**
- * Sets the whole configuration; what it leaves out is unset.
- * @throws 409 where the shared link domain's file has no room for the iOS app, and the organization
- * has no domain of its own that serves, whose file is the organization's alone.
+ * Replaces the whole configuration; missing fields are unset.
+ * @throws 409 if the shared link domain's file has no room for the iOS app, unless the organization has a served domain
+ * of its own, with its own file.
  */
 export const saveAppConfig = (
 	services: Services,

@@ -10,14 +10,14 @@ import {
 } from '../resolution/association-files.ts';
 import {hasIosApp, hasPlan, iosColumns} from './configured-apps.ts';
 
-/** An iOS app that has a place in the file of the shared link domain, or waits for one. */
+/** An iOS app with a place in the shared link domain's file, or waiting for one. */
 type SharedApp = AppleApp & {organizationId: string; isFree: boolean};
 
-/** Names of the plans there are, and the one that costs nothing. */
+/** Names of all plans and of the free one. */
 type PlanNames = {plans: readonly string[]; freePlan: string};
 const namesOf = (plans: Plans): PlanNames => ({plans: Object.keys(plans), freePlan: FREE_PLAN});
 
-/** Serializes who takes a place; the number only has to differ from other advisory locks of ours. */
+/** Serializes the assignment of places. The number must only differ from our other advisory locks. */
 const PLACES_LOCK = 7_201_006;
 
 const columns = `${iosColumns}, organizations.id AS "organizationId", upper(organizations.plan) = :freePlan AS "isFree"`;
@@ -26,7 +26,7 @@ const joined = 'app_configs JOIN organizations ON organizations.id = app_configs
 const apps = async (trx: Db, rest: string, bindings: Record<string, unknown>): Promise<SharedApp[]> =>
 	(await trx.raw<{rows: SharedApp[]}>(`SELECT ${columns} FROM ${joined} WHERE ${rest}`, bindings as never)).rows;
 
-/** Apps that have a place, the oldest first, once those have left it that may not have one any more. */
+/** Apps with a place, oldest first, after removing those no longer entitled to one. */
 const readPlaced = async (trx: Db, names: PlanNames): Promise<SharedApp[]> => {
 	await trx.raw('SELECT pg_advisory_xact_lock(?)', [PLACES_LOCK]);
 	await trx.raw(
@@ -45,13 +45,13 @@ const setPlaces = async (trx: Db, organizationIds: readonly string[], at: Date |
 	}
 };
 
-/** Bytes that are left in the file for one more app. Those of the free plan may take a part of it only, so that paying ones find room. */
+/** Free bytes in the file for one more app. Free-plan apps may use only a part of it, so that paying ones find room. */
 const roomFor = (isFree: boolean, others: readonly SharedApp[]): number => {
 	const room = APPLE_LIMIT_BYTES - fileBytes(others);
 	return isFree ? Math.min(room, FREE_PLAN_BYTES - fileBytes(others.filter((other) => other.isFree))) : room;
 };
 
-/** Those that wait for a place that is large enough, for the longest time first; no more than could have one. */
+/** Apps small enough to fit, longest waiting first; at most as many as could get a place. */
 const readWaiting = (trx: Db, names: PlanNames, placed: readonly SharedApp[]): Promise<SharedApp[]> => {
 	const [room, freeRoom] = [roomFor(false, placed), roomFor(true, placed)];
 	return apps(
@@ -63,7 +63,7 @@ const readWaiting = (trx: Db, names: PlanNames, placed: readonly SharedApp[]): P
 	);
 };
 
-/** As many as fit, one after the other. */
+/** As many as fit, one by one. */
 const admit = (placed: readonly SharedApp[], waiting: readonly SharedApp[]): SharedApp[] => {
 	const room = {paid: roomFor(false, placed), free: roomFor(true, placed)};
 	return waiting.filter((app) => {
@@ -89,9 +89,9 @@ const countWaiting = async (trx: Db, names: PlanNames): Promise<number> => {
 const idsOf = (chosen: readonly SharedApp[]): string[] => chosen.map(({organizationId}) => organizationId);
 
 /**
- * Gives the places that are free to those that wait for them: organizations that took their plan after their
- * configuration, or that were suspended. Whoever has a place keeps it.
- * @returns the apps of the file, and how many are left waiting.
+ * Assigns free places to waiting apps: of organizations that selected their plan after their configuration, or were
+ * suspended. Apps keep their places.
+ * @returns the apps of the file, and how many still wait.
  */
 export const settlePlaces = async (
 	trx: Db,
@@ -100,7 +100,7 @@ export const settlePlaces = async (
 ): Promise<{placed: AppleApp[]; waiting: number}> => {
 	const names = namesOf(plans);
 	const known = await readPlaced(trx, names);
-	// A database that was restored or edited may have more than fit: the last ones to come leave.
+	// A restored or edited database may contain more than fit: the newest ones are removed.
 	let bytes = fileBytes([]);
 	const kept = known.filter((app) => {
 		bytes += entryBytes(app);
@@ -113,9 +113,9 @@ export const settlePlaces = async (
 };
 
 /**
- * Takes a place for what the organization has just configured, or keeps the one that it has. Nobody takes another one
- * until the transaction ends.
- * @returns false where there is no room for it.
+ * Takes a place for the organization's new configuration, or keeps its place. Assignment is locked until the
+ * transaction ends.
+ * @returns false if there is no room.
  */
 export const takePlace = async (trx: Db, organizationId: string, plans: Plans, now: Date): Promise<boolean> => {
 	const names = namesOf(plans);
@@ -130,7 +130,7 @@ export const takePlace = async (trx: Db, organizationId: string, plans: Plans, n
 
 	const others = placed.filter((app) => app.organizationId !== organizationId);
 	const isPlaced = others.length < placed.length;
-	// Who has a place is not asked again whose share of the file it is in.
+	// An app with a place keeps it, whatever its plan's share.
 	if (entryBytes(own) > roomFor(own.isFree && !isPlaced, others)) {
 		await setPlaces(trx, [organizationId], null);
 		return false;

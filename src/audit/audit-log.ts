@@ -2,11 +2,11 @@ import {createHash, randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
-/** Who did it, in the priority of contract/operations 4. */
+/** The actor, in the priority of contract/operations 4. */
 export type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
 export type Actor = {type: ActorType; id: string | null; name: string | null};
 
-/** On whose behalf an operation runs, and in which request. */
+/** The actor of an operation and the request that it runs in. */
 export type Caller = {actor: Actor; requestId: string | null};
 
 export const adminBearer: Actor = {type: 'ADMIN_BEARER', id: null, name: 'Admin token'};
@@ -48,14 +48,14 @@ const toJson = (row: Row) => ({
 	details: row.since === null ? row.details : {...row.details, repeated: {count: row.count, since: row.since}},
 });
 
-/** What may be done over and over without anything being there in the end that a quota counts. */
+/** Actions that can be repeated endlessly without using up a quota. */
 const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 
 const HOUR_MS = 3600 * 1000;
 
 /**
- * What makes a record the same as another: who does what to which thing in an hour (UTC). Null where it is one of its
- * own. What gateways and the identity provider told is, since nobody here decides how often they do.
+ * The key by which records are merged: actor, action and target within an hour (UTC). Null for records that stand
+ * alone, such as those from gateways and the identity provider, since nobody here controls their number.
  */
 const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, organizationId}: AuditEntry) => {
 	if (!REPEATABLE.has(action) || actor.type === 'SYSTEM') {
@@ -67,7 +67,7 @@ const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, or
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 };
 
-/** The row of `audit_log`; `details` as it is. */
+/** A row of `audit_log`; `details` is stored unchanged. */
 export const auditRow = (now: Date, by: Caller, entry: AuditEntry) => ({
 	id: randomUUID(),
 	at: now,
@@ -99,7 +99,7 @@ const insertRows = (trx: Db, rows: NewRow[]): Promise<unknown> =>
 		[JSON.stringify(rows)],
 	);
 
-/** One statement merges into a record once, so that rows that go into the same one are of different statements. */
+/** A statement cannot merge into one record twice, so rows with equal keys go into separate statements. */
 const inRounds = (rows: readonly NewRow[]): NewRow[][] => {
 	const rounds: NewRow[][] = [];
 	const seen = new Map<string, number>();
@@ -115,9 +115,9 @@ const inRounds = (rows: readonly NewRow[]): NewRow[][] => {
 };
 
 /**
- * Writes records of what was done. Call it with the transaction of the write itself, so that an action that is rolled
- * back leaves no record. A change that its actor repeats within an hour goes into the record of the first one, which
- * names the fields of all, so that one key cannot fill the log with a link that it changes a hundred times a second.
+ * Writes audit records. Call it in the transaction of the change, so that a rollback removes the record. Changes that
+ * one actor repeats within an hour are merged into one record, which names the fields of all. So a key cannot flood the
+ * log with a link that it changes a hundred times a second.
  */
 export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: AuditEntry[]): Promise<void> => {
 	if (entries.length === 0) {

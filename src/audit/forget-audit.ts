@@ -2,7 +2,7 @@ import {daysBefore, retention} from '../config/retention.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 
-/** Deletes audit records that are older than `config/retention.json` says. @returns how many. */
+/** Deletes audit records older than in `config/retention.json`. @returns how many. */
 export const forgetAudit = (db: Db, now: Date): Promise<number> =>
 	inBatches(
 		db,

@@ -8,47 +8,47 @@ import {actorOf, requireAccess, requireOps} from './organization-access.ts';
 import {atLeast, type Role} from './roles.ts';
 import type {Session} from './session.ts';
 
-/** What each kind of credential gives to a handler. */
+/** What each kind of credential provides to a handler. */
 export type Granted = {
 	none: {by: Caller};
-	/** Somebody who is signed in, perhaps without an organization yet. */
+	/** A signed-in person, perhaps without an organization yet. */
 	user: {by: Caller; session: Session};
-	/** A member of an organization; `user` is null for an ops session that nobody has mirrored. */
+	/** A member of an organization; `user` is null for an ops session that is not mirrored. */
 	session: {by: Caller; session: Session; organization: Organization; user: User | null};
 	/** A session of the ops organization. */
 	ops: {by: Caller; session: Session};
 	serverKey: {by: Caller; organization: Organization};
 	clientKey: {by: Caller; organization: Organization};
 	admin: {by: Caller};
-	/** A webhook: the handler verifies what was signed, which is the body to the byte. */
+	/** A webhook: the handler verifies the signature over the body's bytes. */
 	signature: {by: Caller};
 };
 export type Credential = keyof Granted;
 
-/** What a request shows of its caller. */
+/** The caller's data in a request. */
 export type Shown = {
 	authorization: string | undefined;
-	/** The organization that a session names in the query. It is read after the credential and the limit. */
+	/** The organization in a session's query, read after the credential and the limit. */
 	orgId: () => string | null;
 	requestId: string;
 };
 
-/** What a route asks of a session beside its being one. */
+/** Further requirements of a route on its session. */
 export type SessionRule = {
-	/** Least role; null: none is asked for. */
+	/** The lowest sufficient role; null for any. */
 	role: Role | null;
-	/** Whether a session that is not finished passes, and an organization is fetched that was not mirrored yet. */
+	/** Whether unfinished sessions are admitted, and organizations that are not mirrored yet are fetched. */
 	onboarding: boolean;
 };
 
 /**
- * A caller whose credential holds, before its request counts against the limit.
- * @property subject what the limit is counted against; null: the address.
- * @property grant the rest of the checks, which come after the limit (contract/requests 9), and what the handler gets.
+ * A caller with a valid credential, before the request counts against the limit.
+ * @property subject what the limit counts by; null for the address. @property grant runs the checks that follow the
+ * limit (contract/requests 9) and returns the handler's input.
  */
 type Admission = {subject: string | null; grant: () => Promise<Granted[Credential]>};
 
-/** @throws 403 below the route's least role. Ops sessions pass (contract/identity 5). */
+/** @throws 403 below the route's lowest role. Ops sessions pass (contract/identity 5). */
 const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 	if (minimum === null || isOps) {
 		return;
@@ -64,7 +64,8 @@ const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 };
 
 /**
- * Who calls, and may they: what contract/requests 9 puts before the limit, and as `grant` what it puts after.
+ * Authenticates and authorizes a caller: the checks of contract/requests 9 before the limit, and as `grant` those after
+ * it.
  * @throws 401, 403.
  */
 export const admit = async (

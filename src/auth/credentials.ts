@@ -29,8 +29,8 @@ const requireBearerToken = (authorization: string | undefined): string => {
 };
 
 /**
- * The holder of a raw key of any tier, or null. Looked up by the indexed prefix, decided by a constant-time comparison
- * of the SHA-256 (contract/api-keys 4).
+ * The holder of a raw key of any tier, or null. The key is looked up by its indexed prefix and compared by SHA-256 in
+ * constant time (contract/api-keys 4).
  */
 export const findKeyHolder = async (
 	{clock, db, keyCache}: Pick<Services, 'clock' | 'db' | 'keyCache'>,
@@ -47,22 +47,22 @@ export const findKeyHolder = async (
 	return found ?? null;
 };
 
-/** Notes that a key was used. No answer waits for it, and most uses are too close to the last to be written. */
+/** Records a key's use in the background; most uses follow too soon after the last one to be written. */
 export const noteKeyUse = (
 	{clock, background, db}: Pick<Services, 'clock' | 'background' | 'db'>,
 	key: ApiKey,
 ): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
-		// What is kept in memory is not read again for it.
+		// Cached keys are not read again for this.
 		key.lastUsedAt = now;
 		background.run('note the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
 	}
 };
 
 /**
- * Credential, suspension, tier and feature of a key-authenticated route, in the order of contract/requests 8.
- * An organization without a plan passes, so that it meets 402 PLAN_NOT_SELECTED where it matters.
+ * Credential, suspension, tier and feature checks of a key-authenticated route, in the order of contract/requests 8. An
+ * organization without a plan passes, so that it gets 402 PLAN_NOT_SELECTED where it applies.
  * @throws 401, 403.
  */
 export const authenticateKey = async (
@@ -95,7 +95,7 @@ export const authenticateKey = async (
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Whether the header carries the admin token, compared in constant time whatever its length. */
+/** Whether the header carries the admin token, compared in constant time for any length. */
 export const isAdmin = (adminToken: string, authorization: string | undefined): boolean => {
 	const token = bearerTokenOf(authorization);
 	return token !== null && timingSafeEqual(digest(token), digest(adminToken));

@@ -6,7 +6,7 @@ import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {isAdmin} from './credentials.ts';
 
-/** What proxies add to requests that they forward. One that asks for itself sends none of them. */
+/** Headers that proxies add to forwarded requests and never send with their own. */
 const FORWARDED_BY = [
 	'cf-connecting-ip',
 	'cf-ray',
@@ -20,13 +20,13 @@ const FORWARDED_BY = [
 	'x-real-ip',
 ];
 
-/** Suffixes of names that only a private network knows. */
+/** Suffixes of names in private networks. */
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'svc'];
 
 /**
- * Whether a host is named as one names it from within: by an address, a name of one label such as a container's, or one
- * of a private network. The names that the world calls are no such names: who comes by one was forwarded by a proxy that
- * does not say so, or is a page that had its own name point here.
+ * Whether a host is an internal name: an address, a single label such as a container's, or a name of a private network.
+ * A public name means that a proxy forwarded the request without saying so, or that a page rebound its own name to this
+ * address.
  */
 const isInnerName = (hostname: string | null): boolean =>
 	hostname !== null &&
@@ -36,9 +36,9 @@ const isInnerName = (hostname: string | null): boolean =>
 		PRIVATE_SUFFIXES.some((suffix) => hostname.endsWith(`.${suffix}`)));
 
 /**
- * Keeps a route to this machine and the proxies in front of it, and to the operator: a peer that is loopback or a
- * trusted proxy, forwards for nobody and asks by an inner name, or the admin token (contract/operations 2). @throws 404
- * for anybody else.
+ * Restricts a route to this machine, its proxies and the operator: a peer that is loopback or a trusted proxy, does not
+ * forward and uses an internal name, or the admin token (contract/operations 2).
+ * @throws 404 for anybody else.
  */
 export const requireInternal = (
 	{clientIp, adminToken}: Pick<Services, 'clientIp' | 'adminToken'>,

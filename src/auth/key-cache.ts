@@ -3,16 +3,16 @@ import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 
-/** Whose key a request carries. */
+/** The owner of a request's key. */
 export type KeyHolder = {organization: Organization; key: ApiKey};
 
-/** Keys and their organizations, kept in memory as long as the change feed can be trusted (docs/link-cache.md). */
+/** A cache of keys and their organizations, valid as long as the change feed is trusted (docs/link-cache.md). */
 export type KeyCache = {
-	/** The keys with a prefix. That there are none is not kept, for anybody may send any prefix. */
+	/** The keys with a prefix. An empty result is not cached, because anybody may send any prefix. */
 	get(prefix: string, read: () => Promise<KeyHolder[]>): Promise<KeyHolder[]>;
 };
 
-/** Most prefixes that are kept, at about a kilobyte each; the one that was used longest ago goes first. */
+/** Most cached prefixes, at about a kilobyte each; the least recently used one is evicted. */
 const MAX_PREFIXES = 20_000;
 
 export const createKeyCache = (feed: ChangeFeed): KeyCache => {

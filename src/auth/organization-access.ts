@@ -14,10 +14,10 @@ import {isUuid} from '../uuid.ts';
 import {createAccessStore, type User} from './access-store.ts';
 import type {Session} from './session.ts';
 
-/** Whom a portal request acts for, and as whom. `user` is null for an ops session that nobody has mirrored. */
+/** The organization and actor of a portal request. `user` is null for an ops session that is not mirrored. */
 export type Access = {organization: Organization; user: User | null; actor: Actor};
 
-/** A person as an audit record names it: by our id where it is mirrored, else by the provider's. */
+/** A person as audit records name them: by our id if mirrored, else by the provider's. */
 export const actorOf = (type: Actor['type'], session: Session, user: User | null): Actor => ({
 	type,
 	id: user?.id ?? session.userId,
@@ -25,8 +25,9 @@ export const actorOf = (type: Actor['type'], session: Session, user: User | null
 });
 
 /**
- * Lets a session of the ops organization pass. That organization need not be mirrored here, but a member who was
- * removed from it is cut off at once, as any other (contract/identity 4). @throws 403 for everyone else.
+ * Admits a session of the ops organization. That organization need not be mirrored here, but a removed member loses
+ * access at once, like any other (contract/identity 4).
+ * @throws 403 for everyone else.
  */
 export const requireOps = async (
 	{db}: Pick<Services, 'db'>,
@@ -51,8 +52,8 @@ export const requireOps = async (
 };
 
 /**
- * The customer that an ops session acts for (`?orgId=`, contract/identity 5), suspended ones too. @throws 400, 403,
- * 404.
+ * The customer that an ops session acts for (`?orgId=`, contract/identity 5), even if suspended.
+ * @throws 400, 403, 404.
  */
 const passThrough = async (services: Services, session: Session, orgId: string): Promise<Access> => {
 	const {user} = await requireOps(services, session);
@@ -69,11 +70,11 @@ const passThrough = async (services: Services, session: Session, orgId: string):
 };
 
 /**
- * The organization that a session acts for, with its membership confirmed in the database on every call
- * (contract/identity 4, contract/requests 9).
- * @param orgId the `orgId` of the query; only ops sessions are heard with it.
- * @param fetchBy who has the provider asked for what is not mirrored yet (contract/identity 11); null: nobody does.
- * @throws 403; 400 and 404 for an ops session's `orgId`.
+ * The organization that a session acts for. Its membership is checked in the database on every call (contract/identity
+ * 4, contract/requests 9).
+ * @param orgId the `orgId` of the query, for ops sessions only. @param fetchBy fetches records that are not mirrored
+ * yet from the provider (contract/identity 11); null disables that. @throws 403; 400 and 404 for an ops session's
+ * `orgId`.
  */
 export const requireAccess = async (
 	services: Services,
@@ -92,7 +93,7 @@ export const requireAccess = async (
 	const named = {organizationId, userId};
 	const store = createAccessStore(services.db);
 	let mirrored = await store.findMembership(named);
-	// The ops organization is nobody's customer: nothing is made of it here.
+	// The ops organization is not a customer, so it is not mirrored.
 	if (mirrored?.member == null && fetchBy !== null && !session.isOps) {
 		await fetchOnDemand(services, {...named, by: fetchBy});
 		mirrored = await store.findMembership(named);

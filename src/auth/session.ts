@@ -5,43 +5,43 @@ import {invalidSessionToken, missingSession, providerUnavailable} from '../error
 import {bearerTokenOf} from './bearer-token.ts';
 import {type Role, roleOf} from './roles.ts';
 
-/** What a verified session token says. Organization and user are the provider's ids. */
+/** The contents of a verified session token. Organization and user are the provider's ids. */
 export type Session = {
 	userId: string;
 	/** The active organization; null without one. */
 	organizationId: string | null;
-	/** The application's role, never the provider's own; null where the claim has none of the ladder. */
+	/** The application's role, never the provider's own; null if the claim has no known role. */
 	role: Role | null;
 	email: string | null;
-	/** Signed in but not finished, such as without an organization: good for onboarding alone. */
+	/** Signed in but not finished, such as without an organization: valid for onboarding only. */
 	isPending: boolean;
 	/** Whether the active organization is the ops organization (contract/identity 5). */
 	isOps: boolean;
 	claims: JWTPayload;
 };
 
-/** What makes a session of an Authorization header. @throws 401, 502. */
+/** Reads a session from an Authorization header. @throws 401, 502. */
 export type SessionVerifier = (authorization: string | undefined) => Promise<Session>;
 
-/** `cat` of machine tokens, which are no sessions (contract/identity 2). */
+/** `cat` of machine tokens, which are not sessions (contract/identity 2). */
 const MACHINE_TOKEN = 'cl_B7d4PD333AAA';
 
-/** Seconds that the provider's clock and ours may differ. */
+/** Tolerated difference between the provider's clock and ours, in seconds. */
 const CLOCK_TOLERANCE = 5;
 
 /**
- * A key that was rotated in is found after this long at the latest; it also bounds how often tokens with invented key
- * ids make us ask the provider.
+ * A newly rotated key is found after this time at the latest. It also limits how often invented key ids make us ask the
+ * provider.
  */
 const KEY_SET_COOLDOWN_MS = 10_000;
 const KEY_SET_TIMEOUT_MS = 5000;
-/** So often is a provider that fails asked for its key set; jose's own cooldown counts successes alone. */
+/** The retry interval for a failing key set; jose's own cooldown counts successes only. */
 const KEY_SET_FAILURE_COOLDOWN_MS = 1000;
 
 const record = (value: unknown): Record<string, unknown> =>
 	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-/** A claim that PostgreSQL could not store or look for, with a null character or half a character, is none. */
+/** A claim that PostgreSQL cannot store, with a null character or a lone surrogate, counts as absent. */
 const textOrNull = (value: unknown): string | null =>
 	typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed() ? value : null;
 
@@ -59,29 +59,29 @@ const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null)
 	};
 };
 
-/** Loaded with the first session: an installation without an identity provider never needs it. */
+/** Loaded with the first session, because installations without an identity provider never need it. */
 const loadJose = () => import('jose');
 
-/** Whether the key set could not be had, which is no fault of the caller. */
+/** Whether the key set was unavailable, which is not the caller's fault. */
 const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean =>
 	error instanceof errors.JWKSTimeout ||
 	error instanceof errors.JWKSInvalid ||
 	!(error instanceof errors.JOSEError) ||
-	// jose's own class, without a code of its own, for an answer of the key set that is no 200.
+	// jose's generic error class, without a code, for a key set answer other than 200.
 	error.constructor === errors.JOSEError;
 
 const hasKeys = (text: string): boolean => {
 	try {
 		return Array.isArray(record(JSON.parse(text)).keys);
 	} catch {
-		// A page of a proxy, which is no key set.
+		// A proxy's page instead of a key set.
 		return false;
 	}
 };
 
 /**
- * Fetches the key set; after a failure nothing is asked for a second, so that a flood of sessions is no flood of fetches.
- * @throws what the last fetch threw.
+ * Fetches the key set. After a failure it pauses for a second, so that many sessions do not cause many requests.
+ * @throws the last fetch's error.
  */
 const createKeySetFetch = (clock: Clock): FetchImplementation => {
 	let failure: {at: number; error: unknown} | null = null;
@@ -96,7 +96,7 @@ const createKeySetFetch = (clock: Clock): FetchImplementation => {
 	};
 
 	return async (url, options) => {
-		// A clock that was set back must not keep the provider out for longer.
+		// If the clock was set back, do not extend the pause.
 		const passed = failure === null ? Number.POSITIVE_INFINITY : Math.abs(clock.now().getTime() - failure.at);
 		if (failure !== null && passed < KEY_SET_FAILURE_COOLDOWN_MS) {
 			throw failure.error;
@@ -113,7 +113,7 @@ const createKeySetFetch = (clock: Clock): FetchImplementation => {
 	};
 };
 
-/** `Authorization: Bearer <token>` of a session. @throws 401 in the words of contract/requests 7. */
+/** `Authorization: Bearer <token>` of a session. @throws 401 with the message of contract/requests 7. */
 const sessionToken = (authorization: string | undefined): string => {
 	const token = bearerTokenOf(authorization);
 	if (token === null) {
@@ -124,9 +124,10 @@ const sessionToken = (authorization: string | undefined): string => {
 };
 
 /**
- * Verifies session tokens (contract/identity 3): RS256 alone, signed by a key of the provider's set,
- * issuer, times, and audience and authorized party where configured.
- * @returns what reads the Authorization header. @throws 401, always the same words; 502 where the key set cannot be had.
+ * Creates the verifier of session tokens (contract/identity 3): RS256 only, a key of the provider's set, issuer, times,
+ * and audience and authorized party if configured.
+ * @returns a reader of the Authorization header. @throws 401, always with the same message; 502 if the key set is
+ * unavailable.
  */
 export const createSessionVerifier = ({idp, opsOrgId}: Config, clock: Clock): SessionVerifier => {
 	const {issuer, jwksUrl, audience, authorizedParties} = idp;

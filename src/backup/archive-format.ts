@@ -9,22 +9,22 @@
  */
 export const FORMAT = 1;
 
-/** Longest line, in characters: rows are far shorter, as what they hold came in request bodies. */
+/** Longest line, in characters. Rows are far shorter, as their data came in request bodies. */
 export const MAX_LINE = 2 ** 24;
 
 /**
- * How large a backup may get when it is unzipped. Rows have ids, which do not pack, so that real backups stay far below;
- * without a bound a small file could keep the database busy for long.
+ * Largest uncompressed backup relative to the file. Rows contain ids, which hardly compress, so real backups stay far
+ * below. Without a bound a small file could occupy the database for long.
  */
 export const mostUnzipped = (zipped: number): number => 2 ** 26 + zipped * 200;
 
-/** Months with clicks, each of which is a table: 20 years. */
+/** Months with clicks, each with its own table: 20 years. */
 export const MAX_MONTHS = 240;
 
 export type BackupHead = {program: string; madeAt: string; postgres: string; migrations: string[]};
 export type BackupTotals = {tables: number; rows: number; sha256: string};
 
-/** Why a file is no whole, unaltered backup that this program reads. */
+/** Why a file is not a complete, unaltered backup of this program. */
 export class BackupError extends Error {
 	override name = 'BackupError';
 }

@@ -4,12 +4,12 @@ export type BackupTable = {name: string; columns: string[]};
 export type ForeignKey = {table: string; name: string; definition: string};
 
 /**
- * What says which migrations are applied is told by name; who holds a lease here holds none elsewhere; and journals are
- * files of this machine.
+ * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which
+ * are files of this machine.
  */
 const NOT_DATA = ['migrations', 'leases', 'click_journals'];
 
-/** Every table of the installation with its columns, a partitioned one as one, in the order of names. */
+/** All tables of the installation with their columns, partitioned ones as one, by name. */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {
 	const {rows} = await db.raw<{rows: BackupTable[]}>(
 		`SELECT pg_class.relname AS name, array_agg(CAST(attname AS text) ORDER BY attnum) AS columns
@@ -22,14 +22,14 @@ export const listTables = async (db: Db): Promise<BackupTable[]> => {
 	return rows;
 };
 
-/** What a new database has in it already: rows that migrations or the first requests make, and that are nobody's data. */
+/** Rows that a new database already contains: created by migrations or first requests, and not user data. */
 const ownRows: Readonly<Record<string, string>> = {
 	domains: 'organization_id IS NULL',
 	match_peppers: 'true',
 	rollups: 'true',
 };
 
-/** The tables that hold somebody's data. */
+/** The tables with user data. */
 export const listFilled = async (db: Db, tables: readonly BackupTable[]): Promise<string[]> => {
 	const filled: string[] = [];
 	for (const {name} of tables) {
@@ -50,7 +50,7 @@ export const emptyTables = async (trx: Db, tables: readonly BackupTable[]): Prom
 	);
 };
 
-/** Takes the foreign keys away, since two tables name each other and no order of them would do. */
+/** Drops the foreign keys, since two tables reference each other and no order would satisfy them. */
 export const dropForeignKeys = async (trx: Db): Promise<ForeignKey[]> => {
 	const {rows} = await trx.raw<{rows: ForeignKey[]}>(
 		`SELECT relname AS table, conname AS name, pg_get_constraintdef(pg_constraint.oid) AS definition
@@ -64,14 +64,14 @@ export const dropForeignKeys = async (trx: Db): Promise<ForeignKey[]> => {
 	return rows;
 };
 
-/** Puts the foreign keys back, which has every row looked at. */
+/** Restores the foreign keys, which validates every row. */
 export const addForeignKeys = async (trx: Db, keys: readonly ForeignKey[]): Promise<void> => {
 	for (const {table, name, definition} of keys) {
 		await trx.raw(`ALTER TABLE ?? ADD CONSTRAINT ?? ${definition}`, [table, name]);
 	}
 };
 
-/** Inserts rows, each a JSON object of the columns. Values are read by PostgreSQL, as it wrote them. */
+/** Inserts rows, each a JSON object of the columns. PostgreSQL parses the values that it has written. */
 export const insertRows = async (trx: Db, {name, columns}: BackupTable, rows: readonly string[]): Promise<void> => {
 	const list = columns.map(() => '??').join(', ');
 	await trx.raw(

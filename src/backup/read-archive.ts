@@ -9,7 +9,7 @@ import {
 	truncated,
 } from './archive-format.ts';
 
-/** What a backup holds, in its order. `rows` are JSON objects, in batches. */
+/** The parts of a backup in order. `rows` are JSON objects, in batches. */
 export type ArchivePart =
 	| {kind: 'head'; head: BackupHead}
 	| {kind: 'table'; name: string; columns: string[]}
@@ -36,15 +36,16 @@ const markOf = (line: string, number: number): Mark => {
 			return mark as unknown as Mark;
 		}
 	} catch {
-		// What is not valid JSON is no line of ours.
+		// A line that is not valid JSON is not ours.
 	}
 
 	throw number === 1 ? notABackup() : altered(`line ${number}`);
 };
 
 /**
- * Reads the lines of a backup and holds them to their counts and checksums. What it gives out before it ends is not
- * trusted yet: the last checksum comes last. @throws BackupError.
+ * Reads the lines of a backup and verifies their counts and checksums. Its output is not trustworthy before it ends,
+ * because the last checksum comes last.
+ * @throws BackupError.
  */
 export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<ArchivePart> {
 	const whole = createHash('sha256');

@@ -19,7 +19,10 @@ const newerBackup = ({program}: BackupHead) =>
 const otherTables = (name: string) =>
 	new BackupError(`The backup does not fit: table '${name}' has other columns here, or is missing`);
 
-/** What PostgreSQL cannot read (classes 22, 54) or its constraints refuse (23) is not what was written; nor is what is not valid JSON. */
+/**
+ * Values that PostgreSQL cannot parse (classes 22, 54) or that violate constraints (23) were altered, and so was
+ * invalid JSON.
+ */
 const readFault = (error: unknown): unknown => {
 	const {code} = error as {code?: unknown};
 	return error instanceof SyntaxError || (typeof code === 'string' && /^(?:2[23]|54)/.test(code))
@@ -27,21 +30,21 @@ const readFault = (error: unknown): unknown => {
 		: error;
 };
 
-/** The database holds what a restore would replace. */
+/** The database contains data that a restore would replace. */
 export class NotEmptyError extends Error {
 	override name = 'NotEmptyError';
 }
 
 type Given = {
-	/** Replaces what is there. */
+	/** Replace existing data. */
 	force: boolean;
-	/** Ends the work; nothing is changed then. */
+	/** Aborts the restore without any change. */
 	signal: AbortSignal;
 };
 
 export type Restored = BackupTotals & Pick<BackupHead, 'program' | 'madeAt'> & {migrated: string[]};
 
-/** Empty tables in the state of the migrations that the backup has. */
+/** Empty tables in the state of the backup's migrations. */
 const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void> => {
 	const {migrations} = head;
 	await migrateUp(trx);
@@ -62,7 +65,7 @@ const prepare = async (trx: Db, head: BackupHead, force: boolean): Promise<void>
 	}
 };
 
-/** The table of ours that the backup's is, with the columns in its order. */
+/** Our table for the backup's, with the columns in its order. */
 const fitting = (tables: ReadonlyMap<string, BackupTable>, {name, columns}: BackupTable): BackupTable => {
 	const own = tables.get(name);
 	if (own === undefined || own.columns.toSorted().join() !== columns.toSorted().join()) {
@@ -72,7 +75,7 @@ const fitting = (tables: ReadonlyMap<string, BackupTable>, {name, columns}: Back
 	return own;
 };
 
-/** The first days of the months that rows of `clicks` are in. */
+/** The first days of the months of `clicks` rows. */
 const monthsOf = (rows: readonly string[]): string[] => {
 	const months = rows.map((row) => {
 		const {occurred_at: at} = JSON.parse(row) as {occurred_at?: unknown};
@@ -88,7 +91,7 @@ const monthsOf = (rows: readonly string[]): string[] => {
 
 type Parts = AsyncIterator<ArchivePart, undefined>;
 
-/** Loads table after table. @returns what the backup says of itself at its end. */
+/** Loads all tables. @returns the backup's trailer. */
 const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
 	const tables = new Map((await listTables(trx)).map((table) => [table.name, table]));
 	const missing = new Set(tables.keys());
@@ -119,7 +122,7 @@ const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
 				throw otherTables(lost);
 			}
 
-			// What follows the end is looked at, too.
+			// Also verifies what follows the end.
 			await parts.next();
 			return part.totals;
 		}
@@ -129,10 +132,10 @@ const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
 };
 
 /**
- * Loads a backup into an empty database, or in place of what is there, all in one transaction: whatever is wrong with
- * the backup, and whatever ends the program, leaves the database as it was. One that was made before newer migrations
- * is loaded into its own tables and migrated from there.
- * @param lines of the backup, unzipped. @throws BackupError, NotEmptyError.
+ * Loads a backup into an empty database, or replaces its data, in one transaction: an invalid backup or an interruption
+ * leaves the database unchanged. A backup from before newer migrations is loaded into its own tables and migrated from
+ * there.
+ * @param lines of the backup, uncompressed. @throws BackupError, NotEmptyError.
  */
 export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, signal}: Given): Promise<Restored> =>
 	inTransaction(db, async (trx) => {

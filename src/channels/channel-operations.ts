@@ -34,7 +34,7 @@ export const getChannel = async (
 	return channel;
 };
 
-/** @throws 409 where the organization has a channel of that name. */
+/** @throws 409 if the organization has a channel of that name. */
 export const createChannel = (services: Services, {organization, by, name}: Write & {name: string}): Promise<Channel> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
@@ -43,7 +43,7 @@ export const createChannel = (services: Services, {organization, by, name}: Writ
 		return channel;
 	});
 
-/** Renames a channel, on the links and templates that carry it too. @throws 404, 409 where the name is in use. */
+/** Renames a channel, also on its links and templates. @throws 404, 409 if the name is in use. */
 export const renameChannel = (
 	services: Services,
 	{organization, by, id, name}: Write & {id: string; name?: string},

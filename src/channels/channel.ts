@@ -1,11 +1,11 @@
 import Joi from 'joi';
 
-/** A channel as the API shows it: one of the labels that an organization's links may carry (contract/links 5). */
+/** A channel in the API: a label for links of an organization (contract/links 5). */
 export type Channel = {id: string; name: string; createdAt: Date};
 
 /**
- * Letters and digits of any script, and between them spaces and `_ - . : /`. A channel is shown and completed in
- * terminals, so it is no option, no command and no control character there.
+ * Letters and digits of any script, and between them spaces and `_ - . : /`. Channels appear in terminals and
+ * completions, so they must not look like options or commands or contain control characters.
  */
 const name = Joi.string()
 	.trim()

@@ -2,12 +2,12 @@ import {OplinkApiError} from './errors.ts';
 import {fetchAnswer, type HttpRequest, type OplinkFetch} from './fetch-answer.ts';
 import {type RetryRule, withRetries} from './retry.ts';
 
-/** What a request needs beyond the client's settings. */
+/** The parts of a request beyond the client's settings. */
 export type ApiCall = {
 	method: HttpRequest['method'];
 	path: string;
 	rule: RetryRule;
-	/** Where it is not the API host. */
+	/** Unless it is the API host. */
 	baseUrl?: string;
 	query?: Record<string, string | number | boolean | undefined>;
 	headers?: Record<string, string>;
@@ -15,10 +15,7 @@ export type ApiCall = {
 };
 export type CallApi = <T>(call: ApiCall) => Promise<T>;
 
-/**
- * One segment of a path. Empty, `.` and `..` would name another route than the one meant.
- * @throws TypeError.
- */
+/** One segment of a path. Empty, `.` and `..` would address another route. @throws TypeError. */
 export const segment = (value: string, name: string): string => {
 	if (/^\.{0,2}$/.test(value)) {
 		throw new TypeError(`${name} must not be '${value}'`);
@@ -27,7 +24,7 @@ export const segment = (value: string, name: string): string => {
 	return encodeURIComponent(value);
 };
 
-/** Character by character: a regular expression would begin anew at each slash, and older browsers know no look-behind. */
+/** Character by character: a regular expression would restart at each slash, and older browsers lack look-behind. */
 export const withoutEndingSlash = (url: string): string => {
 	let end = url.length;
 	while (url.charAt(end - 1) === '/') {
@@ -37,7 +34,7 @@ export const withoutEndingSlash = (url: string): string => {
 	return url.slice(0, end);
 };
 
-/** A query with its question mark, or nothing. By hand, because URLSearchParams is only half there in React Native. */
+/** A query with its question mark, or ''. Built by hand, because React Native's URLSearchParams is incomplete. */
 export const queryText = (query: ApiCall['query'] = {}): string => {
 	const pairs = Object.entries(query).flatMap(([name, value]) =>
 		value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
@@ -54,9 +51,9 @@ const parsedAnswer = <T>(text: string): {value: T} | null => {
 };
 
 /**
- * Sends requests to the API, each with one budget of retries.
- * @returns a function that gives the JSON of a success, and throws OplinkApiError for any other whole answer (a success
- * that is not valid JSON too: some proxy spoke) and OplinkConnectionError for none.
+ * Sends requests to the API, each with its own retry budget.
+ * @returns a function that resolves with a success's JSON. It throws OplinkApiError for any other complete answer, also
+ * a success that is not valid JSON (a proxy's page), and OplinkConnectionError without one.
  */
 export const createApiCaller = (settings: {
 	baseUrl: string;
@@ -93,6 +90,6 @@ export const createApiCaller = (settings: {
 	};
 };
 
-/** The header that a key is sent in; none without a key, which the server answers by 401. */
+/** The header of a key; none without a key, which the server answers with 401. */
 export const bearer = (key: string | undefined): Record<string, string> =>
 	key === undefined ? {} : {Authorization: `Bearer ${key}`};

@@ -1,4 +1,4 @@
-/** One bad field of a refused request: `field` is its dotted path, absent where the body as a whole is meant. */
+/** One invalid field of a refused request: `field` is its dotted path, absent if the whole body is meant. */
 export type OplinkFieldFault = {message: string; field?: string};
 
 /** An answer as it came. */
@@ -7,8 +7,8 @@ export type RawAnswer = {status: number; text: string; requestId?: string | unde
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === 'string' ? value : otherwise);
 
 /**
- * The fields of the error envelope (contract/requests 1), or null where the body is not a JSON object: a proxy's page,
- * say.
+ * The fields of the error envelope (contract/requests 1), or null if the body is not a JSON object, such as a proxy's
+ * page.
  */
 const envelopeOf = (text: string): Record<string, unknown> | null => {
 	try {
@@ -19,28 +19,30 @@ const envelopeOf = (text: string): Record<string, unknown> | null => {
 	}
 };
 
-/** The wait of a 429 stands in its message alone; no header and no field carries it (contract/limits 2). */
+/** Only the message of a 429 contains the wait, no header or field (contract/limits 2). */
 const waitOf = (message: string): number | undefined => {
 	const seconds = /Retry after (\d+) second/.exec(message)?.[1];
 	return seconds === undefined ? undefined : Number(seconds);
 };
 
-/** The server answered, and not with success. */
+/** The server answered with an error. */
 export class OplinkApiError extends Error {
 	override readonly name = 'OplinkApiError';
 	/** HTTP status. */
 	readonly status: number;
-	/** Names the request in the server's log. Not every proxy lets it through. */
+	/** The request's id in the server's log. Some proxies remove it. */
 	readonly requestId: string | undefined;
-	/** One entry per bad field; of a 400 only. */
+	/** One entry per invalid field; of a 400 only. */
 	readonly details: OplinkFieldFault[] | undefined;
-	/** Seconds until the same request may pass; of a 429 only. */
+	/** Seconds until the same request is allowed; of a 429 only. */
 	readonly retryAfterSeconds: number | undefined;
-	/** The body as it came. */
+	/** The raw body. */
 	readonly body: string;
 	/** Of a structured error (contract/requests 5), such as `QUOTA_EXCEEDED`. */
 	readonly code: string | undefined;
-	/** The parsed body, for the extra fields of structured errors (`quota`, `feature`); null where it is not a JSON object. */
+	/**
+	 * The parsed body, for the extra fields of structured errors (`quota`, `feature`); null if it is not a JSON object.
+	 */
 	readonly envelope: Readonly<Record<string, unknown>> | null;
 
 	constructor({status, text, requestId}: RawAnswer) {
@@ -57,7 +59,7 @@ export class OplinkApiError extends Error {
 	}
 }
 
-/** fetch says 'fetch failed' and keeps the reason a level or two below, or several where a name has several addresses. */
+/** fetch says 'fetch failed' and nests the reason, or several for a name with several addresses. */
 const reasonOf = (cause: unknown): string => {
 	if (!(cause instanceof Error)) {
 		return String(cause);
@@ -68,15 +70,15 @@ const reasonOf = (cause: unknown): string => {
 	return (below instanceof Error && reasonOf(below)) || cause.message;
 };
 
-/** No whole answer came: nobody listens there, the connection broke, or the time was up. */
+/** No complete answer arrived: connection refused, broken or timed out. */
 export class OplinkConnectionError extends Error {
 	override readonly name = 'OplinkConnectionError';
-	/** What fetch threw, or an Error named TimeoutError. */
+	/** fetch's error, or an Error named TimeoutError. */
 	override readonly cause: unknown;
 
-	/** The address that was asked. */
+	/** The requested address. */
 	readonly baseUrl: string;
-	/** The cause in words. */
+	/** The cause as text. */
 	readonly reason: string;
 
 	constructor({method, baseUrl, path}: {method: string; baseUrl: string; path: string}, cause: unknown) {

@@ -1,10 +1,10 @@
 import {OplinkConnectionError, type RawAnswer} from './errors.ts';
 import {after} from './timer.ts';
 
-/** AbortSignal where the platform's types have one, so that these types need neither those of the DOM nor of Node. */
+/** AbortSignal if the platform's types have it, so that these types depend neither on the DOM nor on Node. */
 type Signal = typeof globalThis extends {AbortSignal: {prototype: infer Type}} ? Type : never;
 
-/** As much of fetch as the client uses; the platform's own fits. */
+/** The subset of fetch that the client uses. */
 export type OplinkFetch = (
 	url: string,
 	init: {method: string; headers: Record<string, string>; body?: string; signal: Signal},
@@ -12,7 +12,7 @@ export type OplinkFetch = (
 
 export type HttpRequest = {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** The address without path, and without a slash at its end. */
+	/** The address without path and trailing slash. */
 	baseUrl: string;
 	path: string;
 	/** With its question mark, or empty. */
@@ -28,9 +28,8 @@ const timeoutError = (seconds: number): Error => {
 };
 
 /**
- * One request, its whole answer read within the time.
- * A controller and a timer instead of AbortSignal.timeout, which React Native lacks, and a race beside them, because a
- * polyfilled fetch may ignore its signal.
+ * One request with its whole answer, within the timeout. It uses a controller and a timer, because React Native lacks
+ * AbortSignal.timeout, and a race, because a polyfilled fetch may ignore its signal.
  * @throws OplinkConnectionError.
  */
 export const fetchAnswer = async (
@@ -38,7 +37,7 @@ export const fetchAnswer = async (
 	{fetch, timeoutSeconds}: {fetch: OplinkFetch | undefined; timeoutSeconds: number},
 ): Promise<RawAnswer> => {
 	const exchange = async (signal: AbortSignal): Promise<RawAnswer> => {
-		// Looked up for each request: a polyfill may come after the client was made.
+		// Looked up for each request: a polyfill may be installed after the client was created.
 		const send: OplinkFetch = fetch ?? globalThis.fetch;
 		const init = {method, headers, signal, ...(body === undefined ? {} : {body})};
 		const response = await send(`${baseUrl}${path}${query}`, init);

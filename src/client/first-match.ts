@@ -1,6 +1,6 @@
 import type {Match, MatchFound} from './sdk-shapes.ts';
 
-/** What outlives the process: AsyncStorage, localStorage or a file, behind two functions. A Map fits too. */
+/** Persistent storage with two functions: AsyncStorage, localStorage or a file. A Map works too. */
 export type OplinkStorage = {
 	get(key: string): string | null | undefined | Promise<string | null | undefined>;
 	set(key: string, value: string): unknown;
@@ -9,9 +9,9 @@ export type OplinkStorage = {
 const STORAGE_KEY = 'oplink.match';
 
 /**
- * Asks for a match until there is an answer, and then never again: found or not, the first open of the installation is
- * over. A failed request does not count, so that the next app open asks. A storage that fails is replaced by memory.
- * @returns a function that never throws; calls while one is under way share it.
+ * Requests a match until there is an answer, and then never again: found or not, the first open of the installation is
+ * over. A failed request does not count, so the next app open repeats it. A failing storage is replaced by memory.
+ * @returns a function that never throws; concurrent calls share one run.
  */
 export const createFirstMatch = <Signals>({
 	storage,
@@ -43,7 +43,7 @@ export const createFirstMatch = <Signals>({
 
 		const answer = await match(signals);
 		isAnswered = true;
-		// Before the storage, which may be slow or fail: the link matters more.
+		// Before the storage, which may be slow or fail: the link is more important.
 		if (answer.matched) {
 			found(answer);
 		}

@@ -1,13 +1,15 @@
 /** Social tags of a link's preview. */
 export type OpenGraph = {title: string | null; description: string | null; imageUrl: string | null};
 
-/** What a create or an update may say of a link; null means unset, so that template or organization decide. */
+/**
+ * Fields of a link for create and update. Null unsets a field, so that the template's or organization's value applies.
+ */
 export type LinkFields = {
 	/** At most 255 characters. */
 	title?: string | null;
 	/** At most 20, each of at most 50 characters. */
 	tags?: string[] | null;
-	/** What the app is given beside the path: at most 50 values, 8192 bytes as JSON. */
+	/** Values for the app beside the path: at most 50, 8192 bytes as JSON. */
 	params?: Record<string, string> | null;
 	/** One of the organization's channels; an unknown one is 400. */
 	channel?: string | null;
@@ -16,12 +18,12 @@ export type LinkFields = {
 	utmCampaign?: string | null;
 	utmTerm?: string | null;
 	utmContent?: string | null;
-	/** Where people without the app go: an http or https URL. */
+	/** Destination of people without the app: an http or https URL. */
 	fallbackUrl?: string | null;
 	og?: Partial<OpenGraph> | null;
-	/** From when on the link is gone (410). A string is an ISO 8601 date-time. */
+	/** When the link expires (410). A string is an ISO 8601 date-time. */
 	expiry?: string | Date | null;
-	/** 1 to 64 of `A-Z a-z 0-9 _ -`, unique within the organization; generated where it is left out. */
+	/** 1 to 64 of `A-Z a-z 0-9 _ -`, unique within the organization; generated if omitted. */
 	shortCode?: string;
 	/** null: the organization's default domain. */
 	domainId?: string | null;
@@ -29,13 +31,13 @@ export type LinkFields = {
 	/** The caller's own name for the link, unique within the organization; at most 255 characters. */
 	externalId?: string | null;
 	isActive?: boolean | null;
-	/** Whether someone who installs the app first still gets to the link's destination. */
+	/** Whether the link's destination survives the installation of the app. */
 	deferredDeepLinking?: boolean | null;
 	/** 1 to 720. */
 	matchWindowHours?: number | null;
 };
 
-/** `path`, the destination in the app (1 to 2048 characters), may be left to a template that has one. */
+/** `path`, the destination in the app (1 to 2048 characters), may come from a template that has one. */
 export type NewLink = LinkFields & ({path: string} | {path?: string; templateId: string});
 
 export type LinkChanges = LinkFields & {path?: string};
@@ -48,7 +50,7 @@ export type Link = {
 	shortCode: string;
 	/** The short URL. */
 	url: string;
-	/** null where the template gives it. */
+	/** null if it comes from the template. */
 	path: string | null;
 	params: Record<string, string> | null;
 	title: string | null;
@@ -87,15 +89,15 @@ export type LinkQuery = {
 	/** 1 to 100; default 20. */
 	limit?: number | undefined;
 	isActive?: boolean | undefined;
-	/** Text in title, path or short code. */
+	/** A text in title, path or short code. */
 	q?: string | undefined;
 	tag?: string | undefined;
 	channel?: string | undefined;
 	externalId?: string | undefined;
 };
 
-/** A list, and how many there are on all its pages. */
+/** One page of a list, and the number of items on all pages. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
-/** Where a link leads in the app. */
+/** The destination in the app. */
 export type LinkData = {linkId: string; path: string; params: Record<string, string>};

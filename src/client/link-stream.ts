@@ -1,18 +1,18 @@
 import type {LinkData} from './link-shapes.ts';
 import type {MatchFound} from './sdk-shapes.ts';
 
-/** Is given the link, and how it was found. May be async; what it throws is logged and harms nobody. */
+/** Receives the link and how it was found. May be async; its errors are logged and affect nobody else. */
 export type LinkListener = (link: LinkData, match: MatchFound) => void | Promise<void>;
 
 export type LinkStream = {
-	/** @returns what ends the subscription. */
+	/** @returns a function that ends the subscription. */
 	subscribe(listener: LinkListener): () => void;
 	publish(match: MatchFound): void;
 };
 
-/** Hands links to listeners. One that comes before any listener waits for the first, so that none is lost at start. */
+/** Passes links to listeners. A link without a listener waits for the first one, so that none is lost at startup. */
 export const createLinkStream = (warn: (message: string, error: unknown) => void): LinkStream => {
-	// An object per subscription: the same function may be subscribed twice, and each ends for itself.
+	// An object per subscription, so that a function subscribed twice can be removed once.
 	const subscriptions = new Set<{listener: LinkListener}>();
 	let waiting: MatchFound | null = null;
 
@@ -37,7 +37,7 @@ export const createLinkStream = (warn: (message: string, error: unknown) => void
 		subscribe: (listener) => {
 			const subscription = {listener};
 			subscriptions.add(subscription);
-			// Later, so that the caller holds what ends the subscription before the listener runs.
+			// Deferred, so that the caller can end the subscription before the listener runs.
 			Promise.resolve().then(() => {
 				if (waiting !== null && subscriptions.size > 0) {
 					publish(waiting);

@@ -3,26 +3,27 @@ import type {Link, LinkChanges, LinkQuery, LinkWithDomain, NewLink, Page} from '
 import {randomKey} from './random-key.ts';
 import {retryRules} from './retry.ts';
 
-/** Link management. Needs a SERVER key, which belongs on servers alone and never into an app. */
+/** Link management. Requires a SERVER key, which belongs on servers and never in an app. */
 export type Links = {
 	/**
-	 * Creates a link. Retries make no second one: all of them carry the same Idempotency-Key.
-	 * @param options `idempotencyKey` (at most 255 characters) makes the call repeatable for 24 hours, in another process too.
+	 * Creates a link. Retries create no second one, because they share an Idempotency-Key.
+	 * @param options `idempotencyKey` (at most 255 characters) makes the call repeatable for 24 hours, also in another
+	 * process.
 	 */
 	create(body: NewLink, options?: {idempotencyKey?: string | undefined}): Promise<Link>;
 	/** A page of the organization's links, the newest first. */
 	list(query?: LinkQuery): Promise<Page<LinkWithDomain>>;
-	/** @throws OplinkApiError 404 for a link that the organization does not have. */
+	/** @throws OplinkApiError 404 for an unknown link. */
 	get(id: string): Promise<LinkWithDomain>;
-	/** Changes what is named; null clears an optional field. `{isActive: false}` deactivates. */
+	/** Changes the given fields; null clears an optional one. `{isActive: false}` deactivates. */
 	update(id: string, body: LinkChanges): Promise<Link>;
-	/** Removes a link for good. After a lost answer the retry finds nothing left, and that is a 404 like any other. */
+	/** Deletes a link permanently. After a lost answer the retry gets a 404, as for any unknown link. */
 	delete(id: string): Promise<{id: string; deleted: true}>;
 };
 
 export const createLinks = (call: CallApi, serverKey: string | undefined): Links => {
 	const common = {rule: retryRules.resolution, headers: bearer(serverKey)};
-	// Async, so that a bad id is a rejection like every other failure.
+	// Async, so that an invalid id rejects like every other failure.
 	const pathOf = async (id: string) => `/links/${segment(id, 'id')}`;
 	return {
 		create: (body, {idempotencyKey = randomKey()} = {}) =>

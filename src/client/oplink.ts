@@ -40,23 +40,23 @@ export type {
 export type OplinkOptions = {
 	/** The API host, such as `https://api.example.com`. */
 	baseUrl: string;
-	/** Where links resolve, if the installation has a link domain apart from its API host; default `baseUrl`. */
+	/** The host of links, if the installation has a separate link domain; default `baseUrl`. */
 	linkBaseUrl?: string | undefined;
 	/** `opl_sdk_…`, for apps and pages. */
 	clientKey?: string | undefined;
-	/** `opl_api_…`, for servers: whoever has it changes links. */
+	/** `opl_api_…`, for servers: it allows changing links. */
 	serverKey?: string | undefined;
 	/** Per attempt; default 10. */
 	timeoutSeconds?: number | undefined;
-	/** Of one call, for all kinds of failure together; default 2. */
+	/** Per call, for all kinds of failure together; default 2. */
 	maxRetries?: number | undefined;
 	/** Default: the platform's. */
 	fetch?: OplinkFetch | undefined;
-	/** Waits between attempts, in seconds. What a test replaces. */
+	/** Waits between attempts, in seconds; replaced by tests. */
 	sleep?: ((seconds: number) => Promise<unknown>) | undefined;
-	/** Where `start` notes that this installation was matched. Default: memory, so once per process. */
+	/** Where `start` records that this installation was matched. Default: memory, so once per process. */
 	storage?: OplinkStorage | undefined;
-	/** Told of what is not thrown. Default: console.warn. */
+	/** Receives errors that are not thrown. Default: console.warn. */
 	log?: ((message: string, error: unknown) => void) | undefined;
 };
 
@@ -76,8 +76,8 @@ const sessionBody = (device: Device): Device => {
 };
 
 /**
- * The token in a text, if it has one. What else a clipboard holds is nobody's business, and a text of more than 100
- * characters, such as a campaign's referrer, would have the whole match refused.
+ * The token in a text, if there is one. Other clipboard contents are private, and a text of more than 100 characters,
+ * such as a campaign's referrer, would make the server refuse the match.
  */
 const tokenIn = (text: string | undefined): string | undefined =>
 	/opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/.exec(text ?? '')?.[0];
@@ -139,9 +139,9 @@ export class Oplink {
 	}
 
 	/**
-	 * Where a link that the app was opened by leads. Counts as a click.
-	 * @param options `deviceId` (8 to 100 characters) registers the device.
-	 * @throws OplinkApiError 404 for an unknown link, 410 for one that is deactivated, expired or suspended.
+	 * The destination of the link that opened the app. Counts as a click.
+	 * @param options `deviceId` (8 to 100 characters) registers the device. @throws OplinkApiError 404 for an unknown
+	 * link, 410 for one that is deactivated, expired or suspended.
 	 */
 	async resolve(
 		orgKey: string,
@@ -157,7 +157,7 @@ export class Oplink {
 		});
 	}
 
-	/** The link that led to this install, if any. A CLIENT key confines guesses to its organization; it works without. */
+	/** The link that led to this install, if any. A CLIENT key limits guesses to its organization; it is optional. */
 	match(signals: MatchSignals = {}): Promise<Match> {
 		return this.#call({
 			method: 'POST',
@@ -169,7 +169,7 @@ export class Oplink {
 	}
 
 	/**
-	 * Tells the server that the app was opened. One attempt: the next open sends it again.
+	 * Reports that the app was opened. One attempt: the next open sends it again.
 	 * @returns null after a failure, which is logged and never thrown.
 	 */
 	async session(device: Device): Promise<Session | null> {
@@ -182,21 +182,21 @@ export class Oplink {
 	}
 
 	/**
-	 * Ties a device to the app's own id of its user (1 to 255 characters), with what else is known (at most 4 KiB as JSON).
+	 * Associates a device with the app's own user id (1 to 255 characters) and further data (at most 4 KiB as JSON).
 	 * @throws OplinkApiError 404 for a device without a session.
 	 */
 	identify(deviceId: string, externalUserId: string, traits?: Record<string, unknown>): Promise<Identity> {
 		return this.#report('/sdk/identity', {deviceId, externalUserId, traits});
 	}
 
-	/** Unties a device from its user. @throws as `identify`. */
+	/** Removes a device's user. @throws as `identify`. */
 	clearIdentity(deviceId: string): Promise<{deviceId: string; externalUserId: null}> {
 		return this.#report('/sdk/identity/clear', {deviceId});
 	}
 
 	/**
-	 * Counts an event (name of 1 to 100 characters, properties of at most 10240 bytes as JSON). Each call has an event id,
-	 * so that it is counted once where an answer was lost and the retry repeats it.
+	 * Records an event (name of 1 to 100 characters, properties of at most 10240 bytes as JSON). Each call has an event
+	 * id, so that a retry after a lost answer does not count it twice.
 	 * @throws as `identify`.
 	 */
 	track(
@@ -209,17 +209,17 @@ export class Oplink {
 	}
 
 	/**
-	 * Listens for the links that `start` finds. One that was found before there was a listener goes to the first.
-	 * @returns what ends the subscription.
+	 * Subscribes to the links that `start` finds. A link found without a listener goes to the first one.
+	 * @returns a function that ends the subscription.
 	 */
 	onLink(listener: LinkListener): () => void {
 		return this.#stream.subscribe(listener);
 	}
 
 	/**
-	 * What an app calls at each open: a session, then once per installation a match, whose link goes to the listeners.
-	 * Never throws; what fails is logged, and the next open tries again.
-	 * @param device may hold the clipboard's text and the install referrer as they are: only a token in them is sent.
+	 * Call it at each open of the app: it sends a session, then once per installation requests a match, whose link goes
+	 * to the listeners. Never throws; failures are logged and retried at the next open.
+	 * @param device may contain the raw clipboard text and install referrer: only a token in them is sent.
 	 */
 	async start(device: Device & MatchTokens): Promise<void> {
 		await this.session(device);

@@ -1,22 +1,22 @@
 import {OplinkApiError, OplinkConnectionError} from './errors.ts';
 
-/** Which failures are worth another try. Any other 4xx never is. */
+/** Failures worth a retry. Any other 4xx is not. */
 export type RetryRule = {connection: boolean; rateLimit: boolean; serverFailure: boolean};
 
 /** The columns of contract/client 3. */
 export const retryRules = {
 	/** /match, resolution, and /links (contract/client 3). */
 	resolution: {connection: true, rateLimit: true, serverFailure: true},
-	/** Identity and events: after a 5xx what was sent may have landed, and would be counted twice. */
+	/** Identity and events: a request answered with 5xx may have been stored, and would be counted twice. */
 	report: {connection: true, rateLimit: true, serverFailure: false},
 	/** The next app open sends it again. */
 	session: {connection: false, rateLimit: false, serverFailure: false},
 } as const satisfies Record<string, RetryRule>;
 
-/** Seconds before the next try where the server states none. @param attempt counts from 0. */
+/** Seconds before the next attempt unless the server states them. @param attempt counts from 0. */
 const backoff = (attempt: number): number => Math.min(0.5 * 2 ** attempt, 5);
 
-/** Seconds to wait, or null where another try is of no use. */
+/** Seconds to wait, or null if a retry is useless. */
 const waitAfter = (error: unknown, attempt: number, rule: RetryRule): number | null => {
 	if (error instanceof OplinkConnectionError) {
 		return rule.connection ? backoff(attempt) : null;
@@ -34,9 +34,8 @@ const waitAfter = (error: unknown, attempt: number, rule: RetryRule): number | n
 };
 
 /**
- * Tries until it works, the rule says no, or the budget is spent, which all kinds of failure share.
- * @param maxRetries tries after the first one.
- * @throws the last error.
+ * Retries until success, a permanent failure, or the end of the shared budget.
+ * @param maxRetries attempts after the first one. @throws the last error.
  */
 export const withRetries = async <T>(
 	attempt: () => Promise<T>,

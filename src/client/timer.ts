@@ -1,7 +1,7 @@
-/** A timer of more milliseconds than this fires at once, where one that never fires was meant. */
+/** The longest delay of a timer in milliseconds; with a longer one it fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** Runs `then` after so many seconds. @returns what calls it off. */
+/** Runs `then` after a number of seconds. @returns a function that cancels it. */
 export const after = (seconds: number, then: () => void): (() => void) => {
 	const timer = setTimeout(then, Math.min(seconds * 1000, LONGEST_TIMER_MS));
 	return () => clearTimeout(timer);

@@ -7,10 +7,10 @@ import {type Environment, readVariables, type ValuesOf} from './variable.ts';
 import {variables} from './variables.ts';
 import {isWebhookSecret} from './webhook-secret.ts';
 
-/** Exit code of a start that configuration ended (EX_CONFIG of sysexits.h). */
+/** Exit code of a start with invalid configuration (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** Every fault of the environment at once, one sentence each. */
+/** All faults of the environment, one sentence each. */
 export class ConfigError extends Error {
 	override name = 'ConfigError';
 
@@ -25,10 +25,10 @@ type Having<T, K extends keyof T> = T & {readonly [P in K]: NonNullable<T[P]>};
 export type StripeConfig = Having<Values['stripe'], 'secretKey'>;
 export type PaymobConfig = Having<Values['paymob'], 'secretKey' | 'publicKey' | 'cardIntegrationId'>;
 
-/** The variables' values, and what follows from them. */
+/** The variables' values, and values derived from them. */
 export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
 	Readonly<{
-		/** Whether a first start makes a demo organization: with the embedded database, and never in production. */
+		/** Whether a first start creates a demo organization: with the embedded database, and never in production. */
 		demo: boolean;
 		/** Null: the gateway is off. */
 		stripe: StripeConfig | null;
@@ -38,12 +38,12 @@ export type Config = Omit<Values, 'stripe' | 'paymob' | 'logFormat'> &
 		warnings: readonly string[];
 	}>;
 
-/** Where the service is reached and what its short URLs begin with. */
+/** The addresses of the service and the base of its short URLs. */
 export type Addresses = Readonly<{publicUrl: string; linkDomain: string; linkScheme: 'http' | 'https'}>;
 
 const isLoopbackHost = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);
 
-/** The addresses of a service on `port`: what is configured, else this machine's. */
+/** The addresses of a service on `port`: the configured ones, else this machine's. */
 export const addressesOf = (
 	config: Pick<Config, 'publicUrl' | 'linkDomain' | 'linkScheme'>,
 	port: number,
@@ -56,15 +56,15 @@ export const addressesOf = (
 	};
 };
 
-/** The key is derived from the secret, so that a short one works; it can be guessed, though. */
+/** The key is derived from the secret, so a short secret works, but can be guessed. */
 const LEAST_KEY_SECRET = 16;
 
-/** A rule between variables, or beyond what their declarations say: a sentence where it is broken. */
+/** A rule between variables, or beyond their declarations: a sentence if it is violated. */
 type Rule = (values: Values, plans: Plans) => string | false | null;
 
 const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
 
-/** Broken, they end the start. Each begins with the name of the variable. */
+/** Violations end the start. Each begins with the name of the variable. */
 const requirements: readonly Rule[] = [
 	(values) => isProduction(values) && values.adminToken === null && 'ADMIN_TOKEN must be set with NODE_ENV=production',
 	(values) =>
@@ -81,7 +81,7 @@ const requirements: readonly Rule[] = [
 		secretKey !== null && cardIntegrationId === null && 'PAYMOB_CARD_INTEGRATION_ID must be set with PAYMOB_SECRET_KEY',
 ];
 
-/** Broken, something is refused later, which the start warns of. */
+/** Violations cause later refusals, of which the start warns. */
 const advice: readonly Rule[] = [
 	({keySecret}) =>
 		keySecret !== null &&
@@ -101,9 +101,9 @@ const has = <T extends object, K extends keyof T>(values: T, ...keys: K[]): valu
 	keys.every((key) => values[key] !== null);
 
 /**
- * The configuration of `env`, checked as a whole.
- * @param isTerminal whether logs go to a terminal, where the default format is `pretty`.
- * @throws ConfigError with one sentence per fault.
+ * The validated configuration of `env`.
+ * @param isTerminal whether logs go to a terminal, where the default format is `pretty`. @throws ConfigError with one
+ * sentence per fault.
  */
 export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config => {
 	const faults: string[] = [];
@@ -116,7 +116,7 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 	}
 
 	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);
-	// A variable that is set and wrong counts as unset for the rules, and is not missing, too.
+	// An invalid variable counts as unset for the rules, without being reported as missing.
 	const isNew = (fault: string) => !faults.some((known) => known.split(' ')[0] === fault.split(' ')[0]);
 	faults.push(...broken(requirements).filter(isNew));
 	if (faults.length > 0) {

@@ -1,15 +1,15 @@
 import {X509Certificate} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 
-/** What `sslmode` may be. All but the first and the last verify certificate and name. */
+/** Values of `sslmode`. All but the first and the last verify certificate and name. */
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** What the driver takes for `ssl`; anything else it fails on once a connection is up. */
+/** Values that the driver accepts for `ssl`; others fail once connected. */
 const SSL = ['true', '1', '0', 'no-verify'];
 
 const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
-/** The CAs of Node and of NODE_EXTRA_CA_CERTS, as libpq calls those of the system. */
+/** The CAs of Node and of NODE_EXTRA_CA_CERTS; libpq's name for the system's. */
 const SYSTEM = 'system';
 
 const canDecode = (text: string): boolean => {
@@ -34,7 +34,7 @@ const fileFault = (name: string, file: string): string | null => {
 	}
 };
 
-/** What is wrong with a connection URL, without a part of it that is secret; null where nothing is. */
+/** What is wrong with a connection URL, without its secret parts; null if it is valid. */
 export const databaseUrlFault = (text: string): string | null => {
 	const {username, password, hostname, pathname, port, searchParams} = new URL(text);
 	if (![username, password, hostname, pathname].every(canDecode)) {
@@ -67,8 +67,7 @@ export const databaseUrlFault = (text: string): string | null => {
 };
 
 /**
- * The URL as the driver takes it: what verifies is called verify-full, which the driver would warn of otherwise, and of which it
- * announces that the other names will mean less one day.
+ * The URL for the driver: all verifying modes become verify-full, because the driver warns that the others will change.
  */
 export const driverUrl = (text: string): string => {
 	const url = new URL(text);

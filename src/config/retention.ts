@@ -5,17 +5,17 @@ import {packageRoot} from '../package-root.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** `config/retention.json`: for how many days it is kept. */
+/** `config/retention.json`: retention in days. */
 export type Retention = {
-	/** What a request for a match told, and how it was decided. */
+	/** The data and outcome of a match request. */
 	matchAttemptDays: number;
-	/** A request for a match that belongs to no organization: anybody may send these, and only the operator reads them. */
+	/** A match request without an organization: anybody may send these, and only the operator reads them. */
 	unownedAttemptDays: number;
-	/** A record of the audit log, after what it records. */
+	/** A record of the audit log. */
 	auditDays: number;
-	/** An event of an app, after it happened; reports go on counting it. */
+	/** An app's event, from its time; reports still count it. */
 	eventDays: number;
-	/** A device, after it was last seen. */
+	/** A device, from when it was last seen. */
 	deviceDays: number;
 };
 
@@ -30,7 +30,7 @@ const schema = Joi.object<Retention>({
 
 let shipped: Retention | null = null;
 
-/** The policy of `config/retention.json`, read at the first use. @throws with every fault of the file. */
+/** The policy of `config/retention.json`, read on first use. @throws with every fault of the file. */
 export const retention = (): Retention => {
 	shipped ??= Joi.attempt(
 		JSON.parse(readFileSync(path.join(packageRoot, 'config', 'retention.json'), 'utf8')),
@@ -39,5 +39,5 @@ export const retention = (): Retention => {
 	return shipped;
 };
 
-/** The moment so many days before. */
+/** The time that many days before. */
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);

@@ -3,13 +3,13 @@ import path from 'node:path';
 import Joi from 'joi';
 import {packageRoot} from '../package-root.ts';
 
-/** `config/storage.json`: how much is stored of what anybody may send without end. */
+/** `config/storage.json`: storage limits for data that anybody may send endlessly. */
 export type StorageLimits = {
-	/** Referrers of an organization's day (UTC) that are counted one by one; further ones are counted together. */
+	/** Referrers per organization and day (UTC) that are counted one by one; others are counted together. */
 	referrersPerDay: number;
-	/** Devices that `/data` registers of one organization in a day (UTC). */
+	/** Devices per organization and day (UTC) that `/data` registers. */
 	visitDevicesPerOrganizationAndDay: number;
-	/** Days after which a device is forgotten of which nothing but `/data` was heard. */
+	/** Days until a device known only from `/data` is deleted. */
 	visitDeviceDays: number;
 };
 
@@ -22,7 +22,7 @@ const schema = Joi.object<StorageLimits>({
 
 let shipped: StorageLimits | null = null;
 
-/** The limits of `config/storage.json`, read at the first use. @throws with every fault of the file. */
+/** The limits of `config/storage.json`, read on first use. @throws with every fault of the file. */
 export const storageLimits = (): StorageLimits => {
 	shipped ??= Joi.attempt(
 		JSON.parse(readFileSync(path.join(packageRoot, 'config', 'storage.json'), 'utf8')),

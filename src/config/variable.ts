@@ -1,25 +1,25 @@
-/** Variables by name, as a process has them. */
+/** Variables by name, as in a process's environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Keeps that a variable is wrong; `expected` goes on after its name. */
+/** Records an invalid variable; `expected` continues the sentence after its name. */
 type Fault = (expected: string) => null;
 type Read<T> = (text: string, fault: Fault) => T | null;
 
-/** All that is known of a variable: help, `oplink config`, `.env.example` and the configuration are made of it. */
+/** The declaration of a variable: help, `oplink config`, `.env.example` and the configuration are derived from it. */
 export type Variable<T> = Readonly<{
 	name: string;
-	/** What it is for, in words for operators. */
+	/** Its purpose, for operators. */
 	meaning: string;
-	/** Its value while it is not set. */
+	/** Its default value. */
 	fallback: T;
-	/** What then applies, where `fallback` does not say it. */
+	/** The default in words, if `fallback` does not show it. */
 	fallbackInWords: string | null;
 	isSecret: boolean;
-	/** The value of a text that is not blank, or what `fault` returns. */
+	/** Parses a text that is not blank, or returns the result of `fault`. */
 	read: Read<T>;
 }>;
 
-/** Variables, alone and in groups, by what the configuration calls them. */
+/** Variables, alone and in groups, by their names in the configuration. */
 export type Variables = Readonly<{[key: string]: Variable<unknown> | Variables}>;
 
 /** The values of variables, in the same groups. */
@@ -34,7 +34,7 @@ const declare = <T, F extends T | null>(
 	read: Read<T>,
 ): Variable<T | F> => ({name, meaning, fallback: (fallback ?? null) as F, fallbackInWords, isSecret, read});
 
-/** Words, as they are; `expected` says what does not match `pattern`. */
+/** A text, unchanged; `expected` describes `pattern`. */
 export const text = <F extends string | null = null>(
 	name: string,
 	meaning: string,
@@ -51,7 +51,7 @@ export const integer = <F extends number | null = null>(
 		return number >= min && number <= max ? number : fault(`must be an integer from ${min} to ${max}`);
 	});
 
-/** A URL without slashes at its end, unless it is `exact`. */
+/** A URL without trailing slashes, unless it is `exact`. */
 export const url = <F extends string | null = null>(
 	name: string,
 	meaning: string,
@@ -65,7 +65,7 @@ export const url = <F extends string | null = null>(
 			: fault(`must be a URL that begins with ${begins}`);
 	});
 
-/** One of a few words, which are listed after the meaning. */
+/** One of a few words, which are listed after the description. */
 export const choice = <T extends string, F extends T | null = null>(
 	name: string,
 	meaning: string,
@@ -80,7 +80,7 @@ export const choice = <T extends string, F extends T | null = null>(
 
 type ListFacts = {isItem?: (item: string) => boolean; expected?: string; defaultInWords?: string};
 
-/** Items between commas; none by default. */
+/** Items separated by commas; none by default. */
 export const list = (name: string, meaning: string, {isItem = () => true, expected = '', ...facts}: ListFacts = {}) =>
 	declare<readonly string[], readonly string[]>(name, meaning, {...facts, default: []}, (value, fault) => {
 		const items = value.split(',').flatMap((item) => item.trim() || []);
@@ -91,10 +91,10 @@ export const list = (name: string, meaning: string, {isItem = () => true, expect
 export const isVariable = (entry: Variable<unknown> | Variables): entry is Variable<unknown> =>
 	typeof entry['read'] === 'function';
 
-/** What a variable is set to; null where it is blank or not there. */
+/** A variable's text; null if it is blank or unset. */
 export const textOf = (env: Environment, name: string): string | null => env[name]?.trim() || null;
 
-/** The values of `env`. What is wrong goes to `faults`, a sentence for each variable, which then has its default. */
+/** The values of `env`. Faults are added to `faults`, one sentence per variable, which then has its default. */
 export const readVariables = <V extends Variables>(variables: V, env: Environment, faults: string[]): ValuesOf<V> => {
 	const readOne = ({name, read, fallback}: Variable<unknown>) => {
 		const given = textOf(env, name);

@@ -13,7 +13,7 @@ import {
 	type Variables,
 } from './variable.ts';
 
-/** An address, with a port where it is not 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node ends itself over port 0. */
+/** An address, with a port unless it is 53: `192.0.2.1:5353`, `[2001:db8::1]:5353`. Node crashes on port 0. */
 const isResolver = (server: string): boolean => {
 	const [, inBrackets, bare, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(server) ?? [];
 	const isAddress = inBrackets === undefined ? isIP(bare ?? server) !== 0 : isIP(inBrackets) === 6;
@@ -24,7 +24,7 @@ const HOST_AND_PORT = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::\d{1,5
 const PUBLIC_PROTOCOLS = ['http:', 'https:'];
 const integration = {pattern: /^[1-9]\d{0,15}$/, expected: 'must be the number of an integration'};
 
-/** Every variable that the server reads, in the order in which people see them: that of contract/config 1. */
+/** All variables of the server in display order: that of contract/config 1. */
 export const variables = {
 	host: text('HOST', 'address to listen on', {default: '127.0.0.1'}),
 	port: integer('PORT', 'port to listen on; 0 picks a free one', {default: 3000, min: 0, max: 65_535}),
@@ -39,7 +39,7 @@ export const variables = {
 		{protocols: ['redis:', 'rediss:'], secret: true},
 	),
 	workers: integer('WORKERS', 'processes on this machine sharing the port', {default: 1, min: 1, max: 256}),
-	/** Null: derived from the port that was bound, see `addressesOf`; so are the next two. */
+	/** Null: derived from the bound port, see `addressesOf`; so are the next two. */
 	publicUrl: url('PUBLIC_URL', 'base URL of the API host', {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'http://localhost:PORT',
@@ -64,9 +64,9 @@ export const variables = {
 		isItem: isProxyRange,
 		expected: 'comma-separated CIDRs',
 	}),
-	/** The identity provider: how sessions are verified, how its backend API is called, how its webhooks are signed. */
+	/** The identity provider: verification of sessions, its backend API, and signatures of its webhooks. */
 	idp: {
-		/** Null, as the key set's URL: every session is 401 (contract/config 4). The claim must equal it to the letter. */
+		/** Null, like the key set's URL: every session is 401 (contract/config 4). The claim must equal it exactly. */
 		issuer: url('IDP_ISSUER', 'issuer of session tokens; unset: every session is 401', {exact: true}),
 		jwksUrl: url('IDP_JWKS_URL', 'key set that session tokens are verified with; unset: every session is 401'),
 		audience: list('IDP_AUDIENCE', 'comma-separated allowed aud of session tokens; unset: not checked'),
@@ -100,7 +100,7 @@ export const variables = {
 			{...integration},
 		),
 		apiUrl: url('PAYMOB_API_URL', 'API of Paymob', {default: 'https://accept.paymob.com'}),
-		/** As it is: whether it ends with a slash is the gateway's. */
+		/** Unchanged, because a trailing slash may matter to the gateway. */
 		checkoutUrl: url('PAYMOB_CHECKOUT_URL', 'hosted checkout of Paymob', {
 			exact: true,
 			default: 'https://accept.paymob.com/unifiedcheckout/',
@@ -165,10 +165,10 @@ export const variables = {
 const everyOne = (group: Variables): Array<Variable<unknown>> =>
 	Object.values(group).flatMap((entry) => (isVariable(entry) ? [entry] : everyOne(entry)));
 
-/** The variables in their order, without their groups. */
+/** The variables in order, without groups. */
 export const configTable: ReadonlyArray<Variable<unknown>> = everyOne(variables);
 
-/** A line for each variable, as `oplink config` lists them: set values as they are, secrets masked, defaults named. */
+/** One line per variable for `oplink config`: set values, masked secrets, named defaults. */
 export const describeConfig = (env: Environment) =>
 	configTable.map(({name, meaning, fallback, fallbackInWords, isSecret: secret}) => {
 		const set = textOf(env, name);

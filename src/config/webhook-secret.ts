@@ -1,7 +1,7 @@
-/** The secret's bytes are what signs, so that a short or empty one would let anybody sign (contract/identity 6). */
+/** The secret's bytes are the signing key, so a short or empty one would let anybody sign (contract/identity 6). */
 const SECRET_BYTES = 16;
 
-/** Whether webhooks can be verified with it: `whsec_` and standard base64 of at least 16 bytes. */
+/** Whether it can verify webhooks: `whsec_` and standard base64 of at least 16 bytes. */
 export const isWebhookSecret = (secret: string): boolean => {
 	const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(secret)?.[1];
 	return encoded !== undefined && Buffer.from(encoded, 'base64').length >= SECRET_BYTES;

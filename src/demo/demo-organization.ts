@@ -7,13 +7,13 @@ import {createOrganization} from '../organizations/organization-operations.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
-/** The example that a first start makes: an organization that may use the API, with an app and one link. */
+/** The example that a first start creates: an organization with API access, an app and one link. */
 export type Demo = {
 	orgKey: string;
 	shortCode: string;
 	serverKey: string | null;
 	clientKey: string | null;
-	/** Whether this start made it. */
+	/** Whether this start created it. */
 	isNew: boolean;
 };
 
@@ -39,7 +39,7 @@ const makeDemo = async (services: Services): Promise<void> => {
 	await createLink(services, {
 		organization,
 		by,
-		// No fallback URL: a desktop then shows the QR code to go on with a phone, instead of moving on by itself.
+		// No fallback URL: a desktop then shows the QR code for a phone, instead of redirecting.
 		fields: {
 			path: '/hello',
 			shortCode: SHORT_CODE,
@@ -55,9 +55,9 @@ const makeDemo = async (services: Services): Promise<void> => {
 };
 
 /**
- * The demo organization; made on the first start only, so that one that was deleted stays away. All of it is one
- * transaction, so that an interrupted first start makes it again, and of two first starts one makes it.
- * @returns null where there is none any more.
+ * The demo organization, created on the first start only, so that a deleted one stays deleted. One transaction creates
+ * all of it: an interrupted first start creates it again, and of two first starts one does.
+ * @returns null if it was deleted.
  */
 export const ensureDemo = async (services: Services): Promise<Demo | null> => {
 	const isNew = await inTransaction(services.db, async (trx) => {

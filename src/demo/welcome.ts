@@ -1,8 +1,8 @@
 import type {Services} from '../services.ts';
 
 /**
- * Says on standard output where the service is and, with the embedded database, shows the demo organization: a short
- * link that works, its QR code, and the lines that create and resolve one.
+ * Prints the service's address and, with the embedded database, the demo organization: a working short link, its QR
+ * code, and the commands that create and resolve one.
  */
 export const welcome = async (services: Services, withDemo: boolean): Promise<void> => {
 	const {publicUrl, linkDomain, linkScheme} = services.addresses;
@@ -12,7 +12,7 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 		return;
 	}
 
-	// Makes links and keys, which a server on a database of its own has no need of to start.
+	// Creates links and keys; a server with its own database does not need it to start.
 	const {ensureDemo} = await import('./demo-organization.ts');
 	const demo = await ensureDemo(services);
 	if (demo === null) {
@@ -26,7 +26,7 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 		return;
 	}
 
-	// On a terminal in colours of its own, because an inverted code is one that some scanners refuse.
+	// In fixed colours on a terminal, because some scanners reject inverted codes.
 	const {default: QRCode} = await import('qrcode');
 	const code = process.stdout.isTTY
 		? await QRCode.toString(url, {type: 'terminal', small: true, errorCorrectionLevel: 'L'})

@@ -5,7 +5,7 @@ import {organizationAnswer} from '../organizations/organization-answer.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
 
-/** As `/match` answers, and why. */
+/** The answer of `/match` and its explanation. */
 export const dryRunAnswer = Joi.alternatives(
 	answerOf('RehearsedMatch', {...hitFields, attempt}),
 	answerOf('RehearsedNoMatch', {...missFields, attempt}),

@@ -7,14 +7,14 @@ import {organizationOfKey} from '../match/organization-of-key.ts';
 import type {Services} from '../services.ts';
 
 /**
- * The answer as `/match` would give it, and why. The attempt has no id, because it is not kept; it is null where an
- * earlier answer would be repeated to the device, which is no new attempt.
+ * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
+ * earlier answer would be repeated to the device, which is not a new attempt.
  */
 export type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
 
 /**
- * What POST /match would answer now, without consuming a click, recording an attempt or registering a device.
- * @param sent the body, the address that it came from, and the `X-API-Key` header.
+ * A dry run of POST /match: consumes no click, records no attempt and registers no device.
+ * @param sent the body, its address, and the `X-API-Key` header.
  */
 export const dryRunMatch = (
 	services: Services,

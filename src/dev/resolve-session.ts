@@ -5,8 +5,8 @@ import {organizationJson} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
 /**
- * What a session token says and what becomes of it here: who the audit log names, and the mirrored organization and
- * person, each null where nobody has mirrored it.
+ * The contents of a session token and the records it resolves to: the actor of audit records, and the mirrored
+ * organization and person, each null if not mirrored.
  */
 export const resolveSession = async ({db}: Pick<Services, 'db'>, {claims, ...session}: Session, {actor}: Caller) => {
 	const store = createAccessStore(db);

@@ -1,6 +1,6 @@
 import {answerOf, anyObject, instant, instantOrNull, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
 
-/** A device as the portal lists it. */
+/** A device in the portal's list. */
 export const deviceAnswer = answerOf('Device', {
 	id: uuid,
 	deviceId: text,

@@ -2,7 +2,7 @@ import Joi from 'joi';
 
 const SHORTEST_ID = 8;
 
-/** An empty text is too short as any other is. Messages of the field's own would be put to the others for each value. */
+/** The empty text gets the message of a short one. Custom messages would be merged with the others for each value. */
 const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 	errors.map((error) =>
 		error.code === 'string.empty'
@@ -12,12 +12,12 @@ const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 			: error,
 	);
 
-/** The id that an app gave its device (contract/sdk 2). */
+/** The device id assigned by an app (contract/sdk 2). */
 export const deviceIdField = Joi.string().min(SHORTEST_ID).max(100).error(tooShort);
 
 const TOLD_LIMIT = 100;
 
-/** Something that a device tells of itself: cut where it is too long, never refused (contract/match 9). */
+/** A property that a device reports: truncated if too long, never refused (contract/match 9). */
 export const toldField = Joi.string()
 	.allow('', null)
 	.meta({schema: {description: `Cut to ${TOLD_LIMIT} characters.`}})

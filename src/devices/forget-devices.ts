@@ -3,15 +3,16 @@ import {storageLimits} from '../config/storage-limits.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 
-/** Devices that have sent no event that is still there; rows that another process is at already are left to it. */
+/** Devices without stored events; rows locked by another process are skipped. */
 const batchOf = (condition: string): string => `id IN (SELECT id FROM devices WHERE ${condition} AND last_seen_at <= ?
 	AND NOT EXISTS (
 		SELECT FROM events WHERE events.organization_id = devices.organization_id AND events.device_id = devices.device_id
 	) LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Deletes devices that were not seen for as long as `config/retention.json` says, and have no event; and those that nothing
- * but `/data` has named, which needs no key, after the days of `config/storage.json`. @returns how many.
+ * Deletes devices without events that were not seen for the time in `config/retention.json`, and those known only from
+ * `/data`, which needs no key, after the days of `config/storage.json`.
+ * @returns how many.
  */
 export const forgetDevices = async (db: Db, now: Date): Promise<number> =>
 	(await inBatches(

@@ -21,8 +21,8 @@ const register: Prepared = {
 };
 
 /**
- * Registers the device that a visit of `/data` names (contract/resolution 2). A visit needs no key, so that new devices
- * of an address and of an organization have an end each day: one that comes after it is registered by its session.
+ * Registers the device of a visit of `/data` (contract/resolution 2). A visit needs no key, so new devices per address
+ * and per organization are limited each day; later ones are registered by their session.
  */
 export const registerVisitDevice = async (
 	{db, clock, limiter}: Pick<Services, 'db' | 'clock' | 'limiter'>,

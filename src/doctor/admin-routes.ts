@@ -21,10 +21,10 @@ import {checkRedis} from './redis.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
-/** What the server itself can tell of its health; what is seen from outside only is the caller's to examine. */
+/** Checks that the server itself can run; the caller examines what is visible only from outside. */
 const examine = async (services: Services) => {
 	const {config, db, limiter, stripe, clock} = services;
-	// CLOCK_OFFSET moves the service, not the machine.
+	// CLOCK_OFFSET shifts the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
 	const areas = await Promise.all([
 		checkConfiguration(config),
@@ -43,7 +43,7 @@ const examine = async (services: Services) => {
 const query = Joi.object<{org?: string[]}>({org: sized.array().items(Joi.string().max(64)).single().max(100)});
 
 export const doctorRoutes = [
-	/** Findings, and the hosts of links, with what their association files should say: of all, or of `?org=` alone. */
+	/** Findings, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */
 	route({
 		method: 'GET',
 		path: '/admin/doctor',
@@ -55,7 +55,7 @@ export const doctorRoutes = [
 			const named = org && (await Promise.all(org.map((reference) => requireOrganization(services, reference))));
 			const [examined, {hosts, findings: ofHosts}] = await Promise.all([
 				examine(services),
-				// A database that is away is a finding, and must not hide the others.
+				// An unreachable database is a finding and must not hide the others.
 				listLinkHosts(services, named?.map(({id}) => id) ?? null).catch((error: unknown): LinkHosts => {
 					if (isConnectionFault(error)) {
 						return {hosts: [], findings: []};

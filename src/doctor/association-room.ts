@@ -10,7 +10,7 @@ const NEXT =
 
 const inThousands = (count: number): string => count.toLocaleString('en-US');
 
-/** How much room is left in the iOS file of the shared link domain, which Apple reads up to a limit. */
+/** Free room in the shared link domain's iOS file, which Apple reads up to a limit. */
 export const checkAssociationRoom = async ({
 	associationCache,
 }: Pick<Services, 'associationCache'>): Promise<Finding[]> => {
@@ -18,7 +18,7 @@ export const checkAssociationRoom = async ({
 		await associationCache.shared();
 	} catch (error) {
 		if (isConnectionFault(error)) {
-			// The database says it.
+			// The database's own finding reports it.
 			return [];
 		}
 

@@ -3,7 +3,7 @@ import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn} = findingsOf('Configuration');
 
-/** What the environment says that the start let pass. */
+/** Environment warnings that did not prevent the start. */
 export const checkConfiguration = ({warnings, clockOffsetSeconds}: Config): Finding[] => {
 	const findings = [
 		...warnings.map((warning) =>

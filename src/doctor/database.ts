@@ -6,7 +6,7 @@ import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn, fail} = findingsOf('Database');
 
-/** Seconds that the clocks of database and server may differ before rates, windows and expiries feel it. */
+/** Tolerated difference of the database's clock in seconds, before it affects rates, windows and expiries. */
 const CLOCK_TOLERANCE = 5;
 
 const checkClock = (differenceSeconds: number): Finding =>
@@ -38,7 +38,7 @@ const NEXT = {
 } as const;
 
 /**
- * The database: reachable, what it must be like, its clock against ours, and whether migrations are pending.
+ * Checks the database: reachable, suitable, clock difference, pending migrations.
  * @param now the machine's time, without CLOCK_OFFSET.
  */
 export const checkDatabase = async (

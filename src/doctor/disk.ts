@@ -5,14 +5,14 @@ import {type Finding, findingsOf} from './finding.ts';
 const {ok, warn, fail} = findingsOf('Disk');
 
 const MEBIBYTE = 1024 * 1024;
-/** With less than this PostgreSQL soon cannot write any more; with less than that it is a question of time. */
+/** Below the first, PostgreSQL soon cannot write; below the second, it will eventually. */
 const LEAST_BYTES = 256 * MEBIBYTE;
 const COMFORTABLE_BYTES = 1024 * MEBIBYTE;
 
 const sizeText = (bytes: number): string =>
 	bytes >= 1024 * MEBIBYTE ? `${(bytes / 1024 / MEBIBYTE).toFixed(1)} GiB` : `${Math.floor(bytes / MEBIBYTE)} MiB`;
 
-/** What the free space means. */
+/** The finding for the free space. */
 export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 	const message = `${sizeText(freeBytes)} free for DATA_DIR ${dataDir}`;
 	const next = 'Make room, or move DATA_DIR to a larger disk';
@@ -23,7 +23,7 @@ export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 	return freeBytes < COMFORTABLE_BYTES ? warn('disk.space', message, next) : ok('disk.space', message);
 };
 
-/** The space that this user may still fill in DATA_DIR, or where it is going to be. */
+/** The free space for this user in DATA_DIR, or where it will be created. */
 export const checkDisk = async (dataDir: string): Promise<Finding[]> => {
 	let folder = dataDir;
 	while (

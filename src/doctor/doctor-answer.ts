@@ -3,7 +3,7 @@ import {answerOf, flag, partOf, text, textOrNull} from '../http/answer.ts';
 
 const verdict = Joi.valid('ok', 'warn', 'fail');
 
-/** What the server alone can tell of its faults, for `oplink doctor`. */
+/** The server's own findings, for `oplink doctor`. */
 export const doctorAnswer = answerOf('Diagnosis', {
 	status: verdict,
 	version: text,

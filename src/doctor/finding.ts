@@ -1,15 +1,15 @@
-/** How a thing is: as it should be, worth a look, or broken. */
+/** Severity: fine, suspicious or broken. */
 export type Verdict = 'ok' | 'warn' | 'fail';
 
 /** What a check found. */
 export type Finding = {
-	/** What it is about, in words, such as `Database` or a host name. */
+	/** The subject in words, such as `Database` or a host name. */
 	area: string;
-	/** Name of the check, which stays the same from version to version, such as `database.version`. */
+	/** Name of the check, stable across versions, such as `database.version`. */
 	check: string;
 	status: Verdict;
 	message: string;
-	/** What to do about it; null where all is well. */
+	/** The remedy; null if none is needed. */
 	next: string | null;
 };
 
@@ -20,7 +20,7 @@ export const findingsOf = (area: string) => ({
 	fail: (check: string, message: string, next: string): Finding => ({area, check, status: 'fail', message, next}),
 });
 
-/** The worst of them; `ok` where there are none. */
+/** The worst severity; `ok` without findings. */
 export const worstOf = (findings: readonly Finding[]): Verdict =>
 	findings.some(({status}) => status === 'fail')
 		? 'fail'

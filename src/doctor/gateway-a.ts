@@ -8,7 +8,7 @@ const {ok, warn, fail} = findingsOf('Gateway A');
 
 const OPTIONS = {timeout: 5000, maxNetworkRetries: 0};
 
-/** A price of a plan that is one at the gateway, and the plan's name. */
+/** A plan's price that exists at the gateway, and the plan's name. */
 type Sold = {plan: string; id: string; amount: number};
 
 const soldPrices = (plans: Readonly<Record<string, Plan>>): Sold[] =>
@@ -34,7 +34,7 @@ const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] =>
 			];
 };
 
-/** What an error of the library means. */
+/** The finding for an error of the library. */
 const judgeError = (error: unknown, sold?: Sold): Finding => {
 	const {type, code, message} = error as {type?: string; code?: string; message: string};
 	if (type === 'StripeAuthenticationError') {
@@ -62,7 +62,10 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 			);
 };
 
-/** Gateway A: whether it accepts the key, and whether the plans' prices are there. @param stripe null: it is off. */
+/**
+ * Checks gateway A: whether it accepts the key, and whether the plans' prices exist.
+ * @param stripe null if it is off.
+ */
 export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {
 	if (stripe === null) {
 		return [ok('gatewayA.configured', 'off')];
@@ -84,7 +87,7 @@ export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans
 					),
 				),
 	);
-	// A refused key is refused for each price, which is one finding.
+	// A refused key fails for each price; report it once.
 	const faults = [...new Map(asked.flat().map((finding) => [finding.message, finding])).values()];
 	return [
 		...(faults.length > 0 ? faults : [ok('gatewayA.key', 'it accepts the key')]),

@@ -6,13 +6,13 @@ import type {Services} from '../services.ts';
 import {androidEntries, appleEntries} from './association-entries.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
-/** A host of links, and what its association files say where they are as they should be. */
+/** A link host with the expected contents of its association files. */
 export type LinkHost = {
-	/** Scheme and host, with the port where it is no usual one. */
+	/** Scheme and host, with the port unless it is the default. */
 	url: string;
-	/** Whose it is; null: the shared link domain. */
+	/** Its organization; null for the shared link domain. */
 	orgKey: string | null;
-	/** Whether the files may say more than this: those of the shared domain, where some organizations are examined. */
+	/** Whether the files may contain more: those of the shared domain, if only some organizations are examined. */
 	isPart: boolean;
 	apple: string[];
 	android: string[];
@@ -21,13 +21,13 @@ export type LinkHost = {
 type Owner = {organizationId: string; orgKey: string};
 type Row = Owner & Entitled & {hostname: string};
 
-/** The hosts of links, and what is wrong with domains that are none of them at present. */
+/** The link hosts, and findings for domains that are not served. */
 export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
 
-/** Most custom domains of one report: each is looked at from outside, which takes seconds where nobody answers. */
+/** Most custom domains per report: each is examined from outside, which takes seconds if nobody answers. */
 const MOST_CUSTOM_HOSTS = 1000;
 
-/** Verified domains of active organizations, of all of them or of those that are named, as many as a report has. */
+/** Verified domains of active organizations, of all or the named ones, up to the report's limit. */
 const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null): Promise<Row[]> =>
 	db('domains')
 		.join('organizations', 'organizations.id', 'domains.organization_id')
@@ -81,7 +81,7 @@ const sharedHost = async (
 	};
 };
 
-/** Says where a report has as many custom domains as one can have. */
+/** Warns if a report has reached its limit of custom domains. */
 const checkNumber = (rows: readonly Row[]): Finding[] =>
 	rows.length === MOST_CUSTOM_HOSTS
 		? [
@@ -93,7 +93,7 @@ const checkNumber = (rows: readonly Row[]): Finding[] =>
 			]
 		: [];
 
-/** A plan that was given up is no fault of the server: only who asks about the organization is warned. */
+/** A cancelled plan is not the server's fault, so only a report on that organization warns of it. */
 const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
 	const {ok, warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
 	const message = 'it is verified and does not serve: the plan of its organization lacks custom_domains';
@@ -107,8 +107,8 @@ const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
 };
 
 /**
- * The shared link domain, and the verified custom domains that their organization's plan lets serve; of the others what is
- * wrong with them. @param organizationIds null: of every organization.
+ * The shared link domain and the served custom domains; findings for the others.
+ * @param organizationIds null for all.
  */
 export const listLinkHosts = async (
 	services: Services,
@@ -117,7 +117,7 @@ export const listLinkHosts = async (
 	const hosts = [await sharedHost(services, organizationIds)];
 	const rows = await verifiedDomains(services.db, organizationIds);
 	const findings = checkNumber(rows);
-	// One after the other: nobody waits for them, and the pool is everybody's.
+	// Sequential: nobody waits for them, and the pool is shared.
 	for (const row of rows) {
 		if (hasFeature(services, row, 'custom_domains')) {
 			hosts.push(await customHost(services.db, row));

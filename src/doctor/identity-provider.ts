@@ -6,11 +6,11 @@ const {ok, warn, fail} = findingsOf('Identity provider');
 
 type Key = {kty?: unknown; use?: unknown; alg?: unknown};
 
-/** Whether sessions can be verified with the key: RS256 alone is accepted. */
+/** Whether the key can verify sessions: only RS256 is accepted. */
 const isUsable = ({kty, use, alg}: Key): boolean =>
 	kty === 'RSA' && (use === undefined || use === 'sig') && (alg === undefined || alg === 'RS256');
 
-/** What the answer for the key set means. */
+/** The finding for the key set's answer. */
 export const judgeKeySet = (url: string, answer: Probe): Finding => {
 	const next = 'Compare IDP_JWKS_URL with the documentation of the provider; every session is refused until it answers';
 	const keys =
@@ -56,7 +56,7 @@ const judgeOpsOrganization = (id: string, answer: Probe): Finding[] => {
 };
 
 /**
- * The identity provider: its key set, and whether its backend API accepts our key (contract/identity 3,
+ * Checks the identity provider: its key set, and whether its backend API accepts our key (contract/identity 3,
  * contract/identity 10).
  */
 export const checkIdentityProvider = async ({idp, opsOrgId}: Config): Promise<Finding[]> => {

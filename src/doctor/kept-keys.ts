@@ -6,13 +6,13 @@ import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, warn} = findingsOf('API keys');
 
-/** The first keys are those that an earlier secret would have been for. */
+/** The oldest keys are the ones encrypted with a previous secret. */
 const LOOKED_AT = 1000;
 
-/** Whether the keys that are kept for display can be read with the secret of now. */
+/** Checks whether stored display keys can be decrypted with the current secret. */
 export const checkKeptKeys = async ({db, config, log}: Pick<Services, 'db' | 'config' | 'log'>): Promise<Finding[]> => {
 	try {
-		// Quiet: the finding says it once.
+		// Without logging: the finding reports it once.
 		const cipher = createDisplayKeyCipher(config.keySecret, log.child({}, {level: 'silent'}));
 		const kept = await createApiKeyStore(db).listDisplayKeys(LOOKED_AT);
 		const unreadable = kept.filter((stored) => cipher.open(stored) === null).length;
@@ -22,7 +22,7 @@ export const checkKeptKeys = async ({db, config, log}: Pick<Services, 'db' | 'co
 				: warn('keys.readable', `${unreadable} of ${kept.length}: the key ${otherSecret.fault}`, otherSecret.remedy),
 		];
 	} catch (error) {
-		// A database that is away has a finding of its own.
+		// An unreachable database has its own finding.
 		if (isConnectionFault(error)) {
 			return [];
 		}

@@ -1,15 +1,15 @@
-/** What became of one request: an answer with its parsed JSON (undefined where it is none), or why there was none. */
+/** Result of a request: an answer with its parsed JSON (undefined if invalid), or the reason of its failure. */
 export type Probe = {status: number; body: unknown} | {failure: string};
 
 const TIMEOUT_MS = 5000;
 
-/** The reason of a failed request in few words, such as `connect ECONNREFUSED 127.0.0.1:1`. */
+/** The reason of a failed request in a few words, such as `connect ECONNREFUSED 127.0.0.1:1`. */
 export const reasonOf = (error: unknown): string => {
 	const {name, message, cause} = error as Error & {cause?: {message?: string; code?: string}};
 	return name === 'TimeoutError' ? 'no answer in time' : cause?.message || cause?.code || message;
 };
 
-/** Asks once, for at most 5 s. A redirect is a failure: it would take a key elsewhere. Never throws. */
+/** Sends one request, for at most 5 s. A redirect is a failure, because it would send a key elsewhere. Never throws. */
 export const probe = async (
 	url: string,
 	{headers = {}, post}: {headers?: Record<string, string>; post?: object} = {},
@@ -26,7 +26,7 @@ export const probe = async (
 		try {
 			body = JSON.parse(text);
 		} catch {
-			// No JSON: whoever asked for some says so.
+			// Invalid JSON is reported by the caller if it expects JSON.
 		}
 
 		return {status: response.status, body} satisfies Probe;
@@ -35,6 +35,6 @@ export const probe = async (
 	}
 };
 
-/** How a probe that was expected to answer with 200 is told. */
+/** The finding's text for a probe that expected a 200. */
 export const outcomeOf = (answer: Probe): string =>
 	'failure' in answer ? `cannot be reached: ${answer.failure}` : `answers with ${answer.status}`;

@@ -4,7 +4,7 @@ import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, fail} = findingsOf('Redis');
 
-/** Redis, where one is configured. @param decides rejects where it decides no limits; null: none is configured. */
+/** Checks Redis, if configured. @param decides rejects if Redis cannot decide limits; null if none is configured. */
 export const checkRedis = async (decides: (() => Promise<void>) | null): Promise<Finding[]> => {
 	if (decides === null) {
 		return [ok('redis.reachable', 'none is configured: this machine enforces limits by itself')];
@@ -24,7 +24,7 @@ export const checkRedis = async (decides: (() => Promise<void>) | null): Promise
 	}
 };
 
-/** The same over a connection of its own, for a command; nothing is tried twice. */
+/** The same over a separate connection, for a command; without retries. */
 export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
 	if (url === null) {
 		return checkRedis(null);

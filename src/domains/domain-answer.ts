@@ -11,7 +11,7 @@ const summary = {
 /** The domain object of a link (contract/links 3). */
 export const domainSummaryAnswer = answerOf('DomainSummary', summary);
 
-/** A domain as its own routes answer it; `verification` is null for the shared link domain. */
+/** A domain in its own routes; `verification` is null for the shared link domain. */
 export const domainAnswer = answerOf('Domain', {
 	...summary,
 	verification: partOf({type: Joi.valid('TXT'), name: text, value: text}).allow(null),

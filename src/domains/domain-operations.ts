@@ -12,11 +12,11 @@ import {createDomainStore, createHostnameRulings, findUsableDomain, sharedDomain
 export type DomainJson = ReturnType<typeof domainJson>;
 export type DomainTarget = {organization: Organization; by: Caller; id: string};
 
-/** What an operation on domains works with, inside its transaction. */
+/** The context of a domain operation, in its transaction. */
 export type DomainWork = {
 	trx: Db;
 	now: Date;
-	/** As it is now, and nobody else changes its plan, its default or its domains until the transaction ends. */
+	/** The current row, locked: its plan, default and domains cannot change until the transaction ends. */
 	organization: Organization;
 	store: ReturnType<typeof createDomainStore>;
 	record(action: string, domain: Domain, details?: Record<string, unknown>): Promise<void>;
@@ -24,8 +24,9 @@ export type DomainWork = {
 };
 
 /**
- * Runs `work` in a transaction that holds the organization's row: additions at once are counted one after the other,
- * and a default cannot be chosen while it is rejected or deleted. @throws 404 without the organization.
+ * Runs `work` in a transaction that locks the organization's row: concurrent additions are counted one by one, and a
+ * default cannot be chosen while it is rejected or deleted.
+ * @throws 404 without the organization.
  */
 export const withDomains = <T>(
 	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
@@ -67,7 +68,7 @@ export const listDomains = async (
 	return {...found, data: found.data.map((domain) => domainJson(domain, {linkDomain, defaultDomainId}))};
 };
 
-/** The plan of an organization that may have domains of its own. @throws 402, 403 FEATURE_NOT_AVAILABLE. */
+/** The plan of an organization that may have its own domains. @throws 402, 403 FEATURE_NOT_AVAILABLE. */
 export const requireCustomDomains = (
 	services: Pick<Services, 'clock' | 'config' | 'log'>,
 	organization: Organization,
@@ -78,9 +79,9 @@ export const requireCustomDomains = (
 };
 
 /**
- * Adds a domain, PENDING until it is verified; one whose name the operator rejected is REJECTED at once.
- * @param hostname as `normalHostname` writes it.
- * @throws 400 for a host of the service itself, 402, 403 FEATURE_NOT_AVAILABLE, 409 where it is in use.
+ * Adds a domain, PENDING until it is verified; REJECTED at once if the operator rejected its name.
+ * @param hostname as written by `normalHostname`. @throws 400 for a host of the service itself, 402, 403
+ * FEATURE_NOT_AVAILABLE, 409 if it is in use.
  */
 export const addDomain = (
 	services: Services,
@@ -102,8 +103,8 @@ export const addDomain = (
 	});
 
 /**
- * Makes a VERIFIED domain, or the shared one, that of the organization's new links.
- * @throws 402, 403 FEATURE_NOT_AVAILABLE for a custom one, 404, 409 where it is not VERIFIED.
+ * Makes a VERIFIED domain, or the shared one, the default for the organization's new links.
+ * @throws 402, 403 FEATURE_NOT_AVAILABLE for a custom one, 404, 409 unless it is VERIFIED.
  */
 export const setDefaultDomain = (
 	services: Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log'>,
@@ -133,7 +134,7 @@ export const setDefaultDomain = (
 		return json(domain, defaultDomainId);
 	});
 
-/** Removes a domain; its links go on under the shared one, which itself cannot be removed. @throws 404. */
+/** Removes a domain; its links move to the shared one, which itself cannot be removed. @throws 404. */
 export const deleteDomain = (services: Pick<Services, 'addresses' | 'clock' | 'db'>, target: DomainTarget) =>
 	withDomains(services, target, async ({trx, now, store, record}) => {
 		const domain = await store.lock(target.id, {referrers: 'wait'});

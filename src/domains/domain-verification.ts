@@ -5,15 +5,15 @@ import {type Domain, recordName} from './domain.ts';
 import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
 import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
-/** How much of a zone is looked at: a value of ours has 52 characters, and nobody needs a thousand records. */
+/** How much of a zone is checked: our value has 52 characters, and nobody needs a thousand records. */
 const MOST_RECORDS = 1000;
 const LONGEST_RECORD = 1000;
 
-/** How much of what stands in somebody's zone the message repeats. */
+/** How much of a foreign zone the message quotes. */
 const SHOWN_RECORDS = 5;
 const SHOWN_LENGTH = 100;
 
-/** @throws 409 where the record is not there, 502 where DNS did not answer. */
+/** @throws 409 if the record is missing, 502 if DNS did not answer. */
 const requireRecord = async (
 	{resolveTxt, log}: Pick<Services, 'resolveTxt' | 'log'>,
 	{id, hostname, verificationToken}: Domain,
@@ -23,7 +23,7 @@ const requireRecord = async (
 		log.warn({err: error, domainId: id}, 'a TXT record could not be looked up');
 		throw domainLookupFailed(name);
 	});
-	// Where zones are edited by hand, values come with spaces and quotes around them.
+	// Values entered by hand may be surrounded by spaces and quotes.
 	const values = found
 		.slice(0, MOST_RECORDS)
 		.map((value) => value.slice(0, LONGEST_RECORD).replace(/^[\s"]+|(?<![\s"])[\s"]+$/g, ''));
@@ -46,13 +46,13 @@ const requirePending = (domain: Domain | null): Domain => {
 };
 
 /**
- * Looks the domain's TXT record up and makes it VERIFIED; one that is so already stays so, without a look-up.
- * @throws 402, 403 FEATURE_NOT_AVAILABLE; 404; 409 where the record is not there (the domain stays PENDING), where it was rejected, or where another
- * organization has it verified; 502 where DNS failed.
+ * Looks the domain's TXT record up and makes it VERIFIED; a verified one stays so without a lookup.
+ * @throws 402, 403 FEATURE_NOT_AVAILABLE; 404; 409 if the record is missing (the domain stays PENDING), if it was
+ * rejected, or if another organization has verified it; 502 if DNS failed.
  */
 export const verifyDomain = async (services: Services, target: DomainTarget): Promise<DomainJson> => {
 	requireCustomDomains(services, target.organization);
-	// Before the transaction: no row is held while somebody's name server takes its time.
+	// Before the transaction: no row is locked during the lookup.
 	const asked = requirePending(await createDomainStore(services.db, target.organization.id).find(target.id));
 	if (asked.status === 'PENDING') {
 		await requireRecord(services, asked);
@@ -64,7 +64,7 @@ export const verifyDomain = async (services: Services, target: DomainTarget): Pr
 			return json(domain);
 		}
 
-		// The name may have been rejected under another organization since this one was added.
+		// The name may have been rejected for another organization since this one was added.
 		const hostname = domain.hostname ?? '';
 		const rulings = createHostnameRulings(trx);
 		await rulings.hold(hostname);
@@ -79,8 +79,9 @@ export const verifyDomain = async (services: Services, target: DomainTarget): Pr
 };
 
 /**
- * Lets a domain serve on the operator's word, without DNS. A name that was rejected is free again, for every organization.
- * @throws 404, 409 where another organization has it verified.
+ * Verifies a domain on the operator's authority, without DNS. A rejected name becomes available again, for all
+ * organizations.
+ * @throws 404, 409 if another organization has verified it.
  */
 export const approveDomain = (
 	services: Pick<Services, 'addresses' | 'clock' | 'db'>,
@@ -106,8 +107,8 @@ export const approveDomain = (
 	});
 
 /**
- * Stops a domain from serving, at once, and its name from being verified by anybody until it is approved. Where it was the
- * default, new links take the shared one from now on.
+ * Stops serving a domain at once, and blocks its name from verification until it is approved. If it was the default,
+ * new links use the shared one.
  * @throws 404.
  */
 export const rejectDomain = (

@@ -6,7 +6,7 @@ import {randomAlphanumeric} from '../random-text.ts';
 
 export type DomainStatus = 'PENDING' | 'VERIFIED' | 'REJECTED';
 
-/** A link domain; organization, hostname and token are null for the shared one (LINK_DOMAIN), and for it alone. */
+/** A link domain. Organization, hostname and token are null for the shared one (LINK_DOMAIN), and only for it. */
 export type Domain = {
 	id: string;
 	organizationId: string | null;
@@ -16,19 +16,19 @@ export type Domain = {
 	createdAt: Date;
 };
 
-/** Top-level names that are set aside for tests and private networks (RFC 2606, RFC 6762, ICANN's `internal`). */
+/** Top-level names reserved for tests and private networks (RFC 2606, RFC 6762, ICANN's `internal`). */
 const RESERVED_SUFFIXES = new Set(['test', 'example', 'invalid', 'local', 'internal']);
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const RECORD_LABEL = '_oplink';
-// A name has at most 253 characters (RFC 1035, 2.3.4, as text), the record's label and its dot included.
+// A name has at most 253 characters (RFC 1035, 2.3.4, as text), including the record's label and its dot.
 const MAX_HOSTNAME = 253 - RECORD_LABEL.length - 1;
 
 /**
- * The host name that `text` means: lower case, IDN as ASCII, without the root's dot. Null for an address, a name
- * without a public or reserved suffix, a bare suffix, and whatever is no host name.
+ * The normalized host name in `text`: lower case, IDN as ASCII, without a trailing dot. Null for an address, a name
+ * without a public or reserved suffix, a bare suffix, and invalid names.
  */
 export const normalHostname = (text: string): string | null => {
-	// The URL rules would cut the name off at one of these, or decode it.
+	// The URL parser would truncate the name at one of these, or decode it.
 	if (/[\s/?#%@:\\]/.test(text)) {
 		return null;
 	}
@@ -57,20 +57,20 @@ const hostnameSchema = sized
 
 export const newDomain = Joi.object<{hostname: string}>({hostname: hostnameSchema.required()});
 
-/** Where the TXT record of a host name stands. */
+/** The name of a host's TXT record. */
 export const recordName = (hostname: string): string => `${RECORD_LABEL}.${hostname}`;
 
-/** What the TXT record must hold: told to one organization only, so that it proves who may change the zone. */
+/** The value of the TXT record: known to one organization only, so that it proves control of the zone. */
 export const mintVerificationToken = (): string => `oplink-verification=${randomAlphanumeric(32)}`;
 
 /**
- * Whether a domain serves: a VERIFIED one does, a custom one only while its organization's plan has custom domains.
+ * Whether a domain is served: it must be VERIFIED; a custom one also needs the feature in its organization's plan.
  * @param hasCustomDomains whether the plan has them now.
  */
 export const isServing = (domain: Pick<Domain, 'status' | 'organizationId'>, hasCustomDomains: boolean): boolean =>
 	domain.status === 'VERIFIED' && (domain.organizationId === null || hasCustomDomains);
 
-/** Whether the organization chose this domain for its new links; without a choice it is the shared one. */
+/** Whether new links use this domain; without a choice it is the shared one. */
 const isDefault = (domain: Domain, defaultDomainId: string | null): boolean =>
 	defaultDomainId === null ? domain.organizationId === null : domain.id === defaultDomainId;
 
@@ -84,7 +84,7 @@ export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Con
 	isDefault: isDefault(domain, defaultDomainId),
 });
 
-/** A domain as its own routes show it (contract/portal 6). */
+/** A domain in its own routes (contract/portal 6). */
 export const domainJson = (domain: Domain, context: Context) => ({
 	...domainSummary(domain, context),
 	verification:

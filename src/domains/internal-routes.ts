@@ -7,7 +7,10 @@ import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';
 import {findServedDomain} from './served-domain.ts';
 
-/** What a proxy with on-demand certificates asks before it gets one. @throws 404 for a domain that is not served. */
+/**
+ * Requested by proxies with on-demand certificates before they obtain one.
+ * @throws 404 for a domain that is not served.
+ */
 const allowCertificate = async (services: Services, request: RequestFacts, domain: unknown) => {
 	requireInternal(services, request);
 	const hostname = typeof domain === 'string' ? normalHostname(domain) : null;
@@ -28,7 +31,7 @@ export const internalRoutes = [
 		answer: certificateAnswer,
 		credential: 'none',
 		host: 'any',
-		// Any value: a caller from outside must get its 404 whatever it sends.
+		// Any value: an outside caller must get its 404 whatever it sends.
 		query: Joi.object<{domain?: unknown}>({domain: Joi.any()}),
 		handler: async ({services, request, query}) => allowCertificate(services, request, query.domain),
 	}),

@@ -3,10 +3,10 @@ import type {Services} from '../services.ts';
 import {findVerifiedDomain, type VerifiedDomain} from './domain-store.ts';
 
 /**
- * The custom domain that serves under a host name now, as every request for another host than ours asks. The domain is
- * kept in memory, together with its organization's plan; whether the plan has custom domains is decided at each request,
- * because it may end without anybody writing anything (contract/billing 3).
- * @param before runs before the database is asked, and may refuse: anybody may send any name.
+ * The custom domain currently served under a host name, needed for every request to another host than ours. The domain
+ * and its organization's plan are cached; whether the plan has custom domains is decided at each request, because it
+ * may expire without a write (contract/billing 3).
+ * @param before runs before the database query and may refuse, because anybody may send any name.
  */
 export const findServedDomain = async (
 	services: Pick<Services, 'db' | 'hostCache' | 'config' | 'clock' | 'log'>,
