@@ -6,9 +6,8 @@ import {idParams, pageQuery} from '../http/validate.ts';
 import {organizationReference, requireOrganization} from '../organizations/require-organization.ts';
 import {gatewayEventAnswer} from './billing-answers.ts';
 import {createGatewayEventStore, type EventOutcome, gatewayEventJson} from './gateway-event-store.ts';
-import type {GatewayName} from './gateway-name.ts';
-import {requireEvent} from './ledger.ts';
-import {reapply} from './receivers.ts';
+import {replayEvent, requireEvent} from './replay-events.ts';
+import type {GatewayName} from './subscription.ts';
 
 type EventQuery = PageQuery & {gateway?: GatewayName; outcome?: EventOutcome; orgId?: string};
 
@@ -55,7 +54,6 @@ export const billingEventRoutes = [
 		answer: gatewayEventAnswer,
 		credential: 'admin',
 		params: idParams,
-		handler: async ({services, params}) =>
-			gatewayEventJson(await reapply(services, await requireEvent(services, params.id))),
+		handler: async ({services, params}) => gatewayEventJson(await replayEvent(services, params.id)),
 	}),
 ];

@@ -4,7 +4,10 @@ import {createOrganizationStore} from '../organizations/organization-store.ts';
 import {entitledUntil, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState} from './subscription-store.ts';
 
-/** The plan that is left when a subscription ends (contract/billing 11). */
+/** The lease that excludes concurrent billing operations of an organization, also while a gateway is asked. */
+export const billingLease = (organizationId: string): string => `billing:${organizationId}`;
+
+/** The plan after a subscription has ended (contract/billing 11). */
 export const FALLBACK_PLAN = 'STARTER';
 
 type Change = {
@@ -12,14 +15,13 @@ type Change = {
 	state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>;
 	by: Caller;
 	now: Date;
-	/** What happened, as the audit record names it; null where the caller records what it is a part of. */
+	/** The action of the audit record; null if the caller writes a record of its own. */
 	action: string | null;
 };
 
 /**
- * The one place where a subscription changes: its row, the organization's plan, and until when that plan entitles,
- * in the caller's transaction, so that none is ever seen without the others. An ACTIVE or PAST_DUE row gives its plan,
- * CANCELED falls back to STARTER, INACTIVE leaves the plan as it is.
+ * The one place where a subscription changes: its row, the organization's plan and until when the plan entitles, in the
+ * caller's transaction. An ACTIVE or PAST_DUE row sets its plan, CANCELED falls back to STARTER, INACTIVE keeps it.
  */
 export const applySubscription = async (
 	trx: Db,

@@ -1,12 +1,12 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway-name.ts';
+import type {GatewayName} from './subscription.ts';
 
 export type AttemptPurpose = 'FIRST' | 'UPGRADE' | 'RENEWAL';
 export type AttemptStatus = 'OPEN' | 'PAID' | 'FAILED' | 'EXPIRED' | 'SUPERSEDED' | 'REVIEW';
 
-/** One attempt to take money: what was asked for, and what became of it (contract/billing 5). */
+/** One attempt to take money, and its outcome (contract/billing 5). */
 export type BillingAttempt = {
 	id: string;
 	organizationId: string;
@@ -16,26 +16,26 @@ export type BillingAttempt = {
 	currency: Currency;
 	/** Minor units. */
 	amount: number;
-	/** Gateway A's price. */
+	/** Stripe's price. */
 	priceId: string | null;
 	status: AttemptStatus;
-	/** What the gateway's events are matched by: the checkout session (A), the intention's order (B). */
+	/** Matches events: the checkout session or an upgrade's invoice (A), the order (B). */
 	gatewayRef: string | null;
 	/** The intention (B). */
 	gatewayRef2: string | null;
-	/** What paid it: the invoice (A), the transaction (B). */
+	/** The payment: the invoice (A), the transaction (B). */
 	transactionId: string | null;
 	periodStart: Date | null;
 	periodEnd: Date | null;
 	/** Of a renewal: 0 for the first try. */
 	retry: number;
-	/** Gateway B: when a saved card was charged for it; null: the customer pays on the gateway's page. */
+	/** Paymob: when a saved card was charged; null: the customer pays on Paymob's page. */
 	chargedAt: Date | null;
 	lastError: string | null;
 	createdAt: Date;
 };
 
-export type AttemptRow = {
+type AttemptRow = {
 	id: string;
 	organization_id: string;
 	gateway: GatewayName;
@@ -56,7 +56,7 @@ export type AttemptRow = {
 	created_at: Date;
 };
 
-export const toAttempt = (row: AttemptRow): BillingAttempt => ({
+const toAttempt = (row: AttemptRow): BillingAttempt => ({
 	id: row.id,
 	organizationId: row.organization_id,
 	gateway: row.gateway,
@@ -100,6 +100,9 @@ const columns: {[Field in keyof Required<AttemptChanges>]: string} = {
 	periodEnd: 'period_end',
 };
 
+/** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
+const LAST_ACTIVITY = 'GREATEST(created_at, charged_at, asked_at)';
+
 /** The statements on attempts, over a pool or a transaction. */
 export const createAttemptStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
@@ -109,7 +112,7 @@ export const createAttemptStore = (db: Db) => {
 	};
 
 	return {
-		/** A new OPEN attempt, or null where the same try of the same renewal exists: the index decides. */
+		/** A new OPEN attempt, or null if the same try of a renewal exists: the index decides. */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
 			const rows: AttemptRow[] = await db('billing_attempts')
 				.insert({
@@ -136,14 +139,14 @@ export const createAttemptStore = (db: Db) => {
 
 		find: (organizationId: string, id: string) => first({organization_id: organizationId, id}),
 
-		/** By what a gateway's event names: no tenant is known yet. Locked until the transaction ends. */
+		/** By an id in a gateway's event: no tenant is known yet. Locked until the transaction ends. */
 		lockById: (gateway: GatewayName, id: string) => first({gateway, id}, {lock: true}),
-		/** Whose event it is, before anything is locked. */
+		/** Finds the owner of an event before anything is locked. */
 		findByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}),
 		lockByRef: (gateway: GatewayName, ref: string) => first({gateway, gateway_ref: ref}, {lock: true}),
 		/**
-		 * The organization's upgrade by gateway A that an invoice pays, locked: the one that has it noted, else the newest
-		 * one to that plan whose answer was lost.
+		 * The organization's Stripe upgrade that an invoice pays, locked: the one with this invoice, else the newest one to
+		 * that plan whose answer was lost.
 		 */
 		lockUpgrade: async (
 			organizationId: string,
@@ -182,14 +185,14 @@ export const createAttemptStore = (db: Db) => {
 			return rows.map(toAttempt);
 		},
 
-		/** Closes whatever is open, renewals too: the subscription has ended. */
+		/** Closes all open attempts, renewals included: the subscription has ended. */
 		supersedeAll: async (organizationId: string, now: Date): Promise<void> => {
 			await db('billing_attempts')
 				.where({organization_id: organizationId, status: 'OPEN'})
 				.update({status: 'SUPERSEDED', updated_at: now});
 		},
 
-		/** Closes one that is open and that no card was charged for. What was charged may be paid all the same. */
+		/** Closes an open attempt unless a card was charged for it, because that may be paid nevertheless. */
 		closeUncharged: async (
 			{organizationId, id}: BillingAttempt,
 			{status, lastError}: {status: 'FAILED' | 'EXPIRED'; lastError: string},
@@ -205,6 +208,58 @@ export const createAttemptStore = (db: Db) => {
 			const rows: AttemptRow[] = await db('billing_attempts')
 				.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
 				.orderBy('retry');
+			return rows.map(toAttempt);
+		},
+
+		/**
+		 * Stores that a saved card is being charged, and for which order. @returns false if it was claimed before: the card
+		 * must not be charged again.
+		 */
+		claimCharge: async (
+			{organizationId, id}: BillingAttempt,
+			{gatewayRef, gatewayRef2}: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
+			now: Date,
+		): Promise<boolean> => {
+			const count = await db('billing_attempts')
+				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
+				.update({charged_at: now, gateway_ref: gatewayRef, gateway_ref2: gatewayRef2, updated_at: now});
+			return count > 0;
+		},
+
+		/** The organization's charges without an outcome, oldest first. */
+		listUnanswered: async (organizationId: string): Promise<BillingAttempt[]> => {
+			const rows: AttemptRow[] = await db('billing_attempts')
+				.where({organization_id: organizationId, status: 'OPEN'})
+				.whereNotNull('charged_at')
+				.orderBy('created_at');
+			return rows.map(toAttempt);
+		},
+
+		/** Stores when the gateway was asked for the outcome. */
+		recordInquiry: async ({organizationId, id}: BillingAttempt, now: Date): Promise<void> => {
+			await db('billing_attempts')
+				.where({organization_id: organizationId, id})
+				.update({asked_at: now, updated_at: now});
+		},
+
+		/**
+		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
+		 * and superseded ones until their charge has an outcome, or Paymob was asked `lifeMinutes` after they were created.
+		 */
+		listUnreported: async (
+			{before, lifeMinutes}: {before: Date; lifeMinutes: number},
+			limit: number,
+		): Promise<BillingAttempt[]> => {
+			const rows: AttemptRow[] = await db('billing_attempts')
+				.where({gateway: 'GATEWAY_B'})
+				.whereRaw(`${LAST_ACTIVITY} <= ?`, [before])
+				.whereRaw(
+					`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+						OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
+					[lifeMinutes],
+				)
+				.orderByRaw(LAST_ACTIVITY)
+				.limit(limit);
 			return rows.map(toAttempt);
 		},
 	};

@@ -76,7 +76,7 @@ export const organizationOnPlanAnswer = answerOf('OrganizationOnPlan', {
 	subscription: subscription.allow(null),
 });
 
-/** A delivery of a gateway, as the operator reads the ledger. */
+/** An event of the ledger, for the operator. */
 export const gatewayEventAnswer = answerOf('GatewayEvent', {
 	id: uuid,
 	gateway: Joi.valid('GATEWAY_A', 'GATEWAY_B'),

@@ -2,10 +2,10 @@ import type {Caller} from '../audit/audit-log.ts';
 import {withLease} from '../db/lease.ts';
 import {noBillingCustomer, nothingToResume} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import type {Services} from '../services.ts';
-import {billingLease} from './billing-lease.ts';
+import {billingLease} from './apply-subscription.ts';
 import {gatewayOfSubscription, requireGateway} from './gateways.ts';
 import {replacePending} from './replace-pending.ts';
+import type {BillingServices} from './replay-events.ts';
 import {manualPeriodEnd, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 import {requireLive, writeFlags} from './write-flags.ts';
@@ -13,11 +13,10 @@ import {requireLive, writeFlags} from './write-flags.ts';
 type Target = {organization: Organization; by: Caller};
 
 /**
- * Lets the subscription end with its period. A repetition changes nothing here, but tells the gateway again: a resume
- * that failed half way may have left it otherwise than the row says.
- * @throws 409 without one, 502, 503.
+ * Ends the subscription with its period. A repetition calls the gateway again, because a resume that failed half way may
+ * have left it in another state than the row. @throws 409 without a subscription, 502, 503.
  */
-export const cancelSubscription = (services: Services, {organization, by}: Target): Promise<Subscription> =>
+export const cancelSubscription = (services: BillingServices, {organization, by}: Target): Promise<Subscription> =>
 	withLease(services, billingLease(organization.id), async () => {
 		const subscription = await requireLive(services, organization.id);
 		const gateway = gatewayOfSubscription(services, subscription);
@@ -37,8 +36,8 @@ export const cancelSubscription = (services: Services, {organization, by}: Targe
 		);
 	});
 
-/** Takes a cancellation back. @throws 409 where there is none, or its period is over; 502, 503. */
-export const resumeSubscription = (services: Services, {organization, by}: Target): Promise<Subscription> =>
+/** Undoes a cancellation. @throws 409 if there is none, or its period is over; 502, 503. */
+export const resumeSubscription = (services: BillingServices, {organization, by}: Target): Promise<Subscription> =>
 	withLease(services, billingLease(organization.id), async () => {
 		const subscription = await requireLive(services, organization.id);
 		const {currentPeriodEnd} = subscription;
@@ -55,8 +54,11 @@ export const resumeSubscription = (services: Services, {organization, by}: Targe
 		);
 	});
 
-/** A page of gateway A on which the customer manages cards. @throws 409 without a customer there, 502, 503. */
-export const openBillingPortal = async (services: Services, organization: Organization): Promise<{url: string}> => {
+/** Stripe's page on which the customer manages cards. @throws 409 without a customer there, 502, 503. */
+export const openBillingPortal = async (
+	services: Pick<BillingServices, 'db' | 'gateways'>,
+	organization: Organization,
+): Promise<{url: string}> => {
 	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
 	const customerId = subscription?.gatewayCustomerId ?? null;
 	if (customerId === null) {

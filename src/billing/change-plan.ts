@@ -3,24 +3,23 @@ import {withLease} from '../db/lease.ts';
 import {unknownPlan} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type Currency, planNamed} from '../plans/plans.ts';
-import type {Services} from '../services.ts';
-import {FALLBACK_PLAN} from './apply-subscription.ts';
-import {billingLease} from './billing-lease.ts';
+import {billingLease, FALLBACK_PLAN} from './apply-subscription.ts';
 import {openCheckout} from './checkout.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import {downgradePlan, keepPlan} from './downgrade-plan.ts';
 import {currencyOf, gatewayOfSubscription} from './gateways.ts';
 import {requirePlanForSale} from './plan-for-sale.ts';
+import type {BillingServices} from './replay-events.ts';
 import {upgradePlan} from './upgrade-plan.ts';
 import {requireLive} from './write-flags.ts';
 
 type Change = {organization: Organization; by: Caller; plan: string; currency: Currency};
 
 /**
- * Changes the plan of a live subscription (contract/billing 7): dearer at once, cheaper with the next period.
- * @throws 400 for ENTERPRISE and what is no plan, 409 without a live subscription or without a change, 502, 503.
+ * Changes the plan of a live subscription (contract/billing 7): upgrades now, downgrades with the next period.
+ * @throws 400 for ENTERPRISE or an unknown plan, 409 without a live subscription or without a change, 502, 503.
  */
-export const changePlan = async (services: Services, change: Change): Promise<CheckoutSessionResult> => {
+export const changePlan = async (services: BillingServices, change: Change): Promise<CheckoutSessionResult> => {
 	const {plans} = services.config;
 	const name = planNamed(plans, change.plan);
 	if (name === null) {
@@ -40,13 +39,10 @@ export const changePlan = async (services: Services, change: Change): Promise<Ch
 			return keepPlan(services, change, {subscription, gateway});
 		}
 
-		// What ops set is paid by nobody: the first payment is taken, and replaces the sentinel when it has come.
+		// Nobody pays for a plan that ops set: it is replaced after a first payment.
 		if (gateway === null && name !== FALLBACK_PLAN) {
 			const opened = await openCheckout(services, change);
-			return checkoutResult('UPGRADE_CHECKOUT', opened.subscription, {
-				gateway: opened.gateway.name,
-				checkout: opened.checkout,
-			});
+			return checkoutResult('UPGRADE_CHECKOUT', opened.subscription, opened.gateway.name, opened.checkout);
 		}
 
 		if (gateway === null || name === FALLBACK_PLAN) {

@@ -1,16 +1,9 @@
 import type {Checkout} from './gateway.ts';
-import type {GatewayName} from './gateway-name.ts';
-import {type Subscription, subscriptionJson} from './subscription.ts';
+import {type GatewayName, type Subscription, subscriptionJson} from './subscription.ts';
 
-/** What a checkout or a change of plan came to (contract/billing 2, contract/billing 3). */
-export type CheckoutAction =
-	| 'CHECKOUT'
-	| 'UPGRADED'
-	| 'UPGRADE_CHECKOUT'
-	| 'SCHEDULED_DOWNGRADE'
-	| 'DOWNGRADE_CANCELLED';
+/** The result of a checkout or a change of plan (contract/billing 2, contract/billing 3). */
 export type CheckoutSessionResult = {
-	action: CheckoutAction;
+	action: 'CHECKOUT' | 'UPGRADED' | 'UPGRADE_CHECKOUT' | 'SCHEDULED_DOWNGRADE' | 'DOWNGRADE_CANCELLED';
 	gateway: GatewayName | 'MANUAL';
 	checkoutUrl: string | null;
 	sessionId: string | null;
@@ -18,9 +11,10 @@ export type CheckoutSessionResult = {
 };
 
 export const checkoutResult = (
-	action: CheckoutAction,
+	action: CheckoutSessionResult['action'],
 	subscription: Subscription,
-	{gateway, checkout}: {gateway: CheckoutSessionResult['gateway']; checkout: Checkout | null},
+	gateway: CheckoutSessionResult['gateway'],
+	checkout: Checkout | null = null,
 ): CheckoutSessionResult => ({
 	action,
 	gateway,

@@ -11,7 +11,7 @@ import {writeFlags} from './write-flags.ts';
 
 type Target = {organization: Organization; by: Caller};
 
-/** What is to change; the gateway is null for a subscription that ops set. */
+/** The gateway is null for a subscription that ops set. */
 type Running = {subscription: Subscription; gateway: Gateway | null};
 
 const scheduleAtGateway = async (gateway: Gateway, subscription: Subscription, plan: string): Promise<void> => {
@@ -27,9 +27,9 @@ const scheduleAtGateway = async (gateway: Gateway, subscription: Subscription, p
 	await gateway.scheduleDowngrade(subscription, plan);
 };
 
-/** A cheaper plan, or none that is paid: from the next period on. @throws 409, 502. */
+/** Schedules a cheaper plan, or the free one, for the next period. @throws 409, 502. */
 export const downgradePlan = async (
-	services: Services,
+	services: Pick<Services, 'db' | 'clock' | 'log'>,
 	{organization, by}: Target,
 	{subscription, gateway, plan}: Running & {plan: string},
 ): Promise<CheckoutSessionResult> => {
@@ -48,12 +48,12 @@ export const downgradePlan = async (
 			...manualPeriodEnd(subscription, ends ? services.clock.now() : null),
 		},
 	);
-	return checkoutResult('SCHEDULED_DOWNGRADE', after, {gateway: after.gateway, checkout: null});
+	return checkoutResult('SCHEDULED_DOWNGRADE', after, after.gateway);
 };
 
-/** The current plan: what was scheduled is taken back. @throws 409 where nothing was, 502. */
+/** Cancels a scheduled change. @throws 409 without one, 502. */
 export const keepPlan = async (
-	services: Services,
+	services: Pick<Services, 'db' | 'clock' | 'log'>,
 	{organization, by}: Target,
 	{subscription, gateway}: Running,
 ): Promise<CheckoutSessionResult> => {
@@ -69,5 +69,5 @@ export const keepPlan = async (
 		{organizationId: organization.id, by, action: 'CANCEL_DOWNGRADE'},
 		{cancelAtPeriodEnd: false, scheduledPlan: null, ...manualPeriodEnd(subscription, null)},
 	);
-	return checkoutResult('DOWNGRADE_CANCELLED', after, {gateway: after.gateway, checkout: null});
+	return checkoutResult('DOWNGRADE_CANCELLED', after, after.gateway);
 };

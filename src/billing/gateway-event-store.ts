@@ -1,22 +1,22 @@
 import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import type {GatewayName} from './gateway-name.ts';
+import type {GatewayName} from './subscription.ts';
 
 export type EventOutcome = 'APPLIED' | 'IGNORED' | 'UNMATCHED' | 'REVIEW';
 
-/** A verified event as it came in. `payload` is what is stored, sealed where it holds a card. */
+/** A verified event. `payload` is sealed if it contains a card. */
 export type IncomingEvent = {
 	gateway: GatewayName;
-	/** What makes two deliveries the same event (contract/billing 9). */
+	/** Identifies the event across deliveries (contract/billing 9). */
 	eventKey: string;
 	type: string;
-	/** What it is looked up by later where nothing matches yet: the order (B), the subscription (A). */
+	/** Matches an UNMATCHED event later: the subscription (A), the order (B). */
 	reference: string | null;
 	payload: string;
 };
 
-/** What an event changed, or why it changed nothing: `reason` is one sentence. */
+/** What an event changed, or in `reason`, one sentence, why it changed nothing. */
 export type Verdict = {
 	outcome: EventOutcome;
 	reason: string;
@@ -67,7 +67,7 @@ const toEvent = (row: Row): GatewayEvent => ({
 	processedAt: row.processed_at,
 });
 
-/** As an operator reads the ledger: without the payload. */
+/** For operators, without the payload. */
 export const gatewayEventJson = (event: GatewayEvent) => ({
 	id: event.id,
 	gateway: event.gateway,
@@ -85,13 +85,13 @@ export const gatewayEventJson = (event: GatewayEvent) => ({
 
 export type EventFilter = {gateway?: GatewayName; outcome?: EventOutcome; organizationId?: string};
 
-/** The statements on the ledger, over a pool or a transaction. It is the operator's, so no tenant is named. */
+/** The statements on the ledger, over a pool or a transaction. The ledger is the operator's: no tenant is named. */
 export const createGatewayEventStore = (db: Db) => ({
 	/**
-	 * Notes a delivery. Another one of the same event waits here until the first has been applied or rolled back.
+	 * Records a delivery. Another one of the same event waits here until the first is committed or rolled back.
 	 * @returns the row, and whether it is the first delivery.
 	 */
-	note: async (event: IncomingEvent, now: Date): Promise<{event: GatewayEvent; isNew: boolean}> => {
+	record: async (event: IncomingEvent, now: Date): Promise<{event: GatewayEvent; isNew: boolean}> => {
 		const {rows} = await db.raw<{rows: Array<Row & {is_new: boolean}>}>(
 			`INSERT INTO gateway_events
 				(id, gateway, event_key, type, outcome, reason, reference, payload, received_at, processed_at)
@@ -104,7 +104,7 @@ export const createGatewayEventStore = (db: Db) => ({
 		return {event: toEvent(row), isNew: row.is_new};
 	},
 
-	/** Counts a delivery of an event that is known and settled, null otherwise. */
+	/** Counts another delivery of a settled event. @returns null if the event is new or UNMATCHED. */
 	countRepetition: async ({gateway, eventKey}: IncomingEvent): Promise<GatewayEvent | null> => {
 		const [row] = (await db('gateway_events')
 			.where({gateway, event_key: eventKey})
@@ -114,7 +114,7 @@ export const createGatewayEventStore = (db: Db) => ({
 		return row === undefined ? null : toEvent(row);
 	},
 
-	/** Writes down what became of it. */
+	/** Stores the verdict. */
 	settle: async (
 		id: string,
 		{outcome, reason, organizationId, attemptId}: Verdict,
@@ -133,13 +133,13 @@ export const createGatewayEventStore = (db: Db) => ({
 		return toEvent(onlyRow(rows));
 	},
 
-	/** One that is there, locked until the transaction ends. */
+	/** Locked until the transaction ends. */
 	lock: async (id: string): Promise<GatewayEvent> => {
 		const rows: Row[] = await db('gateway_events').where({id}).forUpdate();
 		return toEvent(onlyRow(rows));
 	},
 
-	/** Says more of what became of an event: what was done about it after it was applied. */
+	/** Stores what was done after the event was applied. */
 	amend: async (gateway: GatewayName, eventKey: string, reason: string): Promise<void> => {
 		await db('gateway_events').where({gateway, event_key: eventKey}).update({reason});
 	},
@@ -149,10 +149,7 @@ export const createGatewayEventStore = (db: Db) => ({
 		return row === undefined ? null : toEvent(row);
 	},
 
-	/**
-	 * Events that nothing matched yet, the oldest first: those of one reference, or those whose reference an attempt has
-	 * by now. What belongs to nobody is not looked at for ever.
-	 */
+	/** UNMATCHED events, oldest first: of one reference, or all that an attempt's reference matches by now. */
 	listUnmatched: async (gateway: GatewayName, reference: string | null, limit: number): Promise<GatewayEvent[]> => {
 		const rows: Row[] = await db('gateway_events')
 			.where({gateway, outcome: 'UNMATCHED'})

@@ -1,23 +1,21 @@
 import type {BillingAttempt} from './attempt-store.ts';
-import type {GatewayName} from './gateway-name.ts';
-import type {Subscription} from './subscription.ts';
+import type {GatewayName, Subscription} from './subscription.ts';
 
-/** Who pays. */
 export type Payer = {
 	organizationId: string;
 	name: string;
 	email: string | null;
-	/** The gateway's own id of the organization; null before the first checkout, and where the gateway keeps none. */
+	/** Stripe's id of the organization; null before the first checkout, and at Paymob. */
 	customerId: string | null;
 };
 
-/** A hosted checkout. `ref` and `ref2` are what its events are matched by. */
+/** A hosted checkout. `ref` and `ref2` match its events. */
 export type Checkout = {url: string; sessionId: string; ref: string; ref2: string | null; customerId: string | null};
 
 /**
- * What an upgrade of a running subscription came to. Either way the plan changes when the gateway tells, not before.
- * `paid: null`: the saved card was declined; the same is to be paid by a checkout, as another attempt. `ref: null`:
- * an earlier attempt has done it, and nothing was taken for this one.
+ * The result of an upgrade. The plan changes with the gateway's event, not before. `paid: null`: the saved card was
+ * declined, so a checkout is needed, as another attempt. `ref: null`: an earlier attempt succeeded, and nothing was
+ * charged for this one.
  */
 export type Upgrade =
 	| {paid: true; ref: string | null; ref2: string | null}
@@ -25,35 +23,31 @@ export type Upgrade =
 	| {paid: null; reason: string};
 
 /**
- * A payment gateway, as the operations of `checkout.ts` and `change-plan.ts` see it (contract/billing 2). Every
- * function throws `gatewayFailed` (502) where the gateway refuses or does not answer, and has then changed nothing
- * that a repetition would double.
+ * A payment gateway (contract/billing 2). Every function throws `gatewayFailed` (502) if the gateway refuses or does not
+ * answer, and is then safe to repeat.
  */
 export type Gateway = {
 	name: GatewayName;
 	/** Opens a hosted checkout for an attempt. */
 	openCheckout(attempt: BillingAttempt, payer: Payer): Promise<Checkout>;
-	/** Makes a checkout that was opened before unusable, where the gateway can. One that is finished is left alone. */
+	/** Makes an open checkout unusable, if the gateway can. */
 	closeCheckout(attempt: BillingAttempt): Promise<void>;
-	/**
-	 * Finds out what became of charges that the gateway has not answered for, where it has such, before another one.
-	 * @throws 409 while one can still go either way.
-	 */
+	/** Settles charges without an outcome, before another one. @throws 409 while an outcome is unknown. */
 	settleCharges?(organizationId: string): Promise<void>;
-	/** Takes the difference to a dearer plan now; by a hosted page where that needs the customer. */
+	/** Charges the difference to a higher plan now, or opens a page if that needs the customer. */
 	upgrade(subscription: Subscription, attempt: BillingAttempt, payer: Payer): Promise<Upgrade>;
-	/** Lets the subscription go on with another plan from the next period on; undone by `keepPlan`. */
+	/** Schedules another plan for the next period; undone by `keepPlan`. */
 	scheduleDowngrade(subscription: Subscription, plan: string): Promise<void>;
-	/** Releases what was scheduled. */
+	/** Cancels a scheduled plan. */
 	keepPlan(subscription: Subscription): Promise<void>;
-	/** Lets the subscription end with its period, or go on after all. */
+	/** Ends the subscription with its period, or takes that back. */
 	setCancelAtPeriodEnd(subscription: Subscription, cancel: boolean): Promise<void>;
-	/** Ends the subscription now, without an invoice. One that has ended already is left alone. */
+	/** Ends the subscription now, without an invoice. One that has ended is left alone. */
 	cancelNow(subscription: {gatewaySubscriptionId: string | null}): Promise<void>;
 };
 
-/** Gateway A has a hosted page on which customers manage their cards. */
+/** Stripe has a hosted page on which customers manage their cards. */
 export type CardGateway = Gateway & {
-	/** The page's address; it is good for a short time and for this customer. */
+	/** The page's URL, valid for a short time and for this customer. */
 	openPortal(customerId: string): Promise<string>;
 };

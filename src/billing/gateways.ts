@@ -1,15 +1,18 @@
 import {gatewayOff} from '../errors.ts';
 import type {Currency} from '../plans/plans.ts';
 import type {CardGateway, Gateway} from './gateway.ts';
-import {type GatewayName, gatewayOf} from './gateway-name.ts';
-import type {Subscription} from './subscription.ts';
+import type {GatewayName, Subscription} from './subscription.ts';
 
 /** The gateways of this installation; null: not configured. */
 export type Gateways = Readonly<{GATEWAY_A: CardGateway | null; GATEWAY_B: Gateway | null}>;
 
 type Deps = {gateways: Gateways};
 
-/** @throws 503 where the gateway is off. */
+/** Which gateway takes a currency (contract/billing 1). */
+const gatewayOf: Record<Currency, GatewayName> = {USD: 'GATEWAY_A', EGP: 'GATEWAY_B'};
+export const currencyOf: Record<GatewayName, Currency> = {GATEWAY_A: 'USD', GATEWAY_B: 'EGP'};
+
+/** @throws 503 if the gateway is off. */
 export const requireGateway = <Name extends GatewayName>({gateways}: Deps, name: Name): NonNullable<Gateways[Name]> => {
 	const gateway = gateways[name];
 	if (gateway === null) {
@@ -23,9 +26,6 @@ export const requireGateway = <Name extends GatewayName>({gateways}: Deps, name:
 export const gatewayForCurrency = (deps: Deps, currency: Currency): Gateway =>
 	requireGateway(deps, gatewayOf[currency]);
 
-/** What a running subscription is paid through; null for one that ops set. @throws 503. */
+/** The gateway of a subscription; null for one that ops set. @throws 503. */
 export const gatewayOfSubscription = (deps: Deps, {gateway}: Pick<Subscription, 'gateway'>): Gateway | null =>
 	gateway === 'MANUAL' ? null : requireGateway(deps, gateway);
-
-/** The currency that a gateway takes. */
-export const currencyOf: Record<GatewayName, Currency> = {GATEWAY_A: 'USD', GATEWAY_B: 'EGP'};

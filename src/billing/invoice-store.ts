@@ -2,9 +2,9 @@ import {randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway-name.ts';
+import type {GatewayName} from './subscription.ts';
 
-/** A record of money that was paid; `gatewayInvoiceId` is the invoice (A) or the transaction (B). */
+/** A payment; `gatewayInvoiceId` is the invoice (A) or the transaction (B). */
 export type NewInvoice = {
 	organizationId: string;
 	gateway: GatewayName;
@@ -51,7 +51,7 @@ export type InvoiceJson = ReturnType<typeof toJson>;
 
 /** The statements on paid invoices, over a pool or a transaction. */
 export const createInvoiceStore = (db: Db) => ({
-	/** @returns whether it is new: the same payment told twice is one invoice. */
+	/** @returns false if the payment has an invoice already. */
 	insert: async (invoice: NewInvoice, now: Date): Promise<boolean> => {
 		const rows = await db('billing_invoices')
 			.insert({

@@ -1,10 +1,11 @@
+import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import type {Db} from '../db/db.ts';
 import {workUnderWay} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Currency} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type AttemptPurpose, type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import type {Gateway, Payer} from './gateway.ts';
+import type {Checkout, Gateway, Payer} from './gateway.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
 import type {Subscription} from './subscription.ts';
 
@@ -16,9 +17,8 @@ export const payerOf = (organization: Organization, subscription: Subscription |
 });
 
 /**
- * Runs a call to a gateway for an attempt. Where it fails, the attempt is closed as FAILED, unless a saved card was
- * charged for it: then nobody knows, and the gateway's word is waited for. Nothing else was changed.
- * @throws what the gateway threw, 502.
+ * Runs a call to a gateway for an attempt. If the call fails, the attempt is closed as FAILED, unless a saved card may have
+ * been charged for it: then the gateway's event decides. @throws what the call threw, 502.
  */
 export const callForAttempt = async <T>(
 	{db, clock, log}: Pick<Services, 'db' | 'clock' | 'log'>,
@@ -35,17 +35,19 @@ export const callForAttempt = async <T>(
 	}
 };
 
-/** Superseded checkouts are made unusable where the gateway can; one that is paid all the same is dealt with then. */
-export const closeSuperseded = (services: Services, attempts: BillingAttempt[]): void => {
+/** Closes superseded checkouts, if the gateway can. One that is paid nevertheless is refunded later. */
+export const closeSuperseded = (
+	{gateways, background}: Pick<Services, 'gateways' | 'background'>,
+	attempts: BillingAttempt[],
+): void => {
 	for (const attempt of attempts) {
-		const gateway = services.gateways[attempt.gateway];
+		const gateway = gateways[attempt.gateway];
 		if (gateway !== null) {
-			services.background.run('close a superseded checkout', gateway.closeCheckout(attempt));
+			background.run('close a superseded checkout', gateway.closeCheckout(attempt));
 		}
 	}
 };
 
-/** What is to be paid, and for what. */
 export type AttemptOrder = {
 	organizationId: string;
 	gateway: Gateway;
@@ -54,7 +56,7 @@ export type AttemptOrder = {
 	currency: Currency;
 	/** Minor units. */
 	amount: number;
-	/** The period that it pays, or pays the rest of. */
+	/** The period that it pays, wholly or in part. */
 	periodStart?: Date | null;
 	periodEnd?: Date | null;
 	retry?: number;
@@ -67,10 +69,37 @@ export const newAttempt = async (
 ): Promise<BillingAttempt> => {
 	const priceId = gateway.name === 'GATEWAY_A' ? plan.plan.stripePrice : null;
 	const attempt = await createAttemptStore(db).insert({...order, gateway: gateway.name, plan: plan.name, priceId}, now);
-	// The same try of the same renewal: the lease keeps them apart, and the index those that come without one.
+	// The same try of a renewal exists: the index excludes what the lease does not.
 	if (attempt === null) {
 		throw workUnderWay();
 	}
 
 	return attempt;
+};
+
+/** A new attempt and its hosted checkout. @throws 409, 502. */
+export const openAttempt = async (
+	services: Pick<Services, 'db' | 'clock' | 'log'>,
+	order: AttemptOrder,
+	payer: Payer,
+): Promise<{attempt: BillingAttempt; checkout: Checkout}> => {
+	const attempt = await newAttempt(services.db, order, services.clock.now());
+	return {attempt, checkout: await callForAttempt(services, attempt, () => order.gateway.openCheckout(attempt, payer))};
+};
+
+/** Stores an attempt's checkout with an audit record, in the caller's transaction. */
+export const recordCheckout = async (
+	trx: Db,
+	{organizationId, id, plan, currency, amount, gateway}: BillingAttempt,
+	{ref, ref2}: Checkout,
+	{by, now}: {by: Caller; now: Date},
+): Promise<void> => {
+	await createAttemptStore(trx).update(organizationId, id, {gatewayRef: ref, gatewayRef2: ref2}, now);
+	await recordAudit(trx, now, by, {
+		action: 'OPEN',
+		entityType: 'BillingAttempt',
+		entityId: id,
+		organizationId,
+		details: {plan, currency, amount, gateway},
+	});
 };

@@ -2,12 +2,12 @@ import Joi from 'joi';
 import type {Caller} from '../audit/audit-log.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
-import {setOrganizationPlan} from '../organizations/organization-operations.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {planField} from '../plans/plan-field.ts';
-import type {Services} from '../services.ts';
 import {organizationOnPlanAnswer} from './billing-answers.ts';
+import type {BillingServices} from './replay-events.ts';
+import {setOrganizationPlan} from './set-plan.ts';
 import {subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 
@@ -16,7 +16,7 @@ const planChange = Joi.object<{plan: string | null}>({plan: planField.allow(null
 type PlanChange = {orgId: string; plan: string | null; by: Caller};
 
 /** The organization on its new plan, with its subscription, which is null where it never had one. */
-const setPlanByOps = async (services: Services, {orgId, plan, by}: PlanChange) => {
+const setPlanByOps = async (services: BillingServices, {orgId, plan, by}: PlanChange) => {
 	const named = await requireOrganization(services, orgId);
 	const organization = await setOrganizationPlan(services, {organization: named, by, plan});
 	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);

@@ -1,71 +1,57 @@
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
-import {type Db, inTransaction} from '../db/db.ts';
+import type {Caller} from '../audit/audit-log.ts';
+import {inTransaction} from '../db/db.ts';
 import {withLease} from '../db/lease.ts';
 import {nothingToRenew} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import type {Currency} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
+import {billingLease} from './apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
-import {billingLease} from './billing-lease.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
 import type {Checkout, Gateway, Payer} from './gateway.ts';
 import {currencyOf, requireGateway} from './gateways.ts';
-import {type AttemptOrder, callForAttempt, newAttempt, payerOf} from './new-attempt.ts';
+import {type AttemptOrder, openAttempt, payerOf, recordCheckout} from './new-attempt.ts';
 import {FIRST_CHECKOUT} from './paymob/renewal-schedule.ts';
 import {type PlanForSale, requirePlanForSale} from './plan-for-sale.ts';
+import {type BillingServices, replayUnmatched} from './replay-events.ts';
 import {isLive, nextPeriodOf, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
-import {reprocessUnmatched} from './unmatched-events.ts';
 
-/** Whether the period that was paid is over. */
+/** Whether the paid period is over. */
 export const isOver = ({currentPeriodEnd: end}: Subscription, now: Date): boolean => end !== null && end <= now;
 
-/** The next period of gateway B, whole, as something that the customer pays: numbered apart from the job's tries. */
+/** The next full period at Paymob as a checkout, numbered apart from the job's tries. */
 export const renewalOrder = async (
-	db: Db,
-	{
-		gateway,
-		subscription,
-		plan,
-		currency,
-		now,
-	}: {
-		gateway: Gateway;
-		subscription: Subscription;
-		plan: PlanForSale;
-		currency: Currency;
-		now: Date;
-	},
+	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	{gateway, subscription, plan}: {gateway: Gateway; subscription: Subscription; plan: PlanForSale},
 ): Promise<AttemptOrder> => {
 	const {organizationId} = subscription;
-	const period = nextPeriodOf(subscription, now);
+	const currency = currencyOf[gateway.name];
+	const period = nextPeriodOf(subscription, clock.now());
 	const attempts = await createAttemptStore(db).listRenewal(organizationId, period.periodStart);
 	const retry = Math.max(FIRST_CHECKOUT - 1, ...attempts.map((attempt) => attempt.retry)) + 1;
 	const amount = plan.plan.prices[currency];
 	return {organizationId, gateway, purpose: 'RENEWAL', plan, currency, amount, ...period, retry};
 };
 
-/** What a declined card was to pay is paid on the gateway's page: another attempt over the same amount. @throws 502. */
+/** After a declined card, opens a checkout over the same amount, as another attempt. @throws 502. */
 export const payByCheckout = async (
-	services: Services,
+	services: Pick<Services, 'db' | 'clock' | 'log'>,
 	{declined, order, reason, payer}: {declined: BillingAttempt; order: AttemptOrder; reason: string; payer: Payer},
 ): Promise<{attempt: BillingAttempt; result: {paid: false} & Checkout}> => {
 	const {db, clock} = services;
 	const {organizationId, id} = declined;
 	await createAttemptStore(db).update(organizationId, id, {status: 'FAILED', lastError: reason}, clock.now());
 	const again = order.retry === undefined ? order : {...order, retry: order.retry + 1};
-	const attempt = await newAttempt(db, again, clock.now());
-	const checkout = await callForAttempt(services, attempt, () => order.gateway.openCheckout(attempt, payer));
+	const {attempt, checkout} = await openAttempt(services, again, payer);
 	return {attempt, result: {paid: false, ...checkout}};
 };
 
 /**
- * Opens a checkout for the next period of a subscription of gateway B whose period is over, for customers without a
- * saved card that can be charged (contract/billing 10: the renewal is offered as a normal checkout too).
- * @throws 409 where nothing is to be renewed, 502, 503.
+ * Opens a checkout for the next period of a Paymob subscription whose period is over, for customers without a chargeable
+ * saved card (contract/billing 10). @throws 409 if no renewal is due, 502, 503.
  */
 export const payRenewal = (
-	services: Services,
+	services: BillingServices,
 	{organization, by}: {organization: Organization; by: Caller},
 ): Promise<CheckoutSessionResult> =>
 	withLease(services, billingLease(organization.id), async () => {
@@ -78,30 +64,16 @@ export const payRenewal = (
 		const gateway = requireGateway(services, 'GATEWAY_B');
 		await gateway.settleCharges?.(organization.id);
 		const subscription = await find();
-		const now = clock.now();
-		const isDue = subscription !== null && isLive(subscription) && isOver(subscription, now);
+		const isDue = subscription !== null && isLive(subscription) && isOver(subscription, clock.now());
 		if (!isDue || subscription.cancelAtPeriodEnd) {
 			throw nothingToRenew();
 		}
 
-		const currency = currencyOf[gateway.name];
-		const plan = requirePlanForSale(config.plans, subscription.scheduledPlan ?? subscription.plan, currency);
-		const attempt = await newAttempt(db, await renewalOrder(db, {gateway, subscription, plan, currency, now}), now);
-		const checkout = await callForAttempt(services, attempt, () =>
-			gateway.openCheckout(attempt, payerOf(organization, subscription)),
-		);
-		await inTransaction(db, async (trx) => {
-			const refs = {gatewayRef: checkout.ref, gatewayRef2: checkout.ref2};
-			await createAttemptStore(trx).update(organization.id, attempt.id, refs, clock.now());
-			await recordAudit(trx, clock.now(), by, {
-				action: 'OPEN',
-				entityType: 'BillingAttempt',
-				entityId: attempt.id,
-				organizationId: organization.id,
-				details: {plan: plan.name, currency, amount: attempt.amount, gateway: gateway.name},
-			});
-		});
-		await reprocessUnmatched(services, gateway.name, checkout.ref);
-		const after = (await find()) ?? subscription;
-		return checkoutResult('CHECKOUT', after, {gateway: gateway.name, checkout});
+		const name = subscription.scheduledPlan ?? subscription.plan;
+		const plan = requirePlanForSale(config.plans, name, currencyOf[gateway.name]);
+		const order = await renewalOrder(services, {gateway, subscription, plan});
+		const {attempt, checkout} = await openAttempt(services, order, payerOf(organization, subscription));
+		await inTransaction(db, (trx) => recordCheckout(trx, attempt, checkout, {by, now: clock.now()}));
+		await replayUnmatched(services, gateway.name, checkout.ref);
+		return checkoutResult('CHECKOUT', (await find()) ?? subscription, gateway.name, checkout);
 	});

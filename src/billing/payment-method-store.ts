@@ -1,7 +1,7 @@
 import {createHash, randomUUID} from 'node:crypto';
 import type {Db} from '../db/db.ts';
 
-/** A saved card of gateway B. `token` is sealed; it never leaves by an API. */
+/** A saved card of Paymob. `token` is encrypted, and no API returns it. */
 export type PaymentMethod = {id: string; brand: string | null; last4: string | null; token: string; createdAt: Date};
 
 type Row = {id: string; brand: string | null; last4: string | null; token: string; created_at: Date};
@@ -19,7 +19,7 @@ export const listPaymentMethods = async (db: Db, organizationId: string) =>
 
 /** The statements on saved cards, over a pool or a transaction. */
 export const createPaymentMethodStore = (db: Db) => ({
-	/** Saves a card; one that is known is only marked as the newest. @param sealed the token, encrypted. */
+	/** Saves a card, or marks a known one as the newest. @param sealed the encrypted token. */
 	save: async (
 		organizationId: string,
 		card: {brand: string | null; last4: string | null; token: string; sealed: string},

@@ -6,8 +6,8 @@ import {FALLBACK_PLAN} from './apply-subscription.ts';
 export type PlanForSale = {name: string; plan: Plan};
 
 /**
- * A plan that is bought by checkout: neither the free one nor one without a price (contract/billing 2), in the currency
- * where it is known. @throws 400.
+ * A plan that a checkout can buy: not the free one, nor one without a price (contract/billing 2).
+ * @param currency null: a price in any currency will do. @throws 400.
  */
 export const requirePlanForSale = (plans: Plans, name: string, currency: Currency | null = null): PlanForSale => {
 	const known = planNamed(plans, name);
@@ -24,3 +24,14 @@ export const requirePlanForSale = (plans: Plans, name: string, currency: Currenc
 
 	return {name: known, plan};
 };
+
+/** The price list in one currency, in the order of the plans file; 0: the price is negotiated (contract/portal 10). */
+export const planPrices = (plans: Plans, currency: Currency) =>
+	Object.entries(plans).map(([plan, {prices, features, quotas}]) => ({
+		plan,
+		currency,
+		amount: prices[currency],
+		interval: 'month' as const,
+		features,
+		quotas,
+	}));

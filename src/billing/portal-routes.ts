@@ -21,7 +21,7 @@ import {startCheckout} from './checkout.ts';
 import {createInvoiceStore} from './invoice-store.ts';
 import {payRenewal} from './pay-renewal.ts';
 import {listPaymentMethods} from './payment-method-store.ts';
-import {planPrices} from './plan-prices.ts';
+import {planPrices} from './plan-for-sale.ts';
 import {isEntitling, subscriptionJson} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
 

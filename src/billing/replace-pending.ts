@@ -3,8 +3,8 @@ import {FALLBACK_PLAN} from './apply-subscription.ts';
 import type {Gateway} from './gateway.ts';
 import type {Subscription} from './subscription.ts';
 
-/** Puts back at the gateway what the row says that will happen when the period ends. */
-const putBack = async (gateway: Gateway, subscription: Subscription): Promise<void> => {
+/** Restores at the gateway what the row has scheduled for the end of the period. */
+const restore = async (gateway: Gateway, subscription: Subscription): Promise<void> => {
 	const {cancelAtPeriodEnd, scheduledPlan} = subscription;
 	if (cancelAtPeriodEnd) {
 		await gateway.setCancelAtPeriodEnd(subscription, true);
@@ -14,8 +14,8 @@ const putBack = async (gateway: Gateway, subscription: Subscription): Promise<vo
 };
 
 /**
- * Runs calls to a gateway that take back a scheduled downgrade or a cancellation on their way to something else. Where
- * they fail it is put back, best effort, so that nobody who has canceled pays on because of an upgrade that failed.
+ * Runs calls to a gateway that first undo a scheduled downgrade or a cancellation. If they fail it is restored, best
+ * effort, so that nobody who has canceled keeps paying because an upgrade failed.
  * @throws what the calls threw, 502.
  */
 export const replacePending = async <T>(
@@ -27,7 +27,7 @@ export const replacePending = async <T>(
 	try {
 		return await calls();
 	} catch (error) {
-		await putBack(gateway, subscription).catch((failure: unknown) =>
+		await restore(gateway, subscription).catch((failure: unknown) =>
 			log.error(
 				{err: failure, organizationId: subscription.organizationId},
 				'a change scheduled for the end of the period may be lost at the gateway',

@@ -38,7 +38,7 @@ const toSubscription = (row: Row): Subscription => ({
 	updatedAt: row.updated_at,
 });
 
-/** What of a subscription may change. */
+/** The mutable part of a subscription. */
 export type SubscriptionState = Omit<Subscription, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'>;
 
 const columns: {[Field in keyof SubscriptionState]: string} = {
@@ -55,10 +55,30 @@ const columns: {[Field in keyof SubscriptionState]: string} = {
 	anchorAt: 'anchor_at',
 };
 
-/** What may change of a row, as it is. */
+/** The mutable part of a row. */
 export const stateOf = (subscription: Subscription): SubscriptionState => {
 	const {id, organizationId, createdAt, updatedAt, ...state} = subscription;
 	return state;
+};
+
+/** The row when the subscription ends. It keeps its ids, so that later events of the gateway find it ended. */
+export const endedState = (row: Subscription): SubscriptionState => ({
+	...stateOf(row),
+	status: 'CANCELED',
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+});
+
+/** A row without period, schedule and gateway's ids. */
+export const emptyState = {
+	gatewaySubscriptionId: null,
+	currentPeriodStart: null,
+	currentPeriodEnd: null,
+	cancelAtPeriodEnd: false,
+	scheduledPlan: null,
+	pastDueAt: null,
+	anchorAt: null,
 };
 
 const toColumns = (state: Partial<SubscriptionState>): Record<string, unknown> =>
@@ -83,8 +103,8 @@ export const createSubscriptionStore = (db: Db) => {
 		findOf: (organizationId: string) => first({organization_id: organizationId}),
 
 		/**
-		 * The organization's row, locked until the transaction ends, after the organization itself: whatever writes of
-		 * billing begins here, so that no two wait for each other, and nobody is without a row to wait for.
+		 * The organization's row, locked after the organization itself. All writes of billing begin here, which excludes
+		 * deadlocks and gives organizations without a row a lock as well.
 		 */
 		lockOf: async (organizationId: string): Promise<Subscription | null> => {
 			await db('organizations').where({id: organizationId}).forNoKeyUpdate().select('id');
@@ -94,7 +114,6 @@ export const createSubscriptionStore = (db: Db) => {
 		findByGatewayId: (gateway: Subscription['gateway'], gatewaySubscriptionId: string) =>
 			first({gateway, gateway_subscription_id: gatewaySubscriptionId}),
 
-		/** Makes or changes the organization's row. */
 		upsert: async (
 			organizationId: string,
 			state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>,

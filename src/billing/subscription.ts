@@ -1,9 +1,11 @@
 import type {Currency} from '../plans/plans.ts';
-import type {GatewayName} from './gateway-name.ts';
+
+/** GATEWAY_A is Stripe, GATEWAY_B Paymob. */
+export type GatewayName = 'GATEWAY_A' | 'GATEWAY_B';
 
 export type SubscriptionStatus = 'INACTIVE' | 'ACTIVE' | 'PAST_DUE' | 'CANCELED';
 
-/** The one subscription of an organization (contract/billing 5). MANUAL is the sentinel of a plan that ops set. */
+/** The one subscription of an organization (contract/billing 5). MANUAL: ops set the plan. */
 export type Subscription = {
 	id: string;
 	organizationId: string;
@@ -11,7 +13,7 @@ export type Subscription = {
 	status: SubscriptionStatus;
 	gateway: GatewayName | 'MANUAL';
 	gatewaySubscriptionId: string | null;
-	/** Gateway A's customer; it is kept when the organization pays by gateway B. */
+	/** Stripe's customer; kept while the organization pays through Paymob. */
 	gatewayCustomerId: string | null;
 	currentPeriodStart: Date | null;
 	currentPeriodEnd: Date | null;
@@ -19,7 +21,7 @@ export type Subscription = {
 	scheduledPlan: string | null;
 	/** When the row became PAST_DUE; null in any other status. */
 	pastDueAt: Date | null;
-	/** Gateway B: what the calendar months of its periods are counted from. */
+	/** Paymob: the date from which its monthly periods are counted. */
 	anchorAt: Date | null;
 	createdAt: Date;
 	updatedAt: Date;
@@ -39,18 +41,18 @@ export const subscriptionJson = (subscription: Subscription) => ({
 	updatedAt: subscription.updatedAt,
 });
 
-/** Whether there is something that is paid for, or was: what a checkout is refused for and a change needs. */
+/** Whether it runs, paid or in grace: a checkout is then refused, and a change is possible. */
 export const isLive = ({status}: Pick<Subscription, 'status'>): boolean => status === 'ACTIVE' || status === 'PAST_DUE';
 
-/** Days that an organization keeps what its plan gives after a renewal failed (contract/billing 4). */
+/** Days for which the plan still entitles after a renewal failed (contract/billing 4). */
 export const GRACE_DAYS = 7;
 
 const DAY_MS = 86_400_000;
 
-/** When what is kept for some days after `date` is gone. */
+/** When the grace that begins at `date` ends. */
 export const graceEnd = (date: Date): Date => new Date(date.getTime() + GRACE_DAYS * DAY_MS);
 
-/** The end of what was paid, of a row that is PAST_DUE: gateway A has begun the next period, gateway B has not. */
+/** When the paid time of a PAST_DUE row ends: Stripe has begun the next period, Paymob has not. */
 const paidUntil = ({
 	gateway,
 	currentPeriodStart,
@@ -59,10 +61,9 @@ const paidUntil = ({
 	gateway === 'GATEWAY_A' ? currentPeriodStart : currentPeriodEnd;
 
 /**
- * Until when the organization has what its plan gives; null: no end is known, or the plan itself has fallen back. An
- * ACTIVE row ends a grace after its period, for the day on which the gateway's word of a renewal is late; one that ops
- * set has no period, until it is canceled. What was gone before the row became PAST_DUE is not kept, so it does not come
- * back with the late word of a failure.
+ * Until when the plan entitles; null: no end is known, or the plan has fallen back. An ACTIVE row has a grace after its
+ * period, because the event of its renewal may be late; one that ops set has no period until it is canceled. A grace
+ * that was over before the row became PAST_DUE does not begin again.
  */
 export const entitledUntil = (
 	row: Pick<Subscription, 'status' | 'gateway' | 'currentPeriodStart' | 'currentPeriodEnd' | 'pastDueAt'>,
@@ -82,13 +83,13 @@ export const entitledUntil = (
 };
 
 /** Whether a row has these values already. */
-export const saysTheSame = (row: Subscription, values: Partial<Subscription>): boolean =>
+export const hasValues = (row: Subscription, values: Partial<Subscription>): boolean =>
 	Object.entries(values).every(([field, value]) => {
 		const current = row[field as keyof Subscription];
 		return current instanceof Date && value instanceof Date ? current.getTime() === value.getTime() : current === value;
 	});
 
-/** Whether `/subscription/active` shows it at `now` (contract/billing 4). */
+/** Whether it entitles at `now`, and `/subscription/active` shows it (contract/billing 4). */
 export const isEntitling = (subscription: Subscription, now: Date): boolean => {
 	const until = entitledUntil(subscription);
 	return isLive(subscription) && (until === null || until > now);
@@ -107,15 +108,15 @@ export const monthsFrom = (anchor: Date, count: number): Date => {
 	return result;
 };
 
-/** The first such month's end after `after`. */
+/** The first such end after `after`. */
 export const nextPeriodEnd = (anchor: Date, after: Date): Date => {
 	const months = (after.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + after.getUTCMonth() - anchor.getUTCMonth();
 	return [months, months + 1].map((count) => monthsFrom(anchor, count)).find((end) => end > after) ?? after;
 };
 
 /**
- * The period that follows the row's, of gateway B. One that is paid late ends where it would have ended, but never in
- * the past: months in which nothing worked are nobody's debt.
+ * The period that follows the row's, at Paymob. One that is paid late ends when it would have ended, but never in the
+ * past: months that nobody could use are not charged.
  */
 export const nextPeriodOf = (
 	{currentPeriodEnd, anchorAt}: Pick<Subscription, 'currentPeriodEnd' | 'anchorAt'>,
@@ -127,8 +128,8 @@ export const nextPeriodOf = (
 };
 
 /**
- * The end of a subscription that ops set, which has no period of its own: one that is canceled at `canceledAt` ends a
- * whole number of months after it began, one that is not has no end.
+ * The end of a subscription that ops set, which has no period: canceled at `canceledAt`, it ends a whole number of
+ * months after it began.
  */
 export const manualPeriodEnd = (
 	{gateway, currentPeriodStart, createdAt}: Pick<Subscription, 'gateway' | 'currentPeriodStart' | 'createdAt'>,
@@ -141,10 +142,10 @@ export const manualPeriodEnd = (
 	return {currentPeriodEnd: canceledAt === null ? null : nextPeriodEnd(currentPeriodStart ?? createdAt, canceledAt)};
 };
 
-/** The least that gateway B is asked for, in minor units. */
+/** The smallest charge, in minor units. */
 const LEAST_CHARGE: Record<Currency, number> = {USD: 50, EGP: 100};
 
-/** What an upgrade costs for the rest of the period, in minor units (contract/billing 7). */
+/** The price of an upgrade for the rest of the period, in minor units (contract/billing 7). */
 export const proratedDifference = (
 	{from, to, currency}: {from: number; to: number; currency: Currency},
 	period: {start: Date; end: Date},

@@ -11,39 +11,37 @@ import {type AttemptOrder, callForAttempt, closeSuperseded, newAttempt, payerOf}
 import {isOver, payByCheckout, renewalOrder} from './pay-renewal.ts';
 import type {PlanForSale} from './plan-for-sale.ts';
 import {replacePending} from './replace-pending.ts';
+import {type BillingServices, replayUnmatched} from './replay-events.ts';
 import {isLive, proratedDifference, type Subscription} from './subscription.ts';
 import {createSubscriptionStore} from './subscription-store.ts';
-import {reprocessUnmatched} from './unmatched-events.ts';
 import {applyFlags} from './write-flags.ts';
 
-/**
- * What a dearer plan costs: the difference for the rest of the period. Gateway B's period that is over has no rest; then
- * the next one is paid, as a whole, on the dearer plan.
- */
+/** The difference for the rest of the period, or if a Paymob period is over, the next one in full. */
 const upgradeOrder = async (
-	{db, clock, config}: Pick<Services, 'db' | 'clock' | 'config'>,
+	services: Pick<Services, 'db' | 'clock' | 'config'>,
 	subscription: Subscription,
 	gateway: Gateway,
 	plan: PlanForSale,
 ): Promise<AttemptOrder> => {
 	const {organizationId, currentPeriodStart: start, currentPeriodEnd: end} = subscription;
-	const currency = currencyOf[gateway.name];
-	const now = clock.now();
-	const to = plan.plan.prices[currency];
+	const now = services.clock.now();
 	if (gateway.name === 'GATEWAY_B' && isOver(subscription, now)) {
-		return renewalOrder(db, {gateway, subscription, plan, currency, now});
+		return renewalOrder(services, {gateway, subscription, plan});
 	}
 
-	const from = config.plans[planNamed(config.plans, subscription.plan) ?? '']?.prices[currency] ?? 0;
+	const {plans} = services.config;
+	const currency = currencyOf[gateway.name];
+	const to = plan.plan.prices[currency];
+	const from = plans[planNamed(plans, subscription.plan) ?? '']?.prices[currency] ?? 0;
 	const amount = start === null || end === null ? to : proratedDifference({from, to, currency}, {start, end}, now);
 	return {organizationId, gateway, purpose: 'UPGRADE', plan, currency, amount, periodStart: start, periodEnd: end};
 };
 
 /**
- * Writes down what the gateway answered, and that nothing is scheduled any more. A row that ended meanwhile is left
- * alone. @returns the row, and the open checkouts that this one replaces.
+ * Stores the gateway's answer and clears what was scheduled, unless the row has ended in the meantime.
+ * @returns the row, and the open checkouts that this one replaces.
  */
-const noteUpgrade = (
+const recordUpgrade = (
 	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	by: Caller,
 	{organizationId, id}: BillingAttempt,
@@ -67,11 +65,11 @@ const noteUpgrade = (
 	});
 
 /**
- * A dearer plan: the difference is taken now, and the plan changes when the gateway tells that it was paid.
- * @throws 409 where the subscription has ended at the gateway, 502; nothing has changed then.
+ * Charges the difference to a higher plan now. The plan changes with the event of the payment.
+ * @throws 409 if the subscription has ended at the gateway, 502; nothing has changed then.
  */
 export const upgradePlan = async (
-	services: Services,
+	services: BillingServices,
 	{organization, by}: {organization: Organization; by: Caller},
 	{subscription, gateway, plan}: {subscription: Subscription; gateway: Gateway; plan: PlanForSale},
 ): Promise<CheckoutSessionResult> => {
@@ -91,15 +89,14 @@ export const upgradePlan = async (
 		first.paid === null
 			? await payByCheckout(services, {declined: asked, order, reason: first.reason, payer})
 			: {attempt: asked, result: first};
-	const {row, superseded} = await noteUpgrade(services, by, attempt, result);
+	const {row, superseded} = await recordUpgrade(services, by, attempt, result);
 	closeSuperseded(services, superseded);
 	if (result.ref !== null) {
-		await reprocessUnmatched(services, gateway.name, result.ref);
+		await replayUnmatched(services, gateway.name, result.ref);
 	}
 
 	const after = (await createSubscriptionStore(db).findOf(organization.id)) ?? row ?? subscription;
-	return checkoutResult(result.paid ? 'UPGRADED' : 'UPGRADE_CHECKOUT', after, {
-		gateway: gateway.name,
-		checkout: result.paid ? null : result,
-	});
+	return result.paid
+		? checkoutResult('UPGRADED', after, gateway.name)
+		: checkoutResult('UPGRADE_CHECKOUT', after, gateway.name, result);
 };

@@ -5,13 +5,12 @@ import {route} from '../http/route.ts';
 import {receivePaymobCallback} from './paymob/receive-callback.ts';
 import {receiveStripeEvent} from './stripe/receive-event.ts';
 
-/** Answers of receivers are for machines that look at the status alone. */
 const received = {received: true};
 
 const headerText = (value: string | string[] | undefined): string | undefined =>
 	typeof value === 'string' ? value : undefined;
 
-/** Anything: what is no HMAC is refused as a wrong one is. */
+/** Anything is accepted here; an invalid HMAC is refused like a wrong one. */
 const hmacQuery = Joi.object<{hmac?: unknown}>({hmac: Joi.any()});
 
 export const gatewayWebhookRoutes = [
@@ -24,13 +23,13 @@ export const gatewayWebhookRoutes = [
 		credential: 'signature',
 		handler: async ({services, request, rawBody}) => {
 			const {stripe} = services;
-			// Without the gateway nothing can be verified.
+			// Without Stripe no signature can be verified.
 			if (stripe === null) {
 				throw invalidWebhookSignature();
 			}
 
 			const signature = headerText(request.headers['stripe-signature']);
-			await receiveStripeEvent({services, stripe}, {rawBody, signature});
+			await receiveStripeEvent({...services, stripe}, {rawBody, signature});
 			return received;
 		},
 	}),

@@ -3,10 +3,10 @@ import {type Db, inTransaction} from '../db/db.ts';
 import {noSubscription} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {applySubscription} from './apply-subscription.ts';
-import {isLive, type Subscription, saysTheSame} from './subscription.ts';
+import {hasValues, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 
-/** A live subscription, by whatever it is paid. @throws 409. */
+/** A live subscription of any gateway. @throws 409. */
 export const requireLive = async ({db}: {db: Db}, organizationId: string): Promise<Subscription> => {
 	const subscription = await createSubscriptionStore(db).findOf(organizationId);
 	if (subscription === null || !isLive(subscription)) {
@@ -19,14 +19,14 @@ export const requireLive = async ({db}: {db: Db}, organizationId: string): Promi
 export type Flags = Partial<Pick<SubscriptionState, 'cancelAtPeriodEnd' | 'scheduledPlan' | 'currentPeriodEnd'>>;
 type Writer = {by: Caller; action: string; now: Date};
 
-/** Writes flags of a live row that the caller has locked; nothing, and no record, where it has them already. */
+/** Writes flags of a live row that the caller has locked; unchanged flags write no audit record. */
 export const applyFlags = async (
 	trx: Db,
 	row: Subscription,
 	flags: Flags,
 	{by, action, now}: Writer,
 ): Promise<Subscription> =>
-	saysTheSame(row, flags)
+	hasValues(row, flags)
 		? row
 		: applySubscription(trx, {
 				organizationId: row.organizationId,
@@ -36,10 +36,7 @@ export const applyFlags = async (
 				action,
 			});
 
-/**
- * Writes flags of a live row, which is all that a route may do: what entitles is for the receivers alone. A row that
- * ended meanwhile is left alone. @throws 409.
- */
+/** Writes flags of a live row, all that a route may change: only events entitle. @throws 409 if it has ended. */
 export const writeFlags = (
 	{db, clock}: Pick<Services, 'db' | 'clock'>,
 	{organizationId, by, action}: {organizationId: string; by: Caller; action: string},

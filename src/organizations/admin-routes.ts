@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {auditAnswer} from '../audit/audit-answer.ts';
 import {listAudit} from '../audit/audit-log.ts';
+import {setOrganizationPlan} from '../billing/set-plan.ts';
 import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuery, pageQuerySchema} from '../http/validate.ts';
@@ -10,7 +11,6 @@ import {contactEmail, organizationChanges, organizationName} from './organizatio
 import {
 	createOrganization,
 	deleteOrganization,
-	setOrganizationPlan,
 	setOrganizationStatus,
 	updateOrganization,
 } from './organization-operations.ts';

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.ts';
 import {closeSuperseded} from '../billing/new-attempt.ts';
-import {hasLiveSubscription, replacePlan, requirePlanName, setPlan} from '../billing/set-plan.ts';
+import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {seedChannels} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {organizationHasSubscription, organizationNotFound} from '../errors.ts';
@@ -92,15 +92,6 @@ export const setOrganizationStatus = (
 	target.organization.status === status
 		? Promise.resolve(target.organization)
 		: change(services, target, status === 'ACTIVE' ? 'ACTIVATE' : 'SUSPEND', {status});
-
-/** Sets the plan as ops would. @throws 400 for an unknown plan; 502 where a paid one does not end at its gateway. */
-export const setOrganizationPlan = (
-	services: Services,
-	{organization, by, plan: name}: Target & {plan: string | null},
-): Promise<Organization> => {
-	const plan = requirePlanName(services.config.plans, name);
-	return replacePlan(services, {organizationId: organization.id, plan, by});
-};
 
 /** The removal, in the caller's transaction. @returns the checkouts that nobody shall pay any more. */
 const removeOrganization = async (

@@ -1,21 +1,19 @@
-import type {Services} from '../../services.ts';
-import {giveBackPayments} from '../paymob/give-back.ts';
-import {reprocessUnmatched} from '../unmatched-events.ts';
+import {refundPayments} from '../paymob/refund-payments.ts';
+import {type BillingServices, replayUnmatched} from '../replay-events.ts';
 import {cancelSuspended} from './cancel-suspended.ts';
 import {endPeriods} from './end-periods.ts';
 import {inquireAttempts} from './inquire-attempts.ts';
 import {renewSubscriptions} from './renew-subscriptions.ts';
 
 /**
- * What time brings to billing, in this order: what was told but matched nothing, what nobody told, what ends, what goes
- * on, what is given back. Processes may run it together: each organization is one's at a time by its lease, and what may
- * happen only once is claimed in the database.
+ * The jobs of billing, in order: unmatched events, inquiries, ends, renewals, refunds. Processes may run them at once:
+ * leases separate organizations, and what may happen only once is claimed in the database.
  */
-export const runBillingJobs = async (services: Services, isStopping = () => false): Promise<void> => {
+export const runBillingJobs = async (services: BillingServices, isStopping = () => false): Promise<void> => {
 	const run = {services, isStopping};
 	const {paymob} = services;
 	if (paymob !== null) {
-		await reprocessUnmatched(services, 'GATEWAY_B', null);
+		await replayUnmatched(services, 'GATEWAY_B', null);
 	}
 
 	await inquireAttempts(run);
@@ -23,6 +21,6 @@ export const runBillingJobs = async (services: Services, isStopping = () => fals
 	await endPeriods(run);
 	await renewSubscriptions(run);
 	if (paymob !== null) {
-		await giveBackPayments(paymob, isStopping);
+		await refundPayments(paymob, isStopping);
 	}
 };

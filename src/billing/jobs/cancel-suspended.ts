@@ -5,8 +5,8 @@ import {createSubscriptionStore} from '../subscription-store.ts';
 import type {BillingRun} from './per-organization.ts';
 
 /**
- * Lets the subscriptions of suspended organizations end with their period, at the gateway too (contract/billing 9).
- * Best effort: what fails is tried again with the next run. One that is activated again can resume.
+ * Cancels the subscriptions of suspended organizations at the end of their period (contract/billing 9). A failure is
+ * tried again with the next run. An organization that is activated again can resume.
  */
 export const cancelSuspended = async ({services, isStopping}: BillingRun): Promise<void> => {
 	const {db, log} = services;

@@ -1,19 +1,21 @@
 import {systemCaller} from '../../audit/audit-log.ts';
 import {inTransaction} from '../../db/db.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
-import type {Services} from '../../services.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {isOver} from '../pay-renewal.ts';
 import {endSubscription} from '../paymob/fail-renewal.ts';
+import type {BillingServices} from '../replay-events.ts';
 import {graceEnd, isLive} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {type BillingRun, perOrganization} from './per-organization.ts';
 
 /**
- * Ends a subscription whose period is over, with the plan that is left. Whatever could still be paid for it is
- * superseded, so that a late payment does not bring it back.
+ * Ends a subscription whose period is over. Its open attempts are superseded, so that a late payment does not revive it.
  */
-export const closeSubscription = ({db, clock}: Pick<Services, 'db' | 'clock'>, organizationId: string): Promise<void> =>
+export const closeSubscription = (
+	{db, clock}: Pick<BillingServices, 'db' | 'clock'>,
+	organizationId: string,
+): Promise<void> =>
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
 		const row = await createSubscriptionStore(trx).lockOf(organizationId);
@@ -25,12 +27,12 @@ export const closeSubscription = ({db, clock}: Pick<Services, 'db' | 'clock'>, o
 		await endSubscription(trx, row, {by: systemCaller, now});
 	});
 
-const end = async (services: Services, organizationId: string): Promise<void> => {
+const end = async (services: BillingServices, organizationId: string): Promise<void> => {
 	const {db, clock, gateways} = services;
 	const find = () => createSubscriptionStore(db).findOf(organizationId);
 	const before = await find();
 	const isLongOver = graceEnd(before?.currentPeriodEnd ?? clock.now()) <= clock.now();
-	// A charge that nobody has answered for is asked for first, though not for ever.
+	// Charges without an answer are settled first, but not for longer than the grace.
 	await gateways.GATEWAY_B?.settleCharges?.(organizationId).catch((error: unknown) => {
 		if (!isLongOver) {
 			throw error;
@@ -43,10 +45,7 @@ const end = async (services: Services, organizationId: string): Promise<void> =>
 	}
 };
 
-/**
- * Ends the subscriptions of gateway B, and those that ops had set, that were canceled and whose period is over. Gateway
- * A ends its own.
- */
+/** Ends canceled subscriptions of Paymob and of ops whose period is over. Stripe ends its own. */
 export const endPeriods = async (run: BillingRun): Promise<void> => {
 	const {services} = run;
 	const store = createSubscriptionStore(services.db);

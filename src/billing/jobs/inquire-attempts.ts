@@ -1,4 +1,4 @@
-import {createChargeStore} from '../paymob/charge-store.ts';
+import {createAttemptStore} from '../attempt-store.ts';
 import {CHECKOUT_MINUTES, inquireAttempt, PATIENCE_MINUTES} from '../paymob/inquire-attempt.ts';
 import {type BillingRun, perOrganization} from './per-organization.ts';
 
@@ -6,8 +6,8 @@ const BATCH = 100;
 const MINUTE_MS = 60_000;
 
 /**
- * Asks gateway B about attempts of which nobody told for 15 minutes, because nobody knows whether it repeats a callback
- * that failed (contract/paymob 7). Superseded ones are asked for too: they could be paid until they expired.
+ * Asks Paymob about attempts without a callback for 15 minutes, because it may not repeat a failed one (contract/paymob
+ * 7). Superseded attempts included: they could be paid until they expired.
  */
 export const inquireAttempts = async (run: BillingRun): Promise<void> => {
 	const {db, clock, paymob} = run.services;
@@ -17,8 +17,8 @@ export const inquireAttempts = async (run: BillingRun): Promise<void> => {
 
 	const before = new Date(clock.now().getTime() - PATIENCE_MINUTES * MINUTE_MS);
 	const lifeMinutes = CHECKOUT_MINUTES + PATIENCE_MINUTES;
-	const untold = await createChargeStore(db).listUntold({before, lifeMinutes}, BATCH);
-	for (const attempt of untold) {
+	const unreported = await createAttemptStore(db).listUnreported({before, lifeMinutes}, BATCH);
+	for (const attempt of unreported) {
 		await perOrganization(run, 'inquire about an attempt', [attempt.organizationId], () =>
 			inquireAttempt(paymob, attempt),
 		);

@@ -1,13 +1,13 @@
 import {withLeaseIfFree} from '../../db/lease.ts';
-import type {Services} from '../../services.ts';
-import {billingLease} from '../billing-lease.ts';
+import {billingLease} from '../apply-subscription.ts';
+import type {BillingServices} from '../replay-events.ts';
 
-/** A run of the jobs: it ends early where the service stops. */
-export type BillingRun = {services: Services; isStopping: () => boolean};
+/** A run of the jobs; it ends early when the service stops. */
+export type BillingRun = {services: BillingServices; isStopping: () => boolean};
 
 /**
- * Runs `work` for one organization after the other, under its billing lease; one that somebody else works on is left to
- * them. What fails is logged and tried again with the next run.
+ * Runs `work` for each organization under its billing lease; one whose lease is held is skipped. A failure is logged and
+ * tried again with the next run.
  */
 export const perOrganization = async (
 	{services, isStopping}: BillingRun,

@@ -2,7 +2,6 @@ import {systemCaller} from '../../audit/audit-log.ts';
 import {inTransaction} from '../../db/db.ts';
 import {createOrganizationStore, type Organization} from '../../organizations/organization-store.ts';
 import {planNamed} from '../../plans/plans.ts';
-import type {Services} from '../../services.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {payerOf} from '../new-attempt.ts';
 import {isOver} from '../pay-renewal.ts';
@@ -10,20 +9,21 @@ import {chargeableCard, chargeCard} from '../paymob/charge-card.ts';
 import {failCharge} from '../paymob/fail-renewal.ts';
 import type {Paymob} from '../paymob/paymob.ts';
 import {nextStep} from '../paymob/renewal-schedule.ts';
+import type {BillingServices} from '../replay-events.ts';
 import {graceEnd, isLive, nextPeriodOf, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {closeSubscription} from './end-periods.ts';
 import {type BillingRun, perOrganization} from './per-organization.ts';
 
-type Renewal = {services: Services; paymob: Paymob; organization: Organization; row: Subscription};
+type Renewal = {services: BillingServices; paymob: Paymob; organization: Organization; row: Subscription};
 
-/** A new try: of the scheduled plan where one is, at its price now. Null where another process has made it. */
+/** A new try, on the scheduled plan if any, at its present price. Null if another process has made it. */
 const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number): Promise<BillingAttempt | null> => {
 	const {organizationId} = row;
 	const plan = planNamed(plans, row.scheduledPlan ?? row.plan) ?? '';
 	const amount = plans[plan]?.prices.EGP ?? 0;
 	if (amount === 0) {
-		// What the organization has ends with its grace; a price is for the operator to give.
+		// The operator must set a price; until then the plan ends with its grace.
 		log.error({organizationId, plan: row.plan}, 'a subscription cannot be renewed: its plan has no price');
 		return Promise.resolve(null);
 	}
@@ -45,7 +45,7 @@ const newTry = ({paymob: {db, clock, plans, log}, row}: Renewal, number: number)
 	);
 };
 
-/** The try brought no money: PAST_DUE, or CANCELED with the last one. The log and the audit record are the notice. */
+/** The try failed: the row becomes PAST_DUE, or CANCELED with the last one. */
 const fail = async ({paymob: {db, clock, log}}: Renewal, attempt: BillingAttempt, reason: string): Promise<void> => {
 	const {organizationId, id: attemptId, retry} = attempt;
 	log.warn({organizationId, attemptId, retry}, `a renewal failed: ${reason}`);
@@ -53,8 +53,8 @@ const fail = async ({paymob: {db, clock, log}}: Renewal, attempt: BillingAttempt
 };
 
 /**
- * Charges the saved card for a try that no card was charged for yet. What was paid is only told by the gateway's
- * callback or by an inquiry. A gateway that is away is no failed try: the next run goes on with the same one.
+ * Charges the saved card for a try. Only a callback or an inquiry reports the payment. If Paymob does not answer, the try
+ * has not failed: the next run continues it.
  */
 const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
 	const {paymob, organization, row} = renewal;
@@ -70,10 +70,10 @@ const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> 
 };
 
 /**
- * A try that is open. Charged, it waits for the gateway's word or an inquiry (`inquire-attempts.ts`), for as long as the
- * organization keeps what it had; not charged, after a crash or an outage, it goes on.
+ * Continues an open try. Charged, it waits for a callback or an inquiry (`inquire-attempts.ts`) until the grace ends; not
+ * charged, after a crash or an outage, it is charged now.
  */
-const goOn = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
+const resume = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
 	const {services, paymob, organization} = renewal;
 	const {chargedAt} = attempt;
 	if (chargedAt === null) {
@@ -90,7 +90,7 @@ const renew = async (renewal: Renewal): Promise<void> => {
 	const attempts = await createAttemptStore(db).listRenewal(row.organizationId, periodStart);
 	const step = nextStep(row, attempts, clock.now());
 	if (step.does === 'ASK') {
-		await goOn(renewal, step.attempt);
+		await resume(renewal, step.attempt);
 	} else if (step.does === 'TRY') {
 		const attempt = await newTry(renewal, step.number);
 		if (attempt !== null) {
@@ -102,8 +102,8 @@ const renew = async (renewal: Renewal): Promise<void> => {
 };
 
 /**
- * Renews the subscriptions of gateway B whose period is over (contract/billing 10). One that is about to end, and
- * one of an organization that is not active, is charged nothing: it ends (`end-periods.ts`).
+ * Renews Paymob subscriptions whose period is over (contract/billing 10), unless they are canceled or the organization is
+ * not active: these end (`end-periods.ts`).
  */
 export const renewSubscriptions = async (run: BillingRun): Promise<void> => {
 	const {services} = run;

@@ -12,126 +12,115 @@ import {gatewayB, settlePayment} from './settle-payment.ts';
 
 type Outcome = Pick<Verdict, 'outcome' | 'reason'>;
 
-/** What a transaction is about, its row and its attempt locked. */
-type Place = {paymob: Paymob; trx: Db; attempt: BillingAttempt; row: Subscription; now: Date};
-
-const ignored = (reason: string): Outcome => ({outcome: 'IGNORED', reason});
-
-/** What becomes, or became, of a payment that is not kept, as the ledger says it. */
-export const givenBack = (status: ReversalStatus): string =>
-	status === 'PENDING' ? 'The payment is to be refunded.' : `The payment was ${status.toLowerCase()}.`;
-
-/** Notes that money is to be given back; that is done outside of the transaction, by `give-back.ts`. */
-const putAside = async (
-	{paymob, trx, attempt, now}: Place,
-	transaction: PaymobTransaction,
-	reason: string,
-): Promise<Outcome> => {
-	const {organizationId, id: attemptId, status} = attempt;
-	paymob.log.error({organizationId, attemptId, transactionId: transaction.id}, `refunding a payment: ${reason}`);
-	if (status !== 'PAID' && status !== 'REVIEW') {
-		const changes = {status: 'REVIEW', transactionId: transaction.id, lastError: reason} as const;
-		await createAttemptStore(trx).update(organizationId, attemptId, changes, now);
-	}
-
-	await createPaymentReversalStore(trx).insert(
-		{
-			transactionId: transaction.id,
-			organizationId,
-			attemptId,
-			amount: transaction.amount,
-			reason,
-			eventKey: transactionKey(transaction),
-			status: 'PENDING',
-		},
-		now,
-	);
-	return {outcome: 'REVIEW', reason: `${reason} ${givenBack('PENDING')}`};
+/** A transaction with its row and its attempt, both locked. */
+type Context = {
+	paymob: Paymob;
+	trx: Db;
+	transaction: PaymobTransaction;
+	attempt: BillingAttempt;
+	row: Subscription;
+	now: Date;
 };
 
-const applyPayment = async (place: Place, transaction: PaymobTransaction): Promise<Outcome> => {
-	const {paymob, trx, attempt, row, now} = place;
+const ignored = (reason: string): Outcome => ({outcome: 'IGNORED', reason});
+const review = (reason: string): Outcome => ({outcome: 'REVIEW', reason});
+
+/** The state of a refund, for the ledger. */
+export const refundText = (status: ReversalStatus): string =>
+	status === 'PENDING' ? 'The payment is to be refunded.' : `The payment was ${status.toLowerCase()}.`;
+
+/** Logs why a payment has no effect, and marks its attempt for review unless it has another payment. */
+const reject = async (
+	{paymob, trx, transaction: {id: transactionId}, attempt, now}: Context,
+	what: string,
+	why: string,
+) => {
+	const {organizationId, id: attemptId, status} = attempt;
+	paymob.log.error({organizationId, attemptId, transactionId}, `${what}: ${why}`);
+	if (status !== 'PAID' && status !== 'REVIEW') {
+		const changes = {status: 'REVIEW', transactionId, lastError: why} as const;
+		await createAttemptStore(trx).update(organizationId, attemptId, changes, now);
+	}
+};
+
+/** Records a refund. A PENDING one is carried out after the transaction, by `refund-payments.ts`. */
+const recordReversal = (
+	{trx, transaction, attempt, now}: Context,
+	status: ReversalStatus,
+	reason: string | null,
+): Promise<void> => {
+	const {id: transactionId, amount} = transaction;
+	const {organizationId, id: attemptId} = attempt;
+	const eventKey = transactionKey(transaction);
+	return createPaymentReversalStore(trx).insert(
+		{transactionId, organizationId, attemptId, amount, reason, eventKey, status},
+		now,
+	);
+};
+
+const applyPayment = async (context: Context): Promise<Outcome> => {
+	const {paymob, trx, transaction, attempt, row, now} = context;
 	const {cardIntegrationId, motoIntegrationId} = paymob.config;
-	const attempts = createAttemptStore(trx);
 	const reversal = await createPaymentReversalStore(trx).lock(transaction.id);
 	if (reversal !== null) {
 		return reversal.reason === null
 			? ignored('The payment was already refunded.')
-			: {outcome: 'REVIEW', reason: `${reversal.reason} ${givenBack(reversal.status)}`};
+			: review(`${reversal.reason} ${refundText(reversal.status)}`);
 	}
 
-	const settled = await attempts.findByTransaction('GATEWAY_B', transaction.id);
+	const settled = await createAttemptStore(trx).findByTransaction('GATEWAY_B', transaction.id);
 	if (settled !== null) {
 		return settled.id === attempt.id
 			? ignored(`This payment already made the attempt ${attempt.status}.`)
-			: {outcome: 'REVIEW', reason: `The payment has settled the attempt ${settled.id} already.`};
+			: review(`The payment has settled the attempt ${settled.id} already.`);
 	}
 
 	const mismatch = mismatchOf(transaction, attempt, [cardIntegrationId, motoIntegrationId]);
 	if (mismatch !== null) {
-		const {organizationId, id: attemptId, status} = attempt;
-		paymob.log.error(
-			{organizationId, attemptId, transactionId: transaction.id},
-			`a payment does not match its attempt: ${mismatch}`,
-		);
-		if (status !== 'PAID' && status !== 'REVIEW') {
-			const changes = {status: 'REVIEW', transactionId: transaction.id, lastError: mismatch} as const;
-			await attempts.update(organizationId, attemptId, changes, now);
-		}
-
-		return {outcome: 'REVIEW', reason: `${mismatch} Nothing is activated.`};
+		await reject(context, 'a payment does not match its attempt', mismatch);
+		return review(`${mismatch} Nothing is activated.`);
 	}
 
 	const judgement = judgePayment(paymob, attempt, row, now);
-	if (judgement.does === 'GIVE_BACK') {
-		return putAside(place, transaction, judgement.reason);
+	if (judgement.does === 'REFUND') {
+		await reject(context, 'refunding a payment', judgement.reason);
+		await recordReversal(context, 'PENDING', judgement.reason);
+		return review(`${judgement.reason} ${refundText('PENDING')}`);
 	}
 
-	const after = await settlePayment(trx, transaction, judgement.does, place);
+	const after = await settlePayment(trx, transaction, judgement.does, context);
 	return {outcome: 'APPLIED', reason: `The subscription is ${after.status} on ${after.plan}.`};
 };
 
-/** Whether a payment opened the period that runs: an upgrade pays the rest of one that was open. */
-const hasOpened = ({attempt, row}: Place): boolean =>
+/** Whether a payment opened the current period. An upgrade does not: it pays the rest of one. */
+const hasOpened = ({attempt, row}: Context): boolean =>
 	attempt.purpose !== 'UPGRADE' &&
 	row.gateway === 'GATEWAY_B' &&
 	attempt.periodStart !== null &&
 	attempt.periodStart.getTime() === row.currentPeriodStart?.getTime();
 
-/** A payment was given back as a whole, by us or in the gateway's dashboard (contract/paymob 5). */
-const applyReversal = async (place: Place, transaction: PaymobTransaction): Promise<Outcome> => {
-	const {paymob, trx, attempt, row, now} = place;
+/** A payment was refunded in full, by us or in Paymob's dashboard (contract/paymob 5). */
+const applyReversal = async (context: Context): Promise<Outcome> => {
+	const {paymob, trx, transaction, attempt, row, now} = context;
+	const {organizationId, id: attemptId} = attempt;
 	const status = transaction.isVoided ? 'VOIDED' : 'REFUNDED';
 	const reversals = createPaymentReversalStore(trx);
 	const known = await reversals.lock(transaction.id);
-	if (known !== null) {
-		if (known.status === 'PENDING') {
-			await reversals.settle(transaction.id, status, now);
-		}
-
-		return known.status === 'PENDING'
-			? {outcome: 'APPLIED', reason: 'The payment was refunded as planned.'}
-			: ignored('The payment was already refunded.');
+	if (known?.status === 'PENDING') {
+		await reversals.settle(transaction.id, status, now);
+		return {outcome: 'APPLIED', reason: 'The payment was refunded as planned.'};
 	}
 
-	const {organizationId, id: attemptId} = attempt;
-	await reversals.insert(
-		{
-			transactionId: transaction.id,
-			organizationId,
-			attemptId,
-			amount: transaction.amount,
-			reason: null,
-			eventKey: transactionKey(transaction),
-			status,
-		},
-		now,
-	);
+	if (known !== null) {
+		return ignored('The payment was already refunded.');
+	}
+
+	await recordReversal(context, status, null);
 	if (attempt.transactionId !== transaction.id || attempt.status !== 'PAID') {
 		return ignored('The payment was refunded before it took effect.');
 	}
 
-	if (hasOpened(place) && isLive(row)) {
+	if (hasOpened(context) && isLive(row)) {
 		await createAttemptStore(trx).supersedeOpen(organizationId, null, now);
 		await endSubscription(trx, row, {by: gatewayB, now});
 		return {
@@ -142,14 +131,14 @@ const applyReversal = async (place: Place, transaction: PaymobTransaction): Prom
 
 	if (attempt.purpose === 'UPGRADE' && isLive(row) && row.plan === attempt.plan) {
 		paymob.log.error({organizationId, attemptId}, 'the payment of a plan change was refunded; the plan stays');
-		return {outcome: 'REVIEW', reason: `The payment of the change to ${attempt.plan} was refunded; the plan stays.`};
+		return review(`The payment of the change to ${attempt.plan} was refunded; the plan stays.`);
 	}
 
 	return ignored('The payment of an earlier period was refunded.');
 };
 
-/** A try was refused. The customer may try again on the gateway's page; a charge of a saved card is over. */
-const applyDecline = async ({trx, attempt, now}: Place): Promise<Outcome> => {
+/** A declined payment. The customer may try again on Paymob's page; a charge of a saved card has failed. */
+const applyDecline = async ({trx, attempt, now}: Context): Promise<Outcome> => {
 	if (attempt.status !== 'OPEN') {
 		return ignored(`A try was declined; the attempt is ${attempt.status}.`);
 	}
@@ -165,13 +154,14 @@ const applyDecline = async ({trx, attempt, now}: Place): Promise<Outcome> => {
 	return {outcome: 'APPLIED', reason};
 };
 
-const applyTo = (place: Place, transaction: PaymobTransaction): Promise<Outcome> | Outcome => {
+const applyTo = (context: Context): Promise<Outcome> | Outcome => {
+	const {transaction} = context;
 	if (isReversed(transaction)) {
-		return applyReversal(place, transaction);
+		return applyReversal(context);
 	}
 
 	if (isPayment(transaction)) {
-		return applyPayment(place, transaction);
+		return applyPayment(context);
 	}
 
 	if (transaction.pending) {
@@ -186,12 +176,12 @@ const applyTo = (place: Place, transaction: PaymobTransaction): Promise<Outcome>
 		return ignored('The payment was refunded in part, which changes nothing.');
 	}
 
-	return transaction.success ? ignored('It is not a payment.') : applyDecline(place);
+	return transaction.success ? ignored('It is not a payment.') : applyDecline(context);
 };
 
 /**
- * Applies a verified transaction, or one that the gateway was asked for, in the caller's transaction. It is matched by
- * its order alone (contract/paymob 4); one that matches nothing yet is UNMATCHED and looked at again.
+ * Applies a verified or queried transaction, in the caller's database transaction. Only the order matches it to an
+ * attempt (contract/paymob 4); without one it is UNMATCHED, and tried again.
  */
 export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: PaymobTransaction): Promise<Verdict> => {
 	const attempts = createAttemptStore(trx);
@@ -199,10 +189,10 @@ export const applyTransaction = async (paymob: Paymob, trx: Db, transaction: Pay
 	const row = found === null ? null : await createSubscriptionStore(trx).lockOf(found.organizationId);
 	const attempt = await attempts.lockByRef('GATEWAY_B', transaction.orderId);
 	if (attempt === null || row === null) {
-		paymob.log.warn({orderId: transaction.orderId}, 'a transaction of gateway B has no attempt');
+		paymob.log.warn({orderId: transaction.orderId}, 'a transaction of Paymob has no attempt');
 		return {outcome: 'UNMATCHED', reason: `No attempt has the order ${transaction.orderId}.`};
 	}
 
-	const place = {paymob, trx, attempt, row, now: paymob.clock.now()};
-	return {...(await applyTo(place, transaction)), organizationId: attempt.organizationId, attemptId: attempt.id};
+	const context = {paymob, trx, transaction, attempt, row, now: paymob.clock.now()};
+	return {...(await applyTo(context)), organizationId: attempt.organizationId, attemptId: attempt.id};
 };

@@ -1,8 +1,7 @@
 import {randomUUID} from 'node:crypto';
-import type {BillingAttempt} from '../attempt-store.ts';
+import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Payer} from '../gateway.ts';
 import {createPaymentMethodStore} from '../payment-method-store.ts';
-import {createChargeStore} from './charge-store.ts';
 import {CHECKOUT_MINUTES} from './inquire-attempt.ts';
 import type {Paymob} from './paymob.ts';
 import type {Intention} from './paymob-client.ts';
@@ -10,11 +9,11 @@ import {readTransaction} from './paymob-payloads.ts';
 
 export type ChargeOutcome = 'ACCEPTED' | 'DECLINED' | 'UNANSWERED';
 
-/** What is bought, as the gateway shows it. */
+/** What is bought, as Paymob shows it. */
 const titleOf = ({purpose, plan}: BillingAttempt): string =>
 	purpose === 'UPGRADE' ? `Change to ${plan}` : `${plan} monthly`;
 
-/** An order at the gateway for what an attempt asks for. @param reference fresh each time. @throws 502. */
+/** An order at Paymob for an attempt. @param reference must be new. @throws 502. */
 export const createOrder = (
 	{client, notificationUrl, returnUrl}: Paymob,
 	attempt: BillingAttempt,
@@ -33,7 +32,7 @@ export const createOrder = (
 		expirationSeconds: CHECKOUT_MINUTES * 60,
 	});
 
-/** What charges saved cards, and the newest one; null where the account may not, or there is none. */
+/** The newest saved card and the integration that charges it; null if either is missing. */
 export const chargeableCard = async (
 	{config, cards, db}: Paymob,
 	organizationId: string,
@@ -44,7 +43,7 @@ export const chargeableCard = async (
 	return integrationId === null || token === null ? null : {integrationId, token};
 };
 
-/** What an inquiry right after a lost answer says. */
+/** The outcome by an inquiry, after an answer was lost. */
 const outcomeAtGateway = async ({client}: Paymob, orderId: string): Promise<ChargeOutcome> => {
 	const latest = readTransaction(await client.latestOfOrder(orderId).catch(() => null));
 	if (latest === null || latest.pending) {
@@ -55,10 +54,9 @@ const outcomeAtGateway = async ({client}: Paymob, orderId: string): Promise<Char
 };
 
 /**
- * Charges a saved card without the customer (contract/paymob 3). The order is stored before the card is charged,
- * and that it is charged is written down with it: whoever comes after a crash asks before anybody charges again. The
- * outcome changes nothing here; only the gateway's callback, or an inquiry, grants something.
- * @throws 502 where no card was charged.
+ * Charges a saved card without the customer (contract/paymob 3). The order and the charge are stored first, so that
+ * after a crash Paymob is asked before anything is charged again. The outcome changes nothing here; only a callback or
+ * an inquiry does. @throws 502 if no card was charged.
  */
 export const chargeCard = async (
 	paymob: Paymob,
@@ -67,11 +65,11 @@ export const chargeCard = async (
 	card: {integrationId: string; token: string},
 ): Promise<ChargeOutcome> => {
 	const {client, db, clock} = paymob;
-	// After a crash the same attempt needs another order, and references must not repeat.
+	// After a crash the attempt needs another order, and references must not repeat.
 	const reference = `${attempt.id}.${randomUUID().slice(0, 8)}`;
 	const order = await createOrder(paymob, attempt, {payer, integrationId: card.integrationId, reference});
 	const refs = {gatewayRef: order.orderId, gatewayRef2: order.id};
-	if (!(await createChargeStore(db).claim(attempt, refs, clock.now()))) {
+	if (!(await createAttemptStore(db).claimCharge(attempt, refs, clock.now()))) {
 		return 'UNANSWERED';
 	}
 

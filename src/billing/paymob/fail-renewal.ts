@@ -3,10 +3,10 @@ import type {Db} from '../../db/db.ts';
 import {applySubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {isLive, type Subscription} from '../subscription.ts';
-import {createSubscriptionStore, stateOf} from '../subscription-store.ts';
+import {createSubscriptionStore, endedState, stateOf} from '../subscription-store.ts';
 import {isLastTry} from './renewal-schedule.ts';
 
-/** Ends a subscription, in the caller's transaction with the row locked. What it was on stays for reading. */
+/** Ends a subscription, in the caller's transaction with the row locked. */
 export const endSubscription = (
 	trx: Db,
 	row: Subscription,
@@ -14,15 +14,15 @@ export const endSubscription = (
 ): Promise<Subscription> =>
 	applySubscription(trx, {
 		organizationId: row.organizationId,
-		state: {...stateOf(row), status: 'CANCELED', cancelAtPeriodEnd: false, scheduledPlan: null, pastDueAt: null},
+		state: endedState(row),
 		by,
 		now,
 		action: 'END',
 	});
 
 /**
- * Closes an open try that brought no money, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with
- * the last try (contract/billing 10).
+ * Closes an open try that failed, in the caller's transaction. A renewal's row becomes PAST_DUE, and CANCELED with the
+ * last try (contract/billing 10).
  */
 export const failCharge = async (
 	trx: Db,
@@ -32,7 +32,7 @@ export const failCharge = async (
 	const {organizationId, id, purpose, retry, periodStart} = attempt;
 	const row = await createSubscriptionStore(trx).lockOf(organizationId);
 	const attempts = createAttemptStore(trx);
-	// The gateway's word of it may have come meanwhile.
+	// The gateway's event may have come in the meantime.
 	if ((await attempts.lockById('GATEWAY_B', id))?.status !== 'OPEN') {
 		return;
 	}

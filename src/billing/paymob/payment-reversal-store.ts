@@ -2,19 +2,18 @@ import type {Db} from '../../db/db.ts';
 
 export type ReversalStatus = 'PENDING' | 'VOIDED' | 'REFUNDED';
 
-/** A payment of gateway B that is not kept. PENDING: it is still to be given back. */
+/** A Paymob payment that is refunded; PENDING: not yet. */
 export type PaymentReversal = {
 	transactionId: string;
 	organizationId: string | null;
 	attemptId: string | null;
 	/** Minor units. */
 	amount: number;
-	/** Why it is given back; null: somebody did it at the gateway. */
+	/** Why Oplink refunds it; null: it was refunded at Paymob. */
 	reason: string | null;
-	/** Of the ledger's event that shows what came of it. */
+	/** The ledger's event that shows the result. */
 	eventKey: string;
 	status: ReversalStatus;
-	/** How often we asked for it. */
 	tries: number;
 };
 
@@ -40,7 +39,7 @@ const toReversal = (row: Row): PaymentReversal => ({
 	tries: row.tries,
 });
 
-/** The statements on payments that are not kept, over a pool or a transaction. */
+/** The statements on refunds, over a pool or a transaction. */
 export const createPaymentReversalStore = (db: Db) => ({
 	/** Locked until the transaction ends. */
 	lock: async (transactionId: string): Promise<PaymentReversal | null> => {
@@ -48,7 +47,7 @@ export const createPaymentReversalStore = (db: Db) => ({
 		return row === undefined ? null : toReversal(row);
 	},
 
-	/** Notes one, once: a transaction that is noted stays as it is. */
+	/** Adds one, unless the transaction has one. */
 	insert: async (reversal: Omit<PaymentReversal, 'tries'>, now: Date): Promise<void> => {
 		await db('payment_reversals')
 			.insert({
@@ -67,12 +66,12 @@ export const createPaymentReversalStore = (db: Db) => ({
 			.ignore();
 	},
 
-	/** Writes down how it was given back. */
+	/** Stores the result. */
 	settle: async (transactionId: string, status: ReversalStatus, now: Date): Promise<void> => {
 		await db('payment_reversals').where({transaction_id: transactionId}).update({status, updated_at: now});
 	},
 
-	/** Those that are to be given back and whose time has come, the longest waiting first. */
+	/** PENDING refunds that are due, the longest waiting first. */
 	listDue: async (now: Date, limit: number): Promise<PaymentReversal[]> => {
 		const rows: Row[] = await db('payment_reversals')
 			.where({status: 'PENDING'})
@@ -82,7 +81,7 @@ export const createPaymentReversalStore = (db: Db) => ({
 		return rows.map(toReversal);
 	},
 
-	/** Takes one for a try, until `nextTryAt`. @returns it as it is then, or null where another process has it. */
+	/** Claims one for a try, until `nextTryAt`. @returns null if another process has it. */
 	claim: async (transactionId: string, now: Date, nextTryAt: Date): Promise<PaymentReversal | null> => {
 		const [row] = (await db('payment_reversals')
 			.where({transaction_id: transactionId, status: 'PENDING'})

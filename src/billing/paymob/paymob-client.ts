@@ -5,16 +5,15 @@ import {gatewayFailed} from '../../errors.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
 import {fieldsOf, readTransaction, unwrapped} from './paymob-payloads.ts';
 
-/** The bearer token is good for 60 minutes; it is renewed before that. */
+/** The bearer token expires after 60 minutes. */
 const TOKEN_MINUTES = 50;
 
-/** What a customer, or a saved card, is asked to pay. */
 export type IntentionOrder = {
 	integrationId: string;
 	/** Minor units of EGP. */
 	amount: number;
 	title: string;
-	/** Ours, and fresh each time: what happens to a repeated one is not known. */
+	/** Must be new: it is unknown what Paymob does with a repeated one. */
 	reference: string;
 	organizationId: string;
 	attemptId: string;
@@ -24,16 +23,16 @@ export type IntentionOrder = {
 	expirationSeconds: number;
 };
 
-/** `paymentKey` is what a saved card is charged with, `clientSecret` what opens the checkout page. */
+/** `paymentKey` charges a saved card, `clientSecret` opens the checkout page. */
 export type Intention = {id: string; orderId: string; clientSecret: string; paymentKey: string};
 
-/** What came of charging a saved card. UNKNOWN: nobody can tell, so it must not be charged again without an inquiry. */
+/** UNKNOWN: the card must not be charged again without an inquiry. */
 export type PayOutcome = 'PAID' | 'DECLINED' | 'UNKNOWN';
 
 const isSuccess = ({status}: PaymobAnswer): boolean => status >= 200 && status < 300;
 const isRefusal = ({status}: PaymobAnswer): boolean => status >= 400 && status < 500 && status !== 429;
 
-/** A field that the API wants and nobody knows. */
+/** For required fields that Oplink does not have. */
 const UNKNOWN = 'NA';
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '');
 
@@ -50,21 +49,21 @@ const readIntention = (body: unknown): Intention | null => {
 };
 
 /**
- * The calls to gateway B (contract/paymob 1). Each throws `gatewayFailed` (502) where the gateway fails, refuses or
- * does not answer, unless said otherwise. Money that may have moved is never asked for twice here.
+ * The calls to Paymob (contract/paymob 1). Each throws `gatewayFailed` (502) if Paymob fails, refuses or does not
+ * answer, unless stated otherwise. Charges are never retried here.
  */
 export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; clock: Clock; log: Logger}) => {
 	const send = createPaymobHttp({apiUrl: config.apiUrl, log});
 	const secret = `Token ${config.secretKey}`;
 
-	/** @throws 502 where there is no answer, or another one than `accepts`. */
+	/** @throws 502 without an answer that `accepts` allows. */
 	const ask = async (
 		call: PaymobCall,
 		accepts: (answer: PaymobAnswer) => boolean = isSuccess,
 	): Promise<PaymobAnswer> => {
 		const answer = await send(call);
 		if (answer === null || !accepts(answer)) {
-			throw gatewayFailed(new Error(`gateway B: ${call.path} ${answer?.status ?? 'no answer'}`));
+			throw gatewayFailed(new Error(`Paymob: ${call.path} ${answer?.status ?? 'no answer'}`));
 		}
 
 		return answer;
@@ -75,7 +74,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 		const now = clock.now();
 		if (bearer === null || bearer.until <= now) {
 			if (config.apiKey === null) {
-				throw gatewayFailed(new Error('gateway B: PAYMOB_API_KEY is not set, so payments cannot be queried'));
+				throw gatewayFailed(new Error('Paymob: PAYMOB_API_KEY is not set, so payments cannot be queried'));
 			}
 
 			const {body} = await ask({
@@ -90,7 +89,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 		return bearer.token;
 	};
 
-	/** An inquiry, with a fresh token where the gateway has forgotten the one we hold. @returns null for a 404. */
+	/** An inquiry, with a new token if Paymob rejects the present one. @returns null for a 404. */
 	const inquire = async (callWith: (token: string) => PaymobCall): Promise<unknown> => {
 		const accepts = (answer: PaymobAnswer) => isSuccess(answer) || [401, 404].includes(answer.status);
 		const first = await ask(callWith(await bearerToken()), accepts);
@@ -100,7 +99,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 
 		const answer = first.status === 401 ? await ask(callWith(await bearerToken()), accepts) : first;
 		if (answer.status === 401) {
-			throw gatewayFailed(new Error('gateway B rejected the API key'));
+			throw gatewayFailed(new Error('Paymob rejected the API key'));
 		}
 
 		return answer.status === 404 ? null : answer.body;
@@ -142,7 +141,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 			});
 			const intention = readIntention(body);
 			if (intention === null) {
-				throw gatewayFailed(new Error('gateway B: an intention without an order'));
+				throw gatewayFailed(new Error('Paymob: an intention without an order'));
 			}
 
 			return intention;
@@ -168,15 +167,15 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 			return success === true && pending === false ? 'PAID' : 'UNKNOWN';
 		},
 
-		/** Takes a payment back on its day. @returns false where the gateway refuses. */
+		/** Voids a payment on its day. @returns false if Paymob refuses. */
 		void: (transactionId: string): Promise<boolean> =>
 			undo('/api/acceptance/void_refund/void', {transaction_id: Number(transactionId)}),
 
-		/** Gives a payment back. @param amount minor units. @returns false where the gateway refuses. */
+		/** Refunds a payment. @param amount minor units. @returns false if Paymob refuses. */
 		refund: (transactionId: string, amount: number): Promise<boolean> =>
 			undo('/api/acceptance/void_refund/refund', {transaction_id: Number(transactionId), amount_cents: amount}),
 
-		/** The latest transaction of an order, as a callback's body has it; null where there is none. */
+		/** The latest transaction of an order in the shape of a callback; null if there is none. */
 		latestOfOrder: async (orderId: string): Promise<unknown> => {
 			const body = await inquire((token) => ({
 				method: 'POST',
@@ -187,7 +186,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 			return readTransaction(body)?.orderId === orderId ? unwrapped(body) : null;
 		},
 
-		/** A transaction as it is now; null where there is none. */
+		/** The present state of a transaction; null if it does not exist. */
 		transaction: async (id: string): Promise<unknown> => {
 			const body = await inquire((token) => ({
 				method: 'GET',
@@ -197,7 +196,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 			return readTransaction(body)?.id === id ? unwrapped(body) : null;
 		},
 
-		/** The cards that were saved with an order, as callbacks' bodies have them. */
+		/** The cards saved with an order, in the shape of callbacks. */
 		cardsOfOrder: async (orderId: string): Promise<unknown[]> => {
 			const body = await inquire((token) => ({
 				method: 'POST',

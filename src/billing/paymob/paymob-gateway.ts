@@ -12,7 +12,7 @@ const checkoutUrl = ({config}: Paymob, clientSecret: string): string => {
 	return url.href;
 };
 
-/** The gateway's page for an attempt. It can be paid for an hour, so that superseded ones die. */
+/** Paymob's page for an attempt. It expires after an hour, so that superseded ones end. */
 const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Payer): Promise<Checkout> => {
 	const integrationId = paymob.config.cardIntegrationId;
 	const order = await createOrder(paymob, attempt, {payer, integrationId, reference: attempt.id});
@@ -25,8 +25,8 @@ const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Paye
 	};
 };
 
-/** Gateway B keeps no subscriptions that we use: what ends or changes later is ours alone (contract/paymob 8). */
-const nothingThere = async (): Promise<void> => {};
+/** Paymob has no subscriptions that Oplink uses: only the row changes (contract/paymob 8). */
+const nothing = async (): Promise<void> => {};
 
 /** Gateway B (contract/paymob 1, contract/billing 7). */
 export const createPaymobGateway = (paymob: Paymob): Gateway => ({
@@ -40,7 +40,7 @@ export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 
 		const outcome = await chargeCard(paymob, attempt, payer, card);
 		if (outcome === 'UNANSWERED') {
-			throw gatewayFailed(new Error('gateway B: the outcome of a saved-card charge is unknown'));
+			throw gatewayFailed(new Error('Paymob: the outcome of a saved-card charge is unknown'));
 		}
 
 		if (outcome === 'DECLINED') {
@@ -52,10 +52,10 @@ export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 		return {paid: true, ref: gatewayRef ?? '', ref2: gatewayRef2};
 	},
 	settleCharges: (organizationId) => settleCharges(paymob, organizationId),
-	// There is no call for it; the order expires.
-	closeCheckout: nothingThere,
-	scheduleDowngrade: nothingThere,
-	keepPlan: nothingThere,
-	setCancelAtPeriodEnd: nothingThere,
-	cancelNow: nothingThere,
+	// Paymob has no such call; the order expires.
+	closeCheckout: nothing,
+	scheduleDowngrade: nothing,
+	keepPlan: nothing,
+	setCancelAtPeriodEnd: nothing,
+	cancelNow: nothing,
 });

@@ -36,7 +36,7 @@ export const TOKEN_FIELDS = [
 	'token',
 ] as const;
 
-/** What lies at a dotted path of a parsed body. */
+/** The value at a dotted path. */
 const valueAt = (value: unknown, path: string): unknown =>
 	path
 		.split('.')
@@ -45,9 +45,9 @@ const valueAt = (value: unknown, path: string): unknown =>
 			value,
 		);
 
-/** A value as it is signed: numbers in decimal, `true` and `false`, text as it is; what is missing or null is empty. */
+/** A value as it is signed: numbers in decimal, `true`, `false`, text; nothing for null or a missing value. */
 const written = (value: unknown): string => {
-	// Nothing of the gateway's; and what anybody sends may have a `toString` that is no function.
+	// Paymob signs no objects, and a forged one may have a `toString` that is not a function.
 	if (typeof value === 'object' && value !== null) {
 		return '[object]';
 	}
@@ -55,11 +55,11 @@ const written = (value: unknown): string => {
 	return value === undefined || value === null ? '' : String(value);
 };
 
-/** What is signed of `obj`: the values of `fields`, joined without a separator. */
+/** The signed text: the values of `fields`, joined without a separator. */
 export const signedText = (obj: unknown, fields: readonly string[]): string =>
 	fields.map((field) => written(valueAt(obj, field))).join('');
 
-/** What is signed of the gateway's own subscription module: two values only (contract/paymob 8). */
+/** The signed text of Paymob's subscription module: two values only (contract/paymob 8). */
 export const signedSubscriptionText = (body: unknown): string =>
 	`${written(valueAt(body, 'trigger_type'))}for${written(valueAt(body, 'subscription_data.id'))}`;
 
@@ -67,8 +67,8 @@ export const signedSubscriptionText = (body: unknown): string =>
 export const hmacOf = (secret: string, text: string): string => createHmac('sha512', secret).update(text).digest('hex');
 
 /**
- * Whether `given` is the HMAC of `text`, in constant time. Whatever is not one text of 128 hex digits is none: a
- * repeated `?hmac=` arrives as an array, and comparing other lengths throws.
+ * Whether `given` is the HMAC of `text`, in constant time. The format is checked first: a repeated `?hmac=` arrives as an
+ * array, and comparing different lengths throws.
  */
 export const isHmac = (given: unknown, secret: string, text: string): boolean =>
 	typeof given === 'string' &&

@@ -1,17 +1,17 @@
 import type {Logger} from 'pino';
 
-/** Longest that a call may take (contract/identity 13). */
+/** Timeout of a call (contract/identity 13). */
 const TIMEOUT_MS = 10_000;
 
 export type PaymobCall = {
 	method: 'GET' | 'POST';
 	path: string;
-	/** The value of the Authorization header; null where the body holds the credential. */
+	/** The Authorization header; null if the body has the credential. */
 	authorization: string | null;
 	body?: object;
 };
 
-/** An answer that came, whatever it says. `body` is undefined for what is not valid JSON. */
+/** `body` is undefined if it is not valid JSON. */
 export type PaymobAnswer = {status: number; body: unknown};
 
 const parse = (text: string): unknown => {
@@ -23,8 +23,8 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * One call, never repeated, because the gateway knows no idempotency key. @returns the answer, or null where none came
- * in 10 s: then nobody knows whether it was done. Only statuses are logged; bodies hold cards and customers.
+ * Makes one call, without retries, because Paymob has no idempotency keys. @returns null if no answer came in 10 s: the
+ * outcome is then unknown. Only statuses are logged; bodies contain cards and customers.
  */
 export const createPaymobHttp =
 	({apiUrl, log, timeoutMs = TIMEOUT_MS}: {apiUrl: string; log: Logger; timeoutMs?: number}) =>
@@ -38,18 +38,18 @@ export const createPaymobHttp =
 					...(authorization === null ? {} : {Authorization: authorization}),
 				},
 				...(body === undefined ? {} : {body: JSON.stringify(body)}),
-				// A redirect would take the key elsewhere.
+				// A redirect would send the key to another host.
 				redirect: 'error',
 				signal: AbortSignal.timeout(timeoutMs),
 			});
 			const answer = {status: response.status, body: parse(await response.text())};
 			if (!response.ok) {
-				log.warn({method, path, status: answer.status}, 'gateway B refused a call');
+				log.warn({method, path, status: answer.status}, 'Paymob refused a call');
 			}
 
 			return answer;
 		} catch (error) {
-			log.warn({err: error, method, path}, 'gateway B does not answer');
+			log.warn({err: error, method, path}, 'Paymob does not answer');
 			return null;
 		}
 	};

@@ -1,6 +1,6 @@
 /**
- * What counts of a transaction. All but `refunded` is signed in a callback; what is not signed (`merchant_order_id`,
- * `extra`, `is_refund`, …) can be changed by whoever holds one genuine callback, and is not read (contract/paymob 4).
+ * The fields that Oplink reads. All but `refunded` are signed in a callback. Unsigned fields (`merchant_order_id`,
+ * `extra`, `is_refund`, …) could be forged by anyone who has one genuine callback (contract/paymob 4).
  */
 export type PaymobTransaction = {
 	id: string;
@@ -17,11 +17,10 @@ export type PaymobTransaction = {
 	/** A refund, a void or a capture of another transaction. */
 	hasParent: boolean;
 	hasError: boolean;
-	/** What was refunded so far, in minor units. It is not signed. */
+	/** The refunded amount in minor units, unsigned. */
 	refunded: number;
 };
 
-/** A saved card, as the gateway tells of it. */
 export type PaymobCard = {id: string; orderId: string; token: string; brand: string | null; last4: string | null};
 
 type Fields = Record<string, unknown>;
@@ -29,7 +28,7 @@ type Fields = Record<string, unknown>;
 export const fieldsOf = (value: unknown): Fields =>
 	typeof value === 'object' && value !== null ? (value as Fields) : {};
 
-/** A gateway's id as text: a number in one place and a text in another. */
+/** An id as text; Paymob sends some as numbers. */
 const idOf = (value: unknown): string | null => {
 	const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
 	return typeof text === 'string' && /^[1-9]\d{0,18}$/.test(text) ? text : null;
@@ -41,19 +40,19 @@ const amountOf = (value: unknown): number | null => {
 };
 
 /**
- * A time, as far as the signature needs it: the signed values are joined without a separator, so that a digit of the
- * amount could pose as one of the year.
+ * Whether the format is a time's: signed values are joined without a separator, so a digit of the amount could otherwise
+ * move into the year.
  */
 const isTime = (value: unknown): boolean =>
 	typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?$/.test(value);
 
-/** What is in the envelope `{type, obj}`, which some answers have and others do not (contract/paymob 3). */
+/** The content of the envelope `{type, obj}`, which only some answers have (contract/paymob 3). */
 export const unwrapped = (value: unknown): Fields => {
 	const {obj} = fieldsOf(value);
 	return obj === undefined ? fieldsOf(value) : fieldsOf(obj);
 };
 
-/** Reads a transaction of a callback or of an answer. @returns null for what is none. */
+/** Reads a transaction of a callback or an answer. @returns null if it is invalid. */
 export const readTransaction = (value: unknown): PaymobTransaction | null => {
 	const obj = unwrapped(value);
 	const {order} = obj;
@@ -84,7 +83,7 @@ export const readTransaction = (value: unknown): PaymobTransaction | null => {
 	};
 };
 
-/** Reads a saved card. @returns null for what is none. */
+/** Reads a saved card. @returns null if it is invalid. */
 export const readCard = (value: unknown): PaymobCard | null => {
 	const obj = unwrapped(value);
 	const [id, orderId, {token}] = [idOf(obj.id), idOf(obj.order_id), obj];
@@ -103,13 +102,13 @@ export const isPayment = (transaction: PaymobTransaction): boolean => {
 	return success && !pending && !isAuth && !isVoided && !isRefunded && !hasError && !hasParent;
 };
 
-/** Whether a payment was taken and given back as a whole. A refund that does not say how much is one. */
+/** Whether a payment was refunded in full; a refund without an amount counts as full. */
 export const isReversed = ({success, hasParent, isVoided, isRefunded, refunded, amount}: PaymobTransaction): boolean =>
 	success && !hasParent && (isVoided || (isRefunded && (refunded === 0 || refunded >= amount)));
 
 /**
- * What makes two deliveries the same (contract/paymob 5): the transaction and its state. Of what was refunded
- * only where something was, because it is not signed: else one genuine callback would make events without end.
+ * The event's key (contract/paymob 5): the transaction and its state. The refunded amount counts only after a refund:
+ * it is unsigned, so one genuine callback could otherwise be turned into any number of events.
  */
 export const transactionKey = (transaction: PaymobTransaction): string => {
 	const {id, success, pending, isVoided, isRefunded, refunded} = transaction;

@@ -3,10 +3,42 @@ import type {Clock} from '../../clock.ts';
 import type {Config, PaymobConfig} from '../../config/config.ts';
 import type {Db} from '../../db/db.ts';
 import type {Plans} from '../../plans/plans.ts';
-import {type CardCipher, createCardCipher} from './card-cipher.ts';
+import {createSecretCipher, type SecretCipher} from '../../secret-cipher.ts';
 import {createPaymobClient, type PaymobClient} from './paymob-client.ts';
 
-/** All that the code of gateway B stands on. */
+/** Encrypts the tokens of saved cards (contract/paymob 6). */
+type CardCipher = {
+	seal(text: string): string;
+	/** Null if the secret that sealed it is no longer configured. */
+	open(sealed: string): string | null;
+};
+
+/**
+ * Without OPLINK_KEY_SECRET, Paymob's secret key encrypts cards. Either one decrypts, so that setting OPLINK_KEY_SECRET
+ * later loses no card.
+ */
+const createCardCipher = (keySecret: string | null, gatewaySecret: string, log: Logger): CardCipher => {
+	const own = createSecretCipher(gatewaySecret, 'oplink card token');
+	const ciphers: [SecretCipher, ...SecretCipher[]] =
+		keySecret === null ? [own] : [createSecretCipher(keySecret, 'oplink card token'), own];
+	return {
+		seal: (text) => ciphers[0].seal(text),
+		open: (sealed) => {
+			for (const cipher of ciphers) {
+				try {
+					return cipher.open(sealed);
+				} catch {
+					// Perhaps sealed with the other secret.
+				}
+			}
+
+			log.warn('a saved card could not be decrypted: the secret that encrypted it is not configured');
+			return null;
+		},
+	};
+};
+
+/** What the code of Paymob uses. */
 export type Paymob = Readonly<{
 	config: PaymobConfig;
 	plans: Plans;
@@ -15,34 +47,28 @@ export type Paymob = Readonly<{
 	log: Logger;
 	client: PaymobClient;
 	cards: CardCipher;
-	/** Where callbacks go to, and where the browser returns to. */
+	/** Receives callbacks. */
 	notificationUrl: string;
+	/** Where the browser returns to. */
 	returnUrl: string;
 }>;
 
-type Given = {
+/** Gateway B, or null if it is off. */
+export const createPaymob = ({
+	config: {paymob, keySecret, plans},
+	publicUrl,
+	...deps
+}: Pick<Paymob, 'db' | 'clock' | 'log' | 'returnUrl'> & {
 	config: Pick<Config, 'paymob' | 'keySecret' | 'plans'>;
-	db: Db;
-	clock: Clock;
-	log: Logger;
 	publicUrl: string;
-	returnUrl: string;
-};
-
-/** Gateway B, or null where it is off. */
-export const createPaymob = ({config, db, clock, log, publicUrl, returnUrl}: Given): Paymob | null => {
-	const {paymob} = config;
-	return paymob === null
+}): Paymob | null =>
+	paymob === null
 		? null
 		: {
+				...deps,
 				config: paymob,
-				plans: config.plans,
-				db,
-				clock,
-				log,
-				client: createPaymobClient({config: paymob, clock, log}),
-				cards: createCardCipher(config.keySecret, paymob.secretKey, log),
+				plans,
+				client: createPaymobClient({...deps, config: paymob}),
+				cards: createCardCipher(keySecret, paymob.secretKey, deps.log),
 				notificationUrl: `${publicUrl}/webhook/gateway-b`,
-				returnUrl,
 			};
-};

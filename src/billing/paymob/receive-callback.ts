@@ -1,28 +1,28 @@
 import type {Background} from '../../background.ts';
 import type {Db} from '../../db/db.ts';
-import {gatewayOff, invalidWebhookSignature} from '../../errors.ts';
+import {invalidWebhookSignature} from '../../errors.ts';
 import {isTooDeep} from '../../http/too-deep.ts';
 import type {Metrics} from '../../metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
-import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
-import {type Apply, countRepetition, receiveEvent} from '../ledger.ts';
-import {applyCard} from './apply-card.ts';
+import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
+import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
+import {createPaymentMethodStore} from '../payment-method-store.ts';
 import {applyTransaction} from './apply-transaction.ts';
-import {giveBackPayments} from './give-back.ts';
 import type {Paymob} from './paymob.ts';
 import {isHmac, signedSubscriptionText, signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from './paymob-hmac.ts';
 import {
 	cardKey,
 	fieldsOf,
+	type PaymobCard,
 	type PaymobTransaction,
 	readCard,
 	readTransaction,
 	transactionKey,
 } from './paymob-payloads.ts';
+import {refundPayments} from './refund-payments.ts';
 
 const GATEWAY = 'GATEWAY_B';
 
-/** What the gateway tells, once it is known that it is the gateway that tells it. */
 type Kind = 'TRANSACTION' | 'TOKEN' | 'SUBSCRIPTION';
 
 const parsed = (text: string): unknown => {
@@ -33,10 +33,7 @@ const parsed = (text: string): unknown => {
 	}
 };
 
-/**
- * The kind of a body whose HMAC is right (contract/paymob 4, contract/paymob 6, contract/paymob 8). @throws 400
- * whatever is wrong with it.
- */
+/** The kind of a body with a valid HMAC (contract/paymob 4, contract/paymob 6, contract/paymob 8). @throws 400. */
 const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind => {
 	const {type, obj, trigger_type: trigger, hmac: own} = fieldsOf(body);
 	if (secret !== null && type === 'TRANSACTION' && isHmac(hmac, secret, signedText(obj, TRANSACTION_FIELDS))) {
@@ -55,40 +52,47 @@ const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind
 	throw invalidWebhookSignature();
 };
 
-/** What the ledger keeps of a transaction. */
-const transactionEvent = (transaction: PaymobTransaction, payload: string): IncomingEvent => ({
-	gateway: GATEWAY,
-	eventKey: transactionKey(transaction),
-	type: 'TRANSACTION',
-	reference: transaction.orderId,
-	payload,
-});
-
-const eventOf = ({cards}: Paymob, kind: Kind, body: unknown): IncomingEvent | null => {
+const eventOf = ({cards}: Paymob, type: Kind, body: unknown): IncomingEvent | null => {
 	const payload = JSON.stringify(body);
-	if (kind === 'TRANSACTION') {
+	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(body);
-		return transaction === null ? null : transactionEvent(transaction, payload);
+		return transaction === null
+			? null
+			: {gateway: GATEWAY, eventKey: transactionKey(transaction), type, reference: transaction.orderId, payload};
 	}
 
-	if (kind === 'TOKEN') {
+	if (type === 'TOKEN') {
 		const card = readCard(body);
 		return card === null
 			? null
-			: {gateway: GATEWAY, eventKey: cardKey(card), type: kind, reference: card.orderId, payload: cards.seal(payload)};
+			: {gateway: GATEWAY, eventKey: cardKey(card), type, reference: card.orderId, payload: cards.seal(payload)};
 	}
 
-	// Nothing but these two is signed, so nothing else may tell two of them apart.
-	return {gateway: GATEWAY, eventKey: `sub:${signedSubscriptionText(body)}`, type: kind, reference: null, payload};
+	// Only these two values are signed, so only they may distinguish two of them.
+	return {gateway: GATEWAY, eventKey: `sub:${signedSubscriptionText(body)}`, type, reference: null, payload};
 };
 
-const verdict =
-	(outcome: Verdict['outcome'], reason: string): Apply =>
-	async () => ({outcome, reason});
+/** Saves a card for the organization of its order (contract/paymob 6); the e-mail address proves nothing. */
+const applyCard = async ({cards, clock, log}: Paymob, trx: Db, card: PaymobCard): Promise<Verdict> => {
+	const {orderId, brand, last4, token} = card;
+	const attempt = await createAttemptStore(trx).findByRef(GATEWAY, orderId);
+	if (attempt === null) {
+		log.warn({orderId}, 'a saved card of Paymob has no attempt');
+		return {outcome: 'UNMATCHED', reason: `No attempt has the order ${orderId}.`};
+	}
+
+	const {organizationId, id: attemptId} = attempt;
+	await createPaymentMethodStore(trx).save(
+		organizationId,
+		{brand, last4, token, sealed: cards.seal(token)},
+		clock.now(),
+	);
+	return {outcome: 'APPLIED', reason: 'The card is saved.', organizationId, attemptId};
+};
 
 /**
- * How much was refunded is not signed, and a refund's own transaction names its payment in a field that is not either.
- * So for both the gateway is asked what became of the payment. @returns null where it cannot be asked.
+ * The payment as Paymob has it now, because neither the refunded amount is signed nor the field in which a refund names
+ * its payment. @returns null if Paymob cannot be asked.
  */
 const confirmed = async (
 	{client, db, log}: Paymob,
@@ -104,12 +108,12 @@ const confirmed = async (
 		const now = readTransaction(await client.transaction(paymentId));
 		return now?.orderId === transaction.orderId ? now : null;
 	} catch (error) {
-		log.warn({err: error, transactionId: paymentId}, 'a refund could not be confirmed with gateway B');
+		log.warn({err: error, transactionId: paymentId}, 'a refund could not be confirmed with Paymob');
 		return null;
 	}
 };
 
-const applierOfTransaction = async (paymob: Paymob, transaction: PaymobTransaction): Promise<Apply> => {
+const decideTransaction = async (paymob: Paymob, transaction: PaymobTransaction): Promise<Apply> => {
 	const isRefund = transaction.isRefunded || (transaction.hasParent && transaction.success);
 	if (!isRefund) {
 		return (trx) => applyTransaction(paymob, trx, transaction);
@@ -121,13 +125,13 @@ const applierOfTransaction = async (paymob: Paymob, transaction: PaymobTransacti
 		: (trx: Db) => applyTransaction(paymob, trx, state ?? transaction);
 };
 
-/** What applies a stored event. Whatever must be asked of the gateway is asked before the transaction. */
-const applierFor = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type' | 'payload'>): Promise<Apply> => {
+/** Decides what an event changes, asking Paymob before the transaction. */
+const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type' | 'payload'>): Promise<Apply> => {
 	if (type === 'TRANSACTION') {
 		const transaction = readTransaction(parsed(payload));
 		return transaction === null
 			? verdict('IGNORED', 'It is not a transaction.')
-			: applierOfTransaction(paymob, transaction);
+			: decideTransaction(paymob, transaction);
 	}
 
 	if (type === 'TOKEN') {
@@ -141,33 +145,31 @@ const applierFor = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, '
 	return verdict('IGNORED', 'Subscriptions managed by the gateway are not used.');
 };
 
-/** What applies an event of the ledger again. @throws 503 where the gateway is off. */
-export const paymobApplier = ({paymob}: {paymob: Paymob | null}, event: GatewayEvent): Promise<Apply> => {
-	if (paymob === null) {
-		throw gatewayOff();
-	}
-
-	return applierFor(paymob, event);
-};
+/** Decides what an event changes, and records it. */
+export const recordPaymobEvent = async (
+	paymob: Paymob,
+	event: IncomingEvent,
+	entry: LedgerEntry = {delivery: event},
+): Promise<GatewayEvent> => recordEvent(paymob, entry, await decide(paymob, event));
 
 /**
- * Notes and applies what the gateway itself answered to an inquiry, by the code of the callbacks and under the same
- * keys: it came over our own connection, so that it needs no HMAC (contract/paymob 7).
+ * Records and applies Paymob's answer to an inquiry as if it were a callback, under the same key (contract/paymob 7). It
+ * came over our own connection, so it needs no HMAC.
  */
 export const receiveAnswer = async (paymob: Paymob, kind: 'TRANSACTION' | 'TOKEN', obj: unknown): Promise<void> => {
 	const event = eventOf(paymob, kind, {type: kind, obj});
 	if (event !== null) {
-		await receiveEvent(paymob, event, await applierFor(paymob, event));
+		await recordPaymobEvent(paymob, event);
 	}
 };
 
-/** When the gateway made what it tells of; null without an offset, because its times are then of no zone that it names. */
+/** When Paymob created the object; null without an offset, because the time zone is then unknown. */
 const createdAt = (body: unknown): Date | null => {
 	const {created_at: at} = fieldsOf(fieldsOf(body).obj);
 	return typeof at === 'string' && /(?:Z|[+-]\d\d:\d\d)$/.test(at) ? new Date(at) : null;
 };
 
-/** Receives a callback of gateway B. @throws 400 for a bad HMAC; 5xx where nothing was noted. */
+/** Receives a callback of Paymob. @throws 400 for an invalid HMAC; 5xx if nothing was recorded. */
 export const receivePaymobCallback = async (
 	{paymob, background, metrics}: {paymob: Paymob | null; background: Background; metrics: Metrics},
 	{rawBody, query}: {rawBody: Buffer; query: {hmac?: unknown}},
@@ -177,7 +179,7 @@ export const receivePaymobCallback = async (
 	}
 
 	const body = parsed(rawBody.toString('utf8'));
-	// Only some fields are signed, and beside those of a genuine callback anybody could send what is too deep to store.
+	// Only some fields are signed: anybody could add values too deep to store to a genuine callback.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();
 	}
@@ -186,16 +188,16 @@ export const receivePaymobCallback = async (
 	metrics.webhook('gateway_b', createdAt(body));
 	const event = eventOf(paymob, kind, body);
 	if (event === null) {
-		paymob.log.warn({kind}, 'invalid callback from gateway B');
+		paymob.log.warn({kind}, 'invalid callback from Paymob');
 		return;
 	}
 
-	if ((await countRepetition(paymob, event)) !== null) {
+	if ((await createGatewayEventStore(paymob.db).countRepetition(event)) !== null) {
 		return;
 	}
 
-	const {outcome} = await receiveEvent(paymob, event, await applierFor(paymob, event));
+	const {outcome} = await recordPaymobEvent(paymob, event);
 	if (outcome === 'REVIEW') {
-		background.run('refund payments', giveBackPayments(paymob));
+		background.run('refund payments', refundPayments(paymob));
 	}
 };

@@ -2,14 +2,13 @@ import type {BillingAttempt} from '../attempt-store.ts';
 import type {Subscription} from '../subscription.ts';
 
 /**
- * Days after the row became PAST_DUE on which a renewal is tried again (contract/billing 10). Try 0 is at the period's
- * end.
+ * Days after the row became PAST_DUE on which a renewal is retried (contract/billing 10). Try 0 is at the period's end.
  */
 export const RETRY_DAYS = [1, 3, 5, 7] as const;
 
 const LAST_TRY = RETRY_DAYS.length;
 
-/** Numbers from here on are checkouts that the customer opened for a renewal; they are no tries of ours. */
+/** Numbers from here on are checkouts that the customer opened for a renewal. */
 export const FIRST_CHECKOUT = 100;
 
 const DAY_MS = 86_400_000;
@@ -23,15 +22,14 @@ const dueAt = (number: number, {currentPeriodEnd: end, pastDueAt}: Subscription)
 
 export type NextStep =
 	| {does: 'TRY'; number: number}
-	/** There is one that is open: what came of it is to be found out. */
+	/** The outcome of an open try is to be found out. */
 	| {does: 'ASK'; attempt: BillingAttempt}
 	| {does: 'WAIT'}
 	| {does: 'END'};
 
 /**
- * What the renewal of a row whose period is over needs at `now`. Tries that were missed are not made up for: only the
- * latest that is due counts, so that a service that was down charges once and not four times.
- * @param attempts what was tried for the period, checkouts that the customer opened included.
+ * The next step of a renewal whose period is over. Only the latest try that is due is made, so that a service that was
+ * down charges once and not four times. @param attempts all of the period, the customer's checkouts included.
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
 	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
@@ -42,7 +40,7 @@ export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[],
 
 	const isDue = (number: number) => dueAt(number, row) <= now.getTime();
 	if (tries.some(({status}) => status === 'REVIEW')) {
-		// Money came that a person has to look at. Nobody is charged on top of it, but nothing lasts for ever either.
+		// A payment waits for review. Nothing is charged in addition; the subscription ends with the last try's date.
 		return isDue(LAST_TRY) ? {does: 'END'} : {does: 'WAIT'};
 	}
 

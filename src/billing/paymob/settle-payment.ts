@@ -1,35 +1,33 @@
-import {type Actor, type Caller, systemCaller} from '../../audit/audit-log.ts';
+import {type Caller, systemCaller} from '../../audit/audit-log.ts';
 import type {Db} from '../../db/db.ts';
 import {applySubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import {createInvoiceStore} from '../invoice-store.ts';
 import {isLive, monthsFrom, type Subscription} from '../subscription.ts';
-import {type SubscriptionState, stateOf} from '../subscription-store.ts';
+import {emptyState, type SubscriptionState, stateOf} from '../subscription-store.ts';
 import type {Judgement} from './judge-payment.ts';
 import type {PaymobTransaction} from './paymob-payloads.ts';
 
-const actor: Actor = {...systemCaller.actor, name: 'Gateway B'};
-export const gatewayB: Caller = {actor, requestId: null};
+/** The receiver, in audit records. */
+export const gatewayB: Caller = {actor: {...systemCaller.actor, name: 'Gateway B'}, requestId: null};
 
 type Period = {periodStart: Date | null; periodEnd: Date | null};
 type Effect = {state: SubscriptionState; paid: Period; invoiced: Period; action: string};
 type Paying = {attempt: BillingAttempt; row: Subscription; now: Date};
 
-/** The first of calendar months that are counted from now. */
+/** The first month from now on. */
 const activate = ({attempt, row, now}: Paying): Effect => {
 	const period = {periodStart: now, periodEnd: monthsFrom(now, 1)};
 	return {
 		state: {
-			...stateOf(row),
+			...emptyState,
 			plan: attempt.plan,
 			status: 'ACTIVE',
 			gateway: 'GATEWAY_B',
 			gatewaySubscriptionId: attempt.gatewayRef2,
+			gatewayCustomerId: row.gatewayCustomerId,
 			currentPeriodStart: period.periodStart,
 			currentPeriodEnd: period.periodEnd,
-			cancelAtPeriodEnd: false,
-			scheduledPlan: null,
-			pastDueAt: null,
 			anchorAt: now,
 		},
 		paid: period,
@@ -38,7 +36,7 @@ const activate = ({attempt, row, now}: Paying): Effect => {
 	};
 };
 
-/** The period that the attempt names. What was said meanwhile of the end of the subscription stays. */
+/** The attempt's period. A cancellation in the meantime stays. */
 const renew = ({attempt, row}: Paying): Effect => {
 	const period = {periodStart: attempt.periodStart, periodEnd: attempt.periodEnd};
 	const keepsSchedule = isLive(row) && row.scheduledPlan !== attempt.plan;
@@ -58,7 +56,7 @@ const renew = ({attempt, row}: Paying): Effect => {
 	};
 };
 
-/** The plan alone; the period stays. */
+/** The plan changes, the period stays. */
 const upgrade = ({attempt, row, now}: Paying): Effect => ({
 	state: {
 		...stateOf(row),
@@ -73,13 +71,13 @@ const upgrade = ({attempt, row, now}: Paying): Effect => ({
 const effects = {ACTIVATE: activate, RENEW: renew, UPGRADE: upgrade};
 
 /**
- * Honors a payment (contract/billing 8), in the caller's transaction with row and attempt locked: attempt, row and
- * organization, invoice, audit.
+ * Honors a payment (contract/billing 8), in the caller's transaction with row and attempt locked: updates attempt, row
+ * and organization, and adds an invoice and an audit record.
  */
 export const settlePayment = async (
 	trx: Db,
 	{id}: PaymobTransaction,
-	does: Exclude<Judgement['does'], 'GIVE_BACK'>,
+	does: Exclude<Judgement['does'], 'REFUND'>,
 	paying: Paying,
 ): Promise<Subscription> => {
 	const {attempt, now} = paying;

@@ -3,22 +3,22 @@ import {applySubscription} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
 import type {Verdict} from '../gateway-event-store.ts';
 import type {Subscription} from '../subscription.ts';
+import {recordStripeInvoices} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
-import {recordStripeInvoices} from './record-invoice.ts';
-import {byGateway, type Place, stateFrom} from './subscription-state.ts';
+import {byGateway, type Projection, stateFrom} from './subscription-state.ts';
 
 type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; paid: Stripe.Invoice[]};
 
-/** Whether what was paid is not what was asked for. A price that the plans file has given up since still counts. */
+/** Whether another price was paid than the attempt asked for. A price since removed from the plans file counts. */
 const isOtherPrice = ({plan, priceId}: RemoteSubscription, attempt: BillingAttempt): boolean =>
 	priceId !== attempt.priceId || (plan !== null && plan !== attempt.plan);
 
 /**
- * A subscription that was never activated and has ended: nothing is given for it any more. What it took is on record for
- * somebody to look at, whichever of its invoices we are told of first. One whose payment was given back names none.
+ * Settles a subscription that ended before it was activated. It grants nothing. A payment is recorded for review,
+ * whichever invoice is reported first; a REVIEW attempt without a transaction was refunded.
  */
-export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promise<Verdict> => {
-	const {services, trx, organizationId, now} = place;
+export const settleEnded = async (context: Projection, {attempt, paid}: Payment): Promise<Verdict> => {
+	const {services, trx, organizationId, now} = context;
 	const {id, status, transactionId, plan} = attempt;
 	const about = {organizationId, attemptId: id};
 	const attempts = createAttemptStore(trx);
@@ -32,7 +32,7 @@ export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promi
 		return {outcome: 'IGNORED', reason: 'The subscription has ended, and was never activated.', ...about};
 	}
 
-	await recordStripeInvoices(place, paid, plan);
+	await recordStripeInvoices(context, paid, plan);
 	if (status === 'REVIEW') {
 		return {outcome: 'IGNORED', reason: 'It was paid and has ended; the invoice is kept.', ...about};
 	}
@@ -45,17 +45,16 @@ export const settleEnded = async (place: Place, {attempt, paid}: Payment): Promi
 };
 
 /**
- * A first payment: what the attempt asked for was paid, so the row becomes active (contract/billing 8). An
- * attempt that was superseded, or given up because the gateway did not answer, counts like an open one: its money was
- * taken, and the organization has nothing else.
- * @param row null where we died before it was written.
+ * Activates the subscription after its first payment (contract/billing 8). A superseded or failed attempt counts like an
+ * open one: its money was taken, and the organization has no other subscription.
+ * @param row null if the process died before it was written.
  */
-export const activate = async (place: Place, row: Subscription | null, payment: Payment): Promise<Verdict> => {
-	const {services, trx, organizationId, now, superseded} = place;
+export const activate = async (context: Projection, row: Subscription | null, payment: Payment): Promise<Verdict> => {
+	const {services, trx, organizationId, now, superseded} = context;
 	const {remote, attempt, paid} = payment;
 	const about = {organizationId, attemptId: attempt.id};
 	if (remote.status === 'CANCELED' || remote.isExpired) {
-		return settleEnded(place, payment);
+		return settleEnded(context, payment);
 	}
 
 	if (remote.status === 'INACTIVE' || paid.length === 0) {
@@ -72,7 +71,7 @@ export const activate = async (place: Place, row: Subscription | null, payment: 
 
 	await attempts.update(organizationId, attempt.id, {status: 'PAID', transactionId: paid[0]?.id ?? null}, now);
 	superseded.push(...(await attempts.supersedeOpen(organizationId, attempt.id, now)));
-	await recordStripeInvoices(place, paid, attempt.plan);
+	await recordStripeInvoices(context, paid, attempt.plan);
 	const state = stateFrom(remote, {plan: attempt.plan, scheduledPlan: null, pastDueAt: null}, now);
 	await applySubscription(trx, {
 		organizationId,

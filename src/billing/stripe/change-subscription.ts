@@ -11,10 +11,7 @@ import {ask, askFor, askOrRefusal, idOf} from './stripe-client.ts';
 type Named = Pick<Subscription, 'gatewaySubscriptionId'>;
 type Running = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
 
-/**
- * The running subscription at the gateway, with its one item.
- * @throws 409 for one that has ended there, of which we have not been told yet; 502.
- */
+/** The subscription at Stripe, with its one item. @throws 409 if it has ended there; 502. */
 const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Promise<Running> => {
 	if (id === null) {
 		throw gatewayFailed(new Error('a subscription of gateway A has no id there'));
@@ -33,7 +30,7 @@ const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Prom
 	return {remote, item};
 };
 
-/** A schedule refuses changes of what it manages, so it goes first. One that is over is none. */
+/** Releases the schedule, which would refuse changes to the subscription. One that is over is ignored. */
 const release = async (stripe: Stripe, remote: Stripe.Subscription): Promise<void> => {
 	const schedule = idOf(remote.schedule);
 	if (schedule !== null) {
@@ -41,17 +38,17 @@ const release = async (stripe: Stripe, remote: Stripe.Subscription): Promise<voi
 	}
 };
 
-/** Whether the period that has begun is not paid: its invoice is still to be charged, or was refused. */
+/** Whether the current period is unpaid: its invoice is not charged yet, or the card was declined. */
 const owesRenewal = ({status, latest_invoice: invoice}: Stripe.Subscription): boolean => {
 	const isUnpaid = typeof invoice === 'object' && (invoice?.status === 'draft' || invoice?.status === 'open');
 	return status === 'past_due' || status === 'unpaid' || (isUnpaid && invoice.billing_reason === 'subscription_cycle');
 };
 
 /**
- * Takes the difference to a dearer price now; where the card is refused, the price waits for its invoice.
- * @throws 409 while the renewal is owed: the difference alone would make its invoice the latest one, by which the
- * gateway tells whether a subscription is paid; and while the row is on another plan than the gateway, because we have not been told of a change yet: what is
- * dearer than the row may be cheaper than what was paid for meanwhile.
+ * Charges the difference to a higher price now. If the card is declined, the change waits for its invoice.
+ * @throws 409 while the renewal is unpaid, because the difference would become the latest invoice, by which Stripe
+ * decides whether a subscription is paid; and while Stripe is on another plan than the row, because the new plan may
+ * cost less than that one.
  */
 export const upgradeNow = async (
 	{stripe, plans, returnUrl}: {stripe: Stripe; plans: Plans; returnUrl: string},
@@ -72,7 +69,7 @@ export const upgradeNow = async (
 	}
 
 	await release(stripe, remote);
-	// An earlier attempt whose answer was lost, or whose event is on its way, did it already.
+	// An earlier attempt succeeded; its answer was lost, or its event is on its way.
 	if (isDone) {
 		return {paid: true, ref: null, ref2: null};
 	}
@@ -101,7 +98,7 @@ export const upgradeNow = async (
 	return {paid: false, ...page, ref: ref ?? attempt.id, ref2: null};
 };
 
-/** Puts the subscription on a cheaper price from the next period on. What was scheduled before is replaced. */
+/** Schedules a lower price for the next period, in place of any other schedule. */
 export const schedulePrice = async (stripe: Stripe, subscription: Named, price: string): Promise<void> => {
 	const {remote, item} = await running(stripe, subscription);
 	await release(stripe, remote);
@@ -127,11 +124,11 @@ export const schedulePrice = async (stripe: Stripe, subscription: Named, price: 
 	);
 };
 
-/** Lets go of what was scheduled. */
+/** Cancels a scheduled price. */
 export const keepPrice = async (stripe: Stripe, subscription: Named): Promise<void> =>
 	release(stripe, (await running(stripe, subscription)).remote);
 
-/** Lets the subscription end with its period, or go on after all. Said already, it is left alone. */
+/** Ends the subscription with its period, or takes that back. */
 export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: Named, cancel: boolean): Promise<void> => {
 	const {remote} = await running(stripe, subscription);
 	await release(stripe, remote);
@@ -140,20 +137,20 @@ export const setCancelAtPeriodEnd = async (stripe: Stripe, subscription: Named, 
 		return;
 	}
 
-	// The customer's own page may have said it as a date; both at once are refused.
-	const undone: Stripe.SubscriptionUpdateParams = atPeriodEnd ? {cancel_at_period_end: false} : {cancel_at: ''};
-	await ask(stripe.subscriptions.update(remote.id, cancel ? {cancel_at_period_end: true} : undone));
+	// Stripe's customer portal may have set a date instead; both at once are refused.
+	const resume: Stripe.SubscriptionUpdateParams = atPeriodEnd ? {cancel_at_period_end: false} : {cancel_at: ''};
+	await ask(stripe.subscriptions.update(remote.id, cancel ? {cancel_at_period_end: true} : resume));
 };
 
-/** Ends the subscription now, without an invoice. @throws 502, unless it has ended already. */
+/** Ends the subscription now, without an invoice. One that has ended is left alone. @throws 502. */
 export const cancelNow = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Promise<void> => {
 	if (id === null) {
 		return;
 	}
 
 	const refusal = await askOrRefusal(stripe.subscriptions.cancel(id, {invoice_now: false, prorate: false}));
-	const left = refusal === null ? null : await askFor(stripe.subscriptions.retrieve(id));
-	if (left !== null && left.status !== 'canceled') {
+	const remaining = refusal === null ? null : await askFor(stripe.subscriptions.retrieve(id));
+	if (remaining !== null && remaining.status !== 'canceled') {
 		throw gatewayFailed(new Error(`the subscription ${id} could not be canceled: ${refusal?.code}`));
 	}
 };

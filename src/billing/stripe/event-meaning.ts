@@ -2,22 +2,22 @@ import type Stripe from 'stripe';
 import {uuidOrNull} from './read-subscription.ts';
 import {idOf} from './stripe-client.ts';
 
-/** What an event of gateway A asks for: to look at a subscription, to close a checkout, or nothing. */
+/** What an event asks for: to sync a subscription, to close a checkout, or nothing. */
 export type Meaning =
 	| {
 			kind: 'subscription';
 			id: string;
-			/** Whose it is, as we had it noted at the checkout; null for what is not ours. */
+			/** From the metadata that Oplink set at the checkout; null for other subscriptions of the account. */
 			organizationId: string | null;
-			/** The invoice that it tells of. */
+			/** The event's invoice. */
 			invoice: Stripe.Invoice | null;
-			/** What is left to look at where the gateway knows the subscription no more. */
+			/** The last state of a subscription that Stripe may no longer know. */
 			deleted: Stripe.Subscription | null;
 	  }
 	| {kind: 'expired'; sessionId: string; attemptId: string | null}
 	| {kind: 'nothing'; reason: string};
 
-/** Ours are those that name an organization and an attempt: other things of the account may name one of them. */
+/** Oplink's own metadata has both ids; other objects of the account may have one of them. */
 const ownerOf = (metadata: Stripe.Metadata | null | undefined): string | null =>
 	uuidOrNull(metadata?.['attemptId']) === null ? null : uuidOrNull(metadata?.['orgId']);
 
@@ -51,7 +51,7 @@ const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
 		: {kind: 'subscription', id, organizationId: ownerOf(details?.metadata), invoice, deleted: null};
 };
 
-/** contract/stripe 5: an event is only what makes us look. */
+/** contract/stripe 5: an event only says what to look at. */
 export const meaningOf = (event: Stripe.Event): Meaning => {
 	if (!event.data?.object) {
 		return nothing('The event has no content.');

@@ -6,8 +6,8 @@ import type {Checkout, Payer} from '../gateway.ts';
 import {ask} from './stripe-client.ts';
 
 /**
- * The organization's customer, made on the first checkout. The key lets a repetition find what a lost answer made; it
- * changes with what is sent, because the gateway refuses a known key with other parameters.
+ * The organization's customer, created on the first checkout. The idempotency key lets a retry find the customer of a
+ * lost answer. It depends on the parameters, because Stripe refuses a known key with others.
  */
 const customerOf = async (stripe: Stripe, {customerId, organizationId, name, email}: Payer): Promise<string> => {
 	if (customerId !== null) {
@@ -24,7 +24,7 @@ const customerOf = async (stripe: Stripe, {customerId, organizationId, name, ema
 	return customer.id;
 };
 
-/** The price that an attempt asks for. @throws 502 where the plans file has none. */
+/** The Stripe price of an attempt. @throws 502 if the plans file has none. */
 export const priceOf = ({priceId, plan}: BillingAttempt): string => {
 	if (priceId === null) {
 		throw gatewayFailed(new Error(`the plan ${plan} has no stripePrice`));
@@ -33,11 +33,11 @@ export const priceOf = ({priceId, plan}: BillingAttempt): string => {
 	return priceId;
 };
 
-/** The braces are the gateway's placeholder, which must not be escaped. */
+/** The braces are Stripe's placeholder, which must not be escaped. */
 const successUrl = (returnUrl: string): string =>
 	`${returnUrl}${returnUrl.includes('?') ? '&' : '?'}session_id={CHECKOUT_SESSION_ID}`;
 
-/** Opens a hosted checkout that makes a subscription. @throws 502. */
+/** Opens a hosted checkout that creates a subscription. @throws 502. */
 export const openStripeCheckout = async (
 	{stripe, returnUrl}: {stripe: Stripe; returnUrl: string},
 	attempt: BillingAttempt,
@@ -45,7 +45,7 @@ export const openStripeCheckout = async (
 ): Promise<Checkout> => {
 	const price = priceOf(attempt);
 	const customer = await customerOf(stripe, payer);
-	// A session's metadata does not reach its subscription, whose events are what counts (contract/stripe 2).
+	// The session's metadata is not copied to its subscription, whose events count (contract/stripe 2).
 	const metadata = {orgId: payer.organizationId, attemptId: attempt.id, plan: attempt.plan};
 	const session = await ask(
 		stripe.checkout.sessions.create(

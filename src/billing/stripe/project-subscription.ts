@@ -2,33 +2,32 @@ import type Stripe from 'stripe';
 import {applySubscription} from '../apply-subscription.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import type {Verdict} from '../gateway-event-store.ts';
-import {type Subscription, saysTheSame} from '../subscription.ts';
+import {hasValues, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
 import {activate, settleEnded} from './activate-subscription.ts';
-import {isSecond, wasOurs} from './end-stray.ts';
+import {isSecond, wasOurs} from './end-orphan.ts';
+import {recordStripeInvoices, settleUpgrades} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
-import {recordStripeInvoices} from './record-invoice.ts';
-import {settleUpgrades} from './settle-upgrades.ts';
-import {byGateway, type Place, stateFrom} from './subscription-state.ts';
+import {byGateway, type Projection, stateFrom} from './subscription-state.ts';
 
-/** The subscription that the row is about: the row says what the gateway says. */
+/** Updates the row of this subscription to what Stripe says. */
 const project = async (
-	place: Place,
+	context: Projection,
 	row: Subscription,
 	remote: RemoteSubscription,
 	paid: Stripe.Invoice[],
 ): Promise<Verdict> => {
-	const {services, trx, organizationId, now} = place;
+	const {services, trx, organizationId, now} = context;
 	const plan = remote.plan ?? row.plan;
-	const about = {organizationId, attemptId: await settleUpgrades(place, remote, paid)};
-	await recordStripeInvoices(place, paid, plan);
+	const about = {organizationId, attemptId: await settleUpgrades(context, remote, paid)};
+	await recordStripeInvoices(context, paid, plan);
 	if (row.status === 'CANCELED') {
 		return {outcome: 'IGNORED', reason: 'The subscription has ended for good.', ...about};
 	}
 
 	const state = stateFrom(remote, {...row, plan}, now);
-	const isNews = !saysTheSame(row, state);
-	if (isNews) {
+	const isChange = !hasValues(row, state);
+	if (isChange) {
 		await applySubscription(trx, {organizationId, state, by: byGateway, now, action: 'UPDATE'});
 	}
 
@@ -38,26 +37,26 @@ const project = async (
 		return {outcome: 'REVIEW', reason, ...about};
 	}
 
-	return isNews
+	return isChange
 		? {outcome: 'APPLIED', reason: `The subscription is ${state.status} on ${state.plan}.`, ...about}
 		: {outcome: 'IGNORED', reason: 'The subscription is already up to date.', ...about};
 };
 
 /**
- * Writes what the gateway says of a subscription, in the caller's transaction with organization and row locked
- * (contract/stripe 5): duplicates and disorder end in the same row.
- * @param paid invoices that show what was paid for it, the one that the event tells of first.
- * @throws where nothing here is what it could belong to: the gateway sends it again, and somebody sees it in the log.
+ * Writes what Stripe says of a subscription, in the caller's transaction with organization and row locked
+ * (contract/stripe 5): duplicates and any order of events end in the same row.
+ * @param paid the invoices that prove its payment, the event's first.
+ * @throws if the subscription has no attempt here: Stripe delivers the event again, and the log shows it.
  */
 export const projectSubscription = async (
-	place: Place,
+	context: Projection,
 	remote: RemoteSubscription,
 	paid: Stripe.Invoice[],
 ): Promise<Verdict> => {
-	const {trx, organizationId} = place;
+	const {trx, organizationId} = context;
 	const row = await createSubscriptionStore(trx).lockOf(organizationId);
 	if (row?.gatewaySubscriptionId === remote.id) {
-		return project(place, row, remote, paid);
+		return project(context, row, remote, paid);
 	}
 
 	const attempt =
@@ -72,19 +71,19 @@ export const projectSubscription = async (
 
 	const about = {organizationId, attemptId: attempt.id};
 	if (attempt.status === 'PAID') {
-		// What it took before it was replaced stays on record, however late we are told of it.
-		await recordStripeInvoices(place, paid, remote.plan ?? attempt.plan);
+		// Payments from before the replacement are recorded, however late they are reported.
+		await recordStripeInvoices(context, paid, remote.plan ?? attempt.plan);
 		return {outcome: 'IGNORED', reason: 'The subscription has been replaced since.', ...about};
 	}
 
 	if (remote.status === 'CANCELED' && (attempt.status === 'REVIEW' || attempt.status === 'FAILED')) {
-		return settleEnded(place, {remote, attempt, paid});
+		return settleEnded(context, {remote, attempt, paid});
 	}
 
-	// It was not when it was looked at, before this transaction: the next delivery ends it.
+	// It was not a second one before this transaction; the next delivery ends it.
 	if (isSecond(row, remote, attempt)) {
 		throw new Error(`the organization has since had another subscription: ${remote.id}`);
 	}
 
-	return activate(place, row, {remote, attempt, paid});
+	return activate(context, row, {remote, attempt, paid});
 };

@@ -4,23 +4,22 @@ import {isUuid} from '../../uuid.ts';
 import type {SubscriptionStatus} from '../subscription.ts';
 import {dateOf, idOf} from './stripe-client.ts';
 
-/** What the gateway says of a subscription, in our words. `plan` is null for a price that is no plan's. */
+/** A subscription of Stripe in our terms. `plan` is null if the price belongs to no plan. */
 export type RemoteSubscription = {
 	id: string;
 	customerId: string | null;
 	status: SubscriptionStatus;
-	/** Whether the first payment can not come any more. */
+	/** The first payment can no longer come. */
 	isExpired: boolean;
 	plan: string | null;
 	priceId: string;
 	currentPeriodStart: Date;
 	currentPeriodEnd: Date;
 	cancelAtPeriodEnd: boolean;
-	/** The plan that a schedule puts it on with the next period; undefined where only the gateway knows. */
+	/** The plan that a schedule sets for the next period; undefined if only Stripe knows it. */
 	scheduledPlan: string | null | undefined;
-	/** Our attempt, as it was named at the checkout; null for what is not ours. */
+	/** From the metadata of the checkout; null if Oplink did not open it. */
 	attemptId: string | null;
-	/** Only with money in it may a subscription be activated. */
 	latestInvoice: Stripe.Invoice | null;
 };
 
@@ -36,11 +35,11 @@ const statuses: Record<string, SubscriptionStatus> = {
 	canceled: 'CANCELED',
 };
 
-/** The plan that a price of the gateway is for. */
+/** The plan of a Stripe price. */
 export const planOfPrice = (plans: Plans, priceId: string | null): string | null =>
 	Object.entries(plans).find(([, {stripePrice}]) => stripePrice !== null && stripePrice === priceId)?.[0] ?? null;
 
-/** Of what an event says, whatever it is: to test a deep array would end the stack. */
+/** The type is checked first: testing a deeply nested array would overflow the stack. */
 export const uuidOrNull = (value: unknown): string | null =>
 	typeof value === 'string' && isUuid(value) ? value : null;
 
@@ -58,11 +57,11 @@ const scheduledPlanOf = (
 };
 
 /**
- * Reads a subscription object of the pinned API version, with its latest invoice and its schedule in it.
- * @returns null where it has no item with a price and a period, as nothing of ours has.
+ * Reads a subscription of the pinned API version, with its latest invoice and its schedule expanded.
+ * @returns null without an item that has a price and a period: Oplink makes no such subscription.
  */
 export const readSubscription = (plans: Plans, remote: Stripe.Subscription): RemoteSubscription | null => {
-	// That of an event about a deleted subscription is as it was sent.
+	// A deleted subscription comes from the event, unchecked.
 	const {items} = remote as Partial<Stripe.Subscription>;
 	const item = items?.data?.[0];
 	if (!item?.price || !Number.isFinite(item.current_period_start) || !Number.isFinite(item.current_period_end)) {
@@ -86,10 +85,10 @@ export const readSubscription = (plans: Plans, remote: Stripe.Subscription): Rem
 	};
 };
 
-/** Whether money of an invoice has come; one over nothing counts, as a full discount makes. */
+/** Whether an invoice is paid. One over 0, with a full discount, counts. */
 export const isPaid = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice => invoice?.status === 'paid';
 
-/** The paid ones of invoices, each once, as it was read last. */
+/** The paid invoices, each once, as it was read last. */
 export const paidOnes = (invoices: ReadonlyArray<Stripe.Invoice | null>): Stripe.Invoice[] =>
 	invoices
 		.filter((one, index) => !invoices.slice(index + 1).some((later) => later?.id === one?.id))

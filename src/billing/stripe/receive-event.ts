@@ -3,29 +3,22 @@ import type {Db} from '../../db/db.ts';
 import {withLease} from '../../db/lease.ts';
 import {invalidWebhookSignature} from '../../errors.ts';
 import type {Services} from '../../services.ts';
+import {billingLease} from '../apply-subscription.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
-import {billingLease} from '../billing-lease.ts';
-import type {GatewayEvent, IncomingEvent, Verdict} from '../gateway-event-store.ts';
-import {type Apply, countRepetition, receiveEvent} from '../ledger.ts';
+import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
+import {type Apply, type LedgerEntry, recordEvent, verdict} from '../ledger.ts';
 import {closeSuperseded} from '../new-attempt.ts';
-import {isLive, type Subscription, saysTheSame} from '../subscription.ts';
+import {hasValues, isLive, type Subscription} from '../subscription.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {endStray, settleStray} from './end-stray.ts';
+import {endOrphan, settleOrphan} from './end-orphan.ts';
 import {type Meaning, meaningOf} from './event-meaning.ts';
 import {projectSubscription} from './project-subscription.ts';
 import {isPaid, paidOnes, type RemoteSubscription, readSubscription} from './read-subscription.ts';
 import {ask, askFor, idOf, isName} from './stripe-client.ts';
 
-type Deps = {services: Services; stripe: Stripe};
+type Deps = Pick<Services, 'config' | 'db' | 'clock' | 'log' | 'background' | 'gateways'> & {stripe: Stripe};
 
-/** Takes what applies an event, and runs it in a transaction. */
-type Run = (apply: Apply) => Promise<GatewayEvent>;
-
-const verdict =
-	(outcome: Verdict['outcome'], reason: string): Apply =>
-	async () => ({outcome, reason});
-
-/** A checkout is known by its id, and one whose answer was lost by the attempt that it names. */
+/** The checkout is found by its id or, if the answer with the id was lost, by the attempt that it names. */
 const closeExpired = async (
 	trx: Db,
 	{sessionId, attemptId: named}: Extract<Meaning, {kind: 'expired'}>,
@@ -48,7 +41,7 @@ const closeExpired = async (
 	return {outcome: 'APPLIED', reason: 'The checkout has expired.', organizationId, attemptId};
 };
 
-/** What the gateway says of a subscription now, with its latest invoice and its schedule; null where it knows none. */
+/** The subscription as it is now, with its latest invoice and its schedule; null if Stripe does not know it. */
 const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Subscription | null> => {
 	const found = await askFor(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));
 	const schedule = idOf(found?.schedule);
@@ -59,87 +52,89 @@ const fetchSubscription = async (stripe: Stripe, id: string): Promise<Stripe.Sub
 	return {...found, schedule: (await askFor(stripe.subscriptionSchedules.retrieve(schedule))) ?? schedule};
 };
 
-/** Whether a row gives what the gateway says already, so that nothing has to show that it was paid. */
-const givesTheSame = (row: Subscription, {plan, status, currentPeriodStart}: RemoteSubscription): boolean =>
-	saysTheSame(row, {plan: plan ?? row.plan, status, currentPeriodStart});
-
 /**
- * What shows that a subscription was paid for: the event's invoice and its latest one, and where that is not paid, the
- * newest that is. So what is owed by now, a renewal or an upgrade, does not hide what was paid before it, and nothing
- * that was never paid looks as if it had been. @throws 502.
+ * The invoices that prove the payment: the event's, the latest one, and if that is unpaid the newest paid one. So an
+ * unpaid renewal or upgrade does not hide an earlier payment. A row that grants the same already needs no proof.
+ * @throws 502.
  */
 const findPaid = async (
 	stripe: Stripe,
 	remote: RemoteSubscription,
 	{row, invoice}: {row: Subscription | null; invoice: Stripe.Invoice | null},
 ): Promise<Stripe.Invoice[]> => {
-	const told = [invoice, remote.latestInvoice];
-	if (!isLive(remote) || isPaid(remote.latestInvoice) || (row !== null && givesTheSame(row, remote))) {
-		return paidOnes(told);
+	const {latestInvoice, status, plan, currentPeriodStart} = remote;
+	const known = [invoice, latestInvoice];
+	const isGranted = row !== null && hasValues(row, {plan: plan ?? row.plan, status, currentPeriodStart});
+	if (!isLive(remote) || isPaid(latestInvoice) || isGranted) {
+		return paidOnes(known);
 	}
 
 	const {data} = await ask(stripe.invoices.list({subscription: remote.id, status: 'paid', limit: 1}));
-	return paidOnes([...told, ...data]);
+	return paidOnes([...known, ...data]);
+};
+
+/** `superseded` takes the checkouts to close at the gateway after the transaction. */
+type Target = {row: Subscription | null; organizationId: string; superseded: BillingAttempt[]};
+
+/** Decides what to write so that the row says what Stripe says. */
+const syncSubscription = async (
+	deps: Deps,
+	{id, invoice, deleted}: Extract<Meaning, {kind: 'subscription'}>,
+	{row, organizationId, superseded}: Target,
+): Promise<Apply> => {
+	const {stripe, clock, config} = deps;
+	const found = (await fetchSubscription(stripe, id)) ?? deleted;
+	const remote = found === null ? null : readSubscription(config.plans, found);
+	if (remote === null) {
+		return verdict('IGNORED', 'The gateway does not know the subscription.');
+	}
+
+	const orphan = await endOrphan(deps, organizationId, remote);
+	if (orphan !== null) {
+		return (trx) => settleOrphan(trx, orphan, clock.now());
+	}
+
+	const paid = await findPaid(stripe, remote, {row, invoice});
+	return (trx) =>
+		projectSubscription({services: deps, trx, organizationId, now: clock.now(), superseded}, remote, paid);
 };
 
 /**
- * Looks at a subscription. It is fetched and written under the organization's billing lease, so that what was fetched
- * first is written first, also against the routes.
+ * Decides what an event changes, asking Stripe before the transaction, and records it. The organization's billing lease
+ * covers both, so that concurrent events and routes write in the order in which they read.
+ * @throws 5xx if Stripe should deliver the event again.
  */
-const lookAt = async (
-	{services, stripe}: Deps,
-	{id, invoice, deleted, organizationId: named}: Extract<Meaning, {kind: 'subscription'}>,
-	run: Run,
-): Promise<GatewayEvent> => {
-	const {db, clock, config} = services;
-	const row = await createSubscriptionStore(db).findByGatewayId('GATEWAY_A', id);
-	const organizationId = row?.organizationId ?? named;
+export const recordStripeEvent = async (deps: Deps, event: Stripe.Event, entry: LedgerEntry): Promise<GatewayEvent> => {
+	const meaning = meaningOf(event);
+	if (meaning.kind === 'nothing') {
+		return recordEvent(deps, entry, verdict('IGNORED', meaning.reason));
+	}
+
+	if (meaning.kind === 'expired') {
+		return recordEvent(deps, entry, (trx) => closeExpired(trx, meaning, deps.clock.now()));
+	}
+
+	const row = await createSubscriptionStore(deps.db).findByGatewayId('GATEWAY_A', meaning.id);
+	const organizationId = row?.organizationId ?? meaning.organizationId;
 	if (organizationId === null) {
-		return run(verdict('IGNORED', 'Oplink did not create this subscription.'));
+		return recordEvent(deps, entry, verdict('IGNORED', 'Oplink did not create this subscription.'));
 	}
 
 	const superseded: BillingAttempt[] = [];
-	const event = await withLease(services, billingLease(organizationId), async () => {
-		const found = (await fetchSubscription(stripe, id)) ?? deleted;
-		const remote = found === null ? null : readSubscription(config.plans, found);
-		if (remote === null) {
-			return run(verdict('IGNORED', 'The gateway does not know the subscription.'));
-		}
-
-		const stray = await endStray(services, stripe, organizationId, remote);
-		if (stray !== null) {
-			return run((trx) => settleStray(trx, stray, clock.now()));
-		}
-
-		const paid = await findPaid(stripe, remote, {row, invoice});
-		return run((trx) =>
-			projectSubscription({services, trx, organizationId, now: clock.now(), superseded}, remote, paid),
-		);
-	});
-	closeSuperseded(services, superseded);
-	return event;
+	const recorded = await withLease(deps, billingLease(organizationId), async () =>
+		recordEvent(deps, entry, await syncSubscription(deps, meaning, {row, organizationId, superseded})),
+	);
+	closeSuperseded(deps, superseded);
+	return recorded;
 };
 
-/** Runs what an event asks for. @throws 5xx where the gateway is to send it again. */
-const understand = (deps: Deps, event: Stripe.Event, run: Run): Promise<GatewayEvent> => {
-	const meaning = meaningOf(event);
-	switch (meaning.kind) {
-		case 'nothing':
-			return run(verdict('IGNORED', meaning.reason));
-		case 'expired':
-			return run((trx) => closeExpired(trx, meaning, deps.services.clock.now()));
-		case 'subscription':
-			return lookAt(deps, meaning, run);
-	}
-};
-
-/** The gateway's has 80 characters for each secret that it signs with. */
+/** Stripe sends 80 characters for each signing secret. */
 const LONGEST_SIGNATURE = 1024;
 
-/** How far the time of a signature may be from ours, either way (contract/stripe 4). */
+/** How far the signature's time may differ from ours, either way (contract/stripe 4). */
 const TOLERANCE_SECONDS = 300;
 
-/** The library refuses what is too old; this is for the other direction. It takes the last `t`, as the library does. */
+/** The library refuses old signatures only. The last `t` counts, as in the library. */
 const isFromTheFuture = (signature: string, now: Date): boolean => {
 	const at = Number.parseInt(
 		signature
@@ -154,10 +149,10 @@ const isFromTheFuture = (signature: string, now: Date): boolean => {
 const isEvent = (value: Partial<Stripe.Event> | null): value is Stripe.Event =>
 	isName(value?.id) && isName(value?.type);
 
-/** The verified event of a delivery. @throws 400 whatever is wrong with the signature, or with what was signed. */
-const verified = ({services, stripe}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {
-	const secret = services.config.stripe?.webhookSecret ?? null;
-	const now = services.clock.now();
+/** The verified event of a delivery. @throws 400 for an invalid signature or an invalid event. */
+const verified = ({stripe, config, clock}: Deps, rawBody: Buffer, signature: string | undefined): Stripe.Event => {
+	const secret = config.stripe?.webhookSecret ?? null;
+	const now = clock.now();
 	const isReadable = signature !== undefined && signature.length <= LONGEST_SIGNATURE;
 	if (secret === null || !isReadable || isFromTheFuture(signature, now)) {
 		throw invalidWebhookSignature();
@@ -178,18 +173,18 @@ const verified = ({services, stripe}: Deps, rawBody: Buffer, signature: string |
 };
 
 /**
- * Receives a delivery of gateway A. A repetition is counted before the gateway is asked anything.
- * @throws 400 for a bad signature; 5xx where the gateway is to send it again.
+ * Receives a delivery of Stripe. A repetition is counted before Stripe is asked anything.
+ * @throws 400 for an invalid signature; 5xx if Stripe should deliver the event again.
  */
 export const receiveStripeEvent = async (
-	deps: Deps,
+	deps: Deps & Pick<Services, 'metrics'>,
 	{rawBody, signature}: {rawBody: Buffer; signature: string | undefined},
 ): Promise<GatewayEvent> => {
 	const event = verified(deps, rawBody, signature);
 	const {created} = event as {created?: unknown};
-	deps.services.metrics.webhook('gateway_a', typeof created === 'number' ? new Date(created * 1000) : null);
+	deps.metrics.webhook('gateway_a', typeof created === 'number' ? new Date(created * 1000) : null);
 	const meaning = meaningOf(event);
-	const incoming: IncomingEvent = {
+	const delivery: IncomingEvent = {
 		gateway: 'GATEWAY_A',
 		eventKey: event.id,
 		type: event.type,
@@ -197,11 +192,6 @@ export const receiveStripeEvent = async (
 		payload: rawBody.toString('utf8'),
 	};
 	return (
-		(await countRepetition(deps.services, incoming)) ??
-		understand(deps, event, (apply) => receiveEvent(deps.services, incoming, apply))
+		(await createGatewayEventStore(deps.db).countRepetition(delivery)) ?? recordStripeEvent(deps, event, {delivery})
 	);
 };
-
-/** Runs an event of the ledger again. */
-export const reapplyStripeEvent = (deps: Deps, event: GatewayEvent, run: Run): Promise<GatewayEvent> =>
-	understand(deps, JSON.parse(event.payload) as Stripe.Event, run);

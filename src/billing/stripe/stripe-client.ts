@@ -3,36 +3,36 @@ import type Stripe from 'stripe';
 import type {StripeConfig} from '../../config/config.ts';
 import {gatewayFailed} from '../../errors.ts';
 
-/** Longest that a call may take; the library repeats one whose connection failed, under the same idempotency key. */
+/** Timeout of a call. The library retries failed connections under the same idempotency key. */
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 
 const require = createRequire(import.meta.url);
 
-/** The official library, pointed elsewhere where it is configured so: host and port can be set on the client alone. */
+/** The official library. STRIPE_API_URL sets another host. */
 export const createStripe = ({secretKey, apiUrl}: StripeConfig, {timeoutMs = TIMEOUT_MS} = {}): Stripe => {
-	const elsewhere = apiUrl === null ? null : new URL(apiUrl);
-	// Loaded where it is configured alone: it takes longer than the rest of a start together.
+	const url = apiUrl === null ? null : new URL(apiUrl);
+	// Loaded on use: it takes longer than the rest of the start.
 	const Library = require('stripe') as typeof Stripe;
 	return new Library(secretKey, {
 		timeout: timeoutMs,
 		maxNetworkRetries: RETRIES,
 		telemetry: false,
-		...(elsewhere === null
+		...(url === null
 			? {}
 			: {
-					host: elsewhere.hostname,
-					protocol: elsewhere.protocol === 'http:' ? 'http' : 'https',
-					port: elsewhere.port === '' ? (elsewhere.protocol === 'http:' ? 80 : 443) : Number(elsewhere.port),
+					host: url.hostname,
+					protocol: url.protocol === 'http:' ? 'http' : 'https',
+					port: url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port),
 				}),
 	});
 };
 
-/** Whether the gateway says that there is no such thing, or none in a state to be changed. */
+/** Whether Stripe answers that the object does not exist, or cannot be changed. */
 const isRefusal = (error: unknown): error is {code?: string; statusCode?: number} =>
 	error instanceof Error && (error as {type?: string}).type === 'StripeInvalidRequestError';
 
-/** Runs a call. @throws 502 where it fails: whatever the gateway refuses is ours to mend, not the caller's. */
+/** Runs a call. @throws 502 on any failure: it is never the caller's fault. */
 export const ask = async <T>(call: Promise<T>): Promise<T> => {
 	try {
 		return await call;
@@ -41,11 +41,8 @@ export const ask = async <T>(call: Promise<T>): Promise<T> => {
 	}
 };
 
-/** What the gateway calls its reason for a refusal. */
-export type Refusal = {code: string};
-
-/** Runs a call that the gateway may refuse. @returns how it did, null where it was done. @throws 502. */
-export const askOrRefusal = async (call: Promise<unknown>): Promise<Refusal | null> => {
+/** Runs a call that Stripe may refuse. @returns the refusal, or null on success. @throws 502. */
+export const askOrRefusal = async (call: Promise<unknown>): Promise<{code: string} | null> => {
 	try {
 		await call;
 		return null;
@@ -58,7 +55,7 @@ export const askOrRefusal = async (call: Promise<unknown>): Promise<Refusal | nu
 	}
 };
 
-/** What a call gives, or null where there is no such thing. @throws 502. */
+/** Runs a call. @returns its result, or null if the object does not exist. @throws 502. */
 export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
 	try {
 		return await call;
@@ -71,11 +68,11 @@ export const askFor = async <T>(call: Promise<T>): Promise<T | null> => {
 	}
 };
 
-/** Whether a value is such a text as the gateway's ids and types are, which any column and index can hold. */
+/** Whether a value can be an id or a type of Stripe: short, printable ASCII. */
 export const isName = (value: unknown): value is string =>
 	typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value);
 
-/** The id of what may have come expanded; what is none counts as absent. */
+/** The id of an object or of a reference to it; null if it is absent or invalid. */
 export const idOf = (value: string | {id?: string} | null | undefined): string | null => {
 	const id = typeof value === 'string' ? value : value?.id;
 	return isName(id) ? id : null;

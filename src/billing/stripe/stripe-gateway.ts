@@ -15,7 +15,7 @@ export const createStripeGateway = (deps: Deps): CardGateway => {
 		name: 'GATEWAY_A',
 		openCheckout: (attempt, payer) => openStripeCheckout(deps, attempt, payer),
 		closeCheckout: async ({gatewayRef, purpose}) => {
-			// An upgrade waits with its invoice, which the next change of the subscription replaces.
+			// An upgrade has no checkout but an invoice, which the next change replaces.
 			if (gatewayRef !== null && purpose === 'FIRST') {
 				await askOrRefusal(stripe.checkout.sessions.expire(gatewayRef));
 			}

@@ -65,7 +65,7 @@ export const receive = async (play: Play, letter: Letter): Promise<void> => {
 	try {
 		if (letter.gateway === 'A') {
 			const signature = stripe.sign(letter.event).headers?.['stripe-signature'];
-			await receiveStripeEvent({services, stripe: services.stripe ?? fail()}, {rawBody, signature});
+			await receiveStripeEvent({...services, stripe: services.stripe ?? fail()}, {rawBody, signature});
 		} else {
 			await receivePaymobCallback(services, {rawBody, query: {...paymob.sign(letter.event).query}});
 		}
@@ -78,7 +78,7 @@ export const receive = async (play: Play, letter: Letter): Promise<void> => {
 };
 
 const fail = (): never => {
-	throw new Error('Gateway A is off.');
+	throw new Error('Stripe is off.');
 };
 
 const inTurn = async (play: Play, letters: readonly Letter[]): Promise<void> => {
@@ -87,7 +87,7 @@ const inTurn = async (play: Play, letters: readonly Letter[]): Promise<void> => 
 	}
 };
 
-/** Gateway B may never repeat a callback; it can be asked for the latest transaction of an order, and for its cards. */
+/** Paymob may never repeat a callback; it can be asked for the latest transaction of an order, and for its cards. */
 const canBeAskedFor = ({world: {paymob}, mail}: Play, {gateway, event}: Letter): boolean => {
 	if (gateway === 'A' || 'token' in event.object) {
 		return gateway === 'B';

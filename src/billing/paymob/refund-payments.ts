@@ -3,7 +3,7 @@ import {inTransaction} from '../../db/db.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore} from '../gateway-event-store.ts';
 import {createSubscriptionStore} from '../subscription-store.ts';
-import {givenBack} from './apply-transaction.ts';
+import {refundText} from './apply-transaction.ts';
 import {createPaymentReversalStore, type PaymentReversal, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';
 import {isReversed, readTransaction} from './paymob-payloads.ts';
@@ -13,8 +13,8 @@ const BATCH = 50;
 const MINUTE_MS = 60_000;
 const LONGEST_WAIT_MINUTES = 360;
 
-/** What an earlier try may have done without our hearing of it; null: nothing, or nobody can tell. */
-const alreadyDone = async ({client}: Paymob, transactionId: string): Promise<ReversalStatus | null> => {
+/** The result of an earlier try whose answer was lost; null if there is none, or it is unknown. */
+const findEarlier = async ({client}: Paymob, transactionId: string): Promise<ReversalStatus | null> => {
 	const now = readTransaction(await client.transaction(transactionId).catch(() => null));
 	if (now === null || !isReversed(now)) {
 		return null;
@@ -24,8 +24,8 @@ const alreadyDone = async ({client}: Paymob, transactionId: string): Promise<Rev
 };
 
 /**
- * Void on the day of the payment, else refund (contract/billing 9). The gateway gives back no more than was paid,
- * so that a repetition doubles nothing. @returns null where it refuses both. @throws 502.
+ * Voids on the day of the payment, else refunds (contract/billing 9). Paymob refunds no more than was paid, so a
+ * repetition is safe. @returns null if it refuses both. @throws 502.
  */
 const undo = async ({client}: Paymob, {transactionId, amount}: PaymentReversal): Promise<ReversalStatus | null> => {
 	if (await client.void(transactionId)) {
@@ -35,19 +35,19 @@ const undo = async ({client}: Paymob, {transactionId, amount}: PaymentReversal):
 	return (await client.refund(transactionId, amount)) ? 'REFUNDED' : null;
 };
 
-const noteDone = ({db, clock}: Paymob, reversal: PaymentReversal, status: ReversalStatus): Promise<void> =>
+const recordRefund = ({db, clock}: Paymob, reversal: PaymentReversal, status: ReversalStatus): Promise<void> =>
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
 		const {transactionId, organizationId, attemptId, eventKey, amount, reason} = reversal;
 		const reversals = createPaymentReversalStore(trx);
-		const note = `${reason ?? ''} ${givenBack(status)}`.trim();
-		// In the order in which a callback locks: its event, the organization, what belongs to it.
+		const note = `${reason ?? ''} ${refundText(status)}`.trim();
+		// The order of locks as in a callback: the event, the organization, its rows.
 		await createGatewayEventStore(trx).amend('GATEWAY_B', eventKey, note);
 		if (organizationId !== null) {
 			await createSubscriptionStore(trx).lockOf(organizationId);
 		}
 
-		// The gateway's own word of it may have come first.
+		// Paymob's callback may have come first.
 		if ((await reversals.lock(transactionId))?.status === 'PENDING') {
 			await reversals.settle(transactionId, status, now);
 		}
@@ -61,7 +61,7 @@ const noteDone = ({db, clock}: Paymob, reversal: PaymentReversal, status: Revers
 		}
 
 		await recordAudit(trx, now, gatewayB, {
-			action: 'GIVE_BACK',
+			action: 'REFUND',
 			entityType: 'BillingAttempt',
 			entityId: attemptId,
 			organizationId,
@@ -69,7 +69,7 @@ const noteDone = ({db, clock}: Paymob, reversal: PaymentReversal, status: Revers
 		});
 	});
 
-const giveBack = async (paymob: Paymob, {transactionId, tries: before}: PaymentReversal): Promise<void> => {
+const refund = async (paymob: Paymob, {transactionId, tries: before}: PaymentReversal): Promise<void> => {
 	const {db, clock, log} = paymob;
 	const now = clock.now();
 	const minutes = Math.min(2 ** before, LONGEST_WAIT_MINUTES);
@@ -79,18 +79,18 @@ const giveBack = async (paymob: Paymob, {transactionId, tries: before}: PaymentR
 		return;
 	}
 
-	const earlier = before === 0 ? null : await alreadyDone(paymob, transactionId);
+	const earlier = before === 0 ? null : await findEarlier(paymob, transactionId);
 	const status = earlier ?? (await undo(paymob, claimed));
 	if (status === null) {
-		log.error({transactionId, organizationId: claimed.organizationId}, 'gateway B refused a refund');
+		log.error({transactionId, organizationId: claimed.organizationId}, 'Paymob refused a refund');
 		return;
 	}
 
-	await noteDone(paymob, claimed, status);
+	await recordRefund(paymob, claimed, status);
 };
 
-/** Gives back every payment that is not to be kept and whose time has come. One that fails is tried again later. */
-export const giveBackPayments = async (paymob: Paymob, isStopping = () => false): Promise<void> => {
+/** Makes the refunds that are due. A failure is tried again later. */
+export const refundPayments = async (paymob: Paymob, isStopping = () => false): Promise<void> => {
 	const {db, clock, log} = paymob;
 	const due = await createPaymentReversalStore(db).listDue(clock.now(), BATCH);
 	for (const reversal of due) {
@@ -99,7 +99,7 @@ export const giveBackPayments = async (paymob: Paymob, isStopping = () => false)
 		}
 
 		try {
-			await giveBack(paymob, reversal);
+			await refund(paymob, reversal);
 		} catch (error) {
 			log.error({err: error, transactionId: reversal.transactionId}, 'a payment could not be refunded');
 		}

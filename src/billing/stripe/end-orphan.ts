@@ -9,7 +9,7 @@ import {createSubscriptionStore} from '../subscription-store.ts';
 import {isPaid, type RemoteSubscription} from './read-subscription.ts';
 import {ask, askOrRefusal, idOf} from './stripe-client.ts';
 
-/** Whether a subscription that was paid would be the organization's second one. */
+/** Whether a paid subscription would be the organization's second one. */
 export const isSecond = (
 	row: Subscription | null,
 	{id, status, latestInvoice}: RemoteSubscription,
@@ -19,7 +19,7 @@ export const isSecond = (
 		return false;
 	}
 
-	// What was the organization's once has been replaced since; what ops set gives way to what was asked for after it.
+	// A PAID attempt was replaced since; a plan that ops set gives way to a checkout opened after it.
 	if (attempt.status === 'PAID' || (row.gateway === 'MANUAL' && attempt.status === 'OPEN')) {
 		return false;
 	}
@@ -27,7 +27,7 @@ export const isSecond = (
 	return status === 'CANCELED' ? isPaid(latestInvoice) && attempt.status !== 'REVIEW' : status !== 'INACTIVE';
 };
 
-/** Whether we opened the checkout of an organization that is gone: its audit records are what is left of it. */
+/** Whether Oplink opened the checkout of a deleted organization, as its audit records show. */
 export const wasOurs = async (db: Db, organizationId: string, attemptId: string | null): Promise<boolean> => {
 	const rows: unknown[] = await db('audit_log')
 		.where({organization_id: organizationId, entity_type: 'BillingAttempt', entity_id: attemptId})
@@ -36,15 +36,10 @@ export const wasOurs = async (db: Db, organizationId: string, attemptId: string 
 	return rows.length > 0;
 };
 
-/** A subscription that must not run: why, and whose attempt it came from where the organization still is. */
-export type Stray = {why: string; organizationId: string | null; attemptId: string | null};
+/** A subscription that must not run: why, and its attempt if the organization still exists. */
+export type Orphan = {why: string; organizationId: string | null; attemptId: string | null};
 
-/** Why a subscription must not run, or null where it may. */
-const strayOf = async (
-	{db}: Pick<Services, 'db'>,
-	organizationId: string,
-	remote: RemoteSubscription,
-): Promise<Stray | null> => {
+const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscription): Promise<Orphan | null> => {
 	const {attemptId, status} = remote;
 	if ((await createOrganizationStore(db).findById(organizationId)) === null) {
 		const runs = status === 'ACTIVE' || status === 'PAST_DUE';
@@ -60,14 +55,11 @@ const strayOf = async (
 		: null;
 };
 
-/** Most invoices of a subscription that nobody used. */
+/** Most invoices that are refunded for one subscription. */
 const MOST_INVOICES = 100;
 
-/**
- * Gives back whatever a subscription took: a renewal too, where we are told late. @returns what became of it, as a
- * clause. @throws 502.
- */
-const refund = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string> => {
+/** Refunds everything that a subscription took, renewals included. @returns the result as a clause. @throws 502. */
+const refundInvoices = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string> => {
 	const {data} = await ask(stripe.invoices.list({subscription: id, status: 'paid', limit: MOST_INVOICES}));
 	const paid = data.filter((invoice) => invoice.amount_paid > 0);
 	if (paid.length === 0) {
@@ -80,7 +72,7 @@ const refund = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string>
 		intents.push(...payments.data.flatMap(({payment}) => idOf(payment.payment_intent) ?? []));
 	}
 
-	const refusals: string[] = [];
+	const refusals: string[] = intents.length === 0 ? ['no payment was found'] : [];
 	for (const intent of intents) {
 		const call = stripe.refunds.create({payment_intent: intent}, {idempotencyKey: `refund:${intent}`});
 		const refusal = await askOrRefusal(call);
@@ -89,43 +81,38 @@ const refund = async (stripe: Stripe, {id}: RemoteSubscription): Promise<string>
 		}
 	}
 
-	if (intents.length === 0) {
-		refusals.push('no payment was found');
-	}
-
 	return refusals.length === 0
 		? 'its payment was refunded'
 		: `its payment could not be refunded (${refusals.join(', ')}); refund it by hand`;
 };
 
 /**
- * Ends a subscription that must not run, and gives its payment back, before anything is written: a failure leaves the
- * event for the gateway's next delivery (contract/billing 9). The money first, because a subscription that has
- * ended looks as if that had been done. @returns null where it may run. @throws 502.
+ * Ends a subscription that must not run and refunds it, before anything is written: after a failure the gateway delivers
+ * the event again (contract/billing 9). The refund comes first, because an ended subscription is not refunded again.
+ * @returns null if the subscription may run. @throws 502.
  */
-export const endStray = async (
-	services: Services,
-	stripe: Stripe,
+export const endOrphan = async (
+	{db, log, stripe}: Pick<Services, 'db' | 'log'> & {stripe: Stripe},
 	organizationId: string,
 	remote: RemoteSubscription,
-): Promise<Stray | null> => {
-	const stray = await strayOf(services, organizationId, remote);
-	if (stray === null) {
+): Promise<Orphan | null> => {
+	const orphan = await findOrphan(db, organizationId, remote);
+	if (orphan === null) {
 		return null;
 	}
 
-	const money = await refund(stripe, remote);
+	const refund = await refundInvoices(stripe, remote);
 	if (remote.status !== 'CANCELED') {
 		await askOrRefusal(stripe.subscriptions.cancel(remote.id, {invoice_now: false, prorate: false}));
 	}
 
-	const why = `${stray.why}: this one was canceled, and ${money}.`;
-	services.log.error({organizationId, gatewaySubscriptionId: remote.id}, why);
-	return {...stray, why};
+	const why = `${orphan.why}: this one was canceled, and ${refund}.`;
+	log.error({organizationId, gatewaySubscriptionId: remote.id}, why);
+	return {...orphan, why};
 };
 
-/** Writes down what `endStray` did, in the transaction that notes the event. */
-export const settleStray = async (trx: Db, {why, organizationId, attemptId}: Stray, now: Date): Promise<Verdict> => {
+/** Stores what `endOrphan` did, in the transaction that records the event. */
+export const settleOrphan = async (trx: Db, {why, organizationId, attemptId}: Orphan, now: Date): Promise<Verdict> => {
 	if (organizationId !== null && attemptId !== null) {
 		await createAttemptStore(trx).update(organizationId, attemptId, {status: 'REVIEW', lastError: why}, now);
 	}
