@@ -1,5 +1,7 @@
 import {randomUUID} from 'node:crypto';
-import {type Db, onlyRow} from '../db/db.ts';
+import type {Knex} from 'knex';
+import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
+import type {Db} from '../db/db.ts';
 import type {Currency} from '../plans/plans.ts';
 import type {GatewayName} from './subscription.ts';
 
@@ -35,47 +37,13 @@ export type BillingAttempt = {
 	createdAt: Date;
 };
 
-type AttemptRow = {
-	id: string;
-	organization_id: string;
-	gateway: GatewayName;
-	purpose: AttemptPurpose;
-	plan: string;
-	currency: Currency;
-	amount_minor: string;
-	price_id: string | null;
-	status: AttemptStatus;
-	gateway_ref: string | null;
-	gateway_ref2: string | null;
-	transaction_id: string | null;
-	period_start: Date | null;
-	period_end: Date | null;
-	retry: number;
-	charged_at: Date | null;
-	last_error: string | null;
-	created_at: Date;
-};
+type AttemptRow = Omit<BillingAttempt, 'amount'> & {amountMinor: string};
 
-const toAttempt = (row: AttemptRow): BillingAttempt => ({
-	id: row.id,
-	organizationId: row.organization_id,
-	gateway: row.gateway,
-	purpose: row.purpose,
-	plan: row.plan,
-	currency: row.currency,
-	amount: Number(row.amount_minor),
-	priceId: row.price_id,
-	status: row.status,
-	gatewayRef: row.gateway_ref,
-	gatewayRef2: row.gateway_ref2,
-	transactionId: row.transaction_id,
-	periodStart: row.period_start,
-	periodEnd: row.period_end,
-	retry: row.retry,
-	chargedAt: row.charged_at,
-	lastError: row.last_error,
-	createdAt: row.created_at,
-});
+const columns: Columns<AttemptRow> = columnsOf(
+	'id, organization_id, gateway, purpose, plan, currency, amount_minor, price_id, status, gateway_ref, gateway_ref2, transaction_id, period_start, period_end, retry, charged_at, last_error, created_at',
+);
+
+const toAttempt = ({amountMinor, ...row}: AttemptRow): BillingAttempt => ({...row, amount: Number(amountMinor)});
 
 export type NewAttempt = Pick<
 	BillingAttempt,
@@ -90,51 +58,36 @@ export type AttemptChanges = Partial<
 	>
 >;
 
-const columns: {[Field in keyof Required<AttemptChanges>]: string} = {
-	status: 'status',
-	gatewayRef: 'gateway_ref',
-	gatewayRef2: 'gateway_ref2',
-	transactionId: 'transaction_id',
-	lastError: 'last_error',
-	periodStart: 'period_start',
-	periodEnd: 'period_end',
-};
-
 /** When an attempt was created, charged or last asked about. GREATEST ignores nulls. */
 const LAST_ACTIVITY = 'GREATEST(created_at, charged_at, asked_at)';
 
 /** The statements on attempts, over a pool or a transaction. */
 export const createAttemptStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<BillingAttempt | null> => {
-		const query = db('billing_attempts').where(where).limit(1);
-		const [row] = (await (lock ? query.forUpdate() : query)) as AttemptRow[];
+		const query = db('billing_attempts').where(where).first(columns.list);
+		const row: AttemptRow | undefined = await (lock ? query.forUpdate() : query);
 		return row === undefined ? null : toAttempt(row);
 	};
+	const list = async (query: Knex.QueryBuilder): Promise<BillingAttempt[]> =>
+		((await query.select(columns.list)) as AttemptRow[]).map(toAttempt);
 
 	return {
 		/** A new OPEN attempt, or null if the same try of a renewal exists: the index decides. */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
-			const rows: AttemptRow[] = await db('billing_attempts')
+			const {amount, ...fields} = attempt;
+			const [row]: AttemptRow[] = await db('billing_attempts')
 				.insert({
+					...toColumns(fields),
 					id: randomUUID(),
-					organization_id: attempt.organizationId,
-					gateway: attempt.gateway,
-					purpose: attempt.purpose,
-					plan: attempt.plan,
-					currency: attempt.currency,
-					amount_minor: attempt.amount,
-					price_id: attempt.priceId,
+					amount_minor: amount,
 					status: 'OPEN',
-					period_start: attempt.periodStart ?? null,
-					period_end: attempt.periodEnd ?? null,
-					retry: attempt.retry ?? 0,
 					created_at: now,
 					updated_at: now,
 				})
 				.onConflict(db.raw("(organization_id, period_start, retry) WHERE purpose = 'RENEWAL'"))
 				.ignore()
-				.returning('*');
-			return rows.length === 0 ? null : toAttempt(onlyRow(rows));
+				.returning(columns.list);
+			return row === undefined ? null : toAttempt(row);
 		},
 
 		find: (organizationId: string, id: string) => first({organization_id: organizationId, id}),
@@ -152,22 +105,21 @@ export const createAttemptStore = (db: Db) => {
 			organizationId: string,
 			{invoiceId, plan}: {invoiceId: string; plan: string | null},
 		): Promise<BillingAttempt | null> => {
-			const [row] = (await db('billing_attempts')
+			const row: AttemptRow | undefined = await db('billing_attempts')
 				.where({organization_id: organizationId, gateway: 'GATEWAY_A', purpose: 'UPGRADE'})
 				.whereNot({status: 'PAID'})
 				.where((query) => query.where({gateway_ref: invoiceId}).orWhere({gateway_ref: null, plan}))
 				.orderByRaw('gateway_ref NULLS LAST, created_at DESC')
-				.limit(1)
-				.forUpdate()) as AttemptRow[];
+				.forUpdate()
+				.first(columns.list);
 			return row === undefined ? null : toAttempt(row);
 		},
 		findByTransaction: (gateway: GatewayName, transactionId: string) => first({gateway, transaction_id: transactionId}),
 
 		update: async (organizationId: string, id: string, changes: AttemptChanges, now: Date): Promise<void> => {
-			const values = Object.entries(changes).map(([field, value]) => [columns[field as keyof AttemptChanges], value]);
 			await db('billing_attempts')
 				.where({organization_id: organizationId, id})
-				.update({...Object.fromEntries(values), updated_at: now});
+				.update({...toColumns(changes), updated_at: now});
 		},
 
 		/** Closes every other open checkout of the organization. @returns those that were closed. */
@@ -181,7 +133,7 @@ export const createAttemptStore = (db: Db) => {
 					}
 				})
 				.update({status: 'SUPERSEDED', updated_at: now})
-				.returning('*');
+				.returning(columns.list);
 			return rows.map(toAttempt);
 		},
 
@@ -204,12 +156,12 @@ export const createAttemptStore = (db: Db) => {
 		},
 
 		/** The tries of one renewal, first to last. */
-		listRenewal: async (organizationId: string, periodStart: Date): Promise<BillingAttempt[]> => {
-			const rows: AttemptRow[] = await db('billing_attempts')
-				.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
-				.orderBy('retry');
-			return rows.map(toAttempt);
-		},
+		listRenewal: (organizationId: string, periodStart: Date) =>
+			list(
+				db('billing_attempts')
+					.where({organization_id: organizationId, purpose: 'RENEWAL', period_start: periodStart})
+					.orderBy('retry'),
+			),
 
 		/**
 		 * Stores that a saved card is being charged, and for which order. @returns false if it was claimed before: the card
@@ -217,23 +169,23 @@ export const createAttemptStore = (db: Db) => {
 		 */
 		claimCharge: async (
 			{organizationId, id}: BillingAttempt,
-			{gatewayRef, gatewayRef2}: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
+			refs: Pick<BillingAttempt, 'gatewayRef' | 'gatewayRef2'>,
 			now: Date,
 		): Promise<boolean> => {
 			const count = await db('billing_attempts')
 				.where({organization_id: organizationId, id, status: 'OPEN', charged_at: null})
-				.update({charged_at: now, gateway_ref: gatewayRef, gateway_ref2: gatewayRef2, updated_at: now});
+				.update({...toColumns(refs), charged_at: now, updated_at: now});
 			return count > 0;
 		},
 
 		/** The organization's charges without an outcome, oldest first. */
-		listUnanswered: async (organizationId: string): Promise<BillingAttempt[]> => {
-			const rows: AttemptRow[] = await db('billing_attempts')
-				.where({organization_id: organizationId, status: 'OPEN'})
-				.whereNotNull('charged_at')
-				.orderBy('created_at');
-			return rows.map(toAttempt);
-		},
+		listUnanswered: (organizationId: string) =>
+			list(
+				db('billing_attempts')
+					.where({organization_id: organizationId, status: 'OPEN'})
+					.whereNotNull('charged_at')
+					.orderBy('created_at'),
+			),
 
 		/** Stores when the gateway was asked for the outcome. */
 		recordInquiry: async ({organizationId, id}: BillingAttempt, now: Date): Promise<void> => {
@@ -246,21 +198,18 @@ export const createAttemptStore = (db: Db) => {
 		 * Attempts whose payment may not have been reported, with no activity since `before`, the longest first: open ones,
 		 * and superseded ones until their charge has an outcome, or Paymob was asked `lifeMinutes` after they were created.
 		 */
-		listUnreported: async (
-			{before, lifeMinutes}: {before: Date; lifeMinutes: number},
-			limit: number,
-		): Promise<BillingAttempt[]> => {
-			const rows: AttemptRow[] = await db('billing_attempts')
-				.where({gateway: 'GATEWAY_B'})
-				.whereRaw(`${LAST_ACTIVITY} <= ?`, [before])
-				.whereRaw(
-					`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
-						OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
-					[lifeMinutes],
-				)
-				.orderByRaw(LAST_ACTIVITY)
-				.limit(limit);
-			return rows.map(toAttempt);
-		},
+		listUnreported: ({before, lifeMinutes}: {before: Date; lifeMinutes: number}, limit: number) =>
+			list(
+				db('billing_attempts')
+					.where({gateway: 'GATEWAY_B'})
+					.whereRaw(`${LAST_ACTIVITY} <= ?`, [before])
+					.whereRaw(
+						`(status = 'OPEN' OR (status = 'SUPERSEDED' AND gateway_ref IS NOT NULL AND (charged_at IS NOT NULL
+							OR asked_at IS NULL OR asked_at < created_at + make_interval(mins => ?))))`,
+						[lifeMinutes],
+					)
+					.orderByRaw(LAST_ACTIVITY)
+					.limit(limit),
+			),
 	};
 };

@@ -1,21 +1,21 @@
 import {createHash, randomUUID} from 'node:crypto';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 
 /** A saved card of Paymob. `token` is encrypted, and no API returns it. */
 export type PaymentMethod = {id: string; brand: string | null; last4: string | null; token: string; createdAt: Date};
 
-type Row = {id: string; brand: string | null; last4: string | null; token: string; created_at: Date};
+const columns: Columns<PaymentMethod> = columnsOf('id, brand, last4, token, created_at');
 
-const ofOrganization = async (db: Db, organizationId: string): Promise<PaymentMethod[]> => {
-	const rows: Row[] = await db('payment_methods')
+const ofOrganization = (db: Db, organizationId: string): Promise<PaymentMethod[]> =>
+	db('payment_methods')
 		.where({organization_id: organizationId})
-		.orderByRaw('created_at DESC, id DESC');
-	return rows.map(({created_at: createdAt, id, brand, last4, token}) => ({id, brand, last4, token, createdAt}));
-};
+		.orderByRaw('created_at DESC, id DESC')
+		.select(columns.list);
 
 /** As the API shows them (contract/billing 3): a bare array, the newest first. */
 export const listPaymentMethods = async (db: Db, organizationId: string) =>
-	(await ofOrganization(db, organizationId)).map(({id, brand, last4, createdAt}) => ({id, brand, last4, createdAt}));
+	(await ofOrganization(db, organizationId)).map(({token, ...shown}) => shown);
 
 /** The statements on saved cards, over a pool or a transaction. */
 export const createPaymentMethodStore = (db: Db) => ({

@@ -1,59 +1,14 @@
 import {randomUUID} from 'node:crypto';
+import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import {type Db, onlyRow} from '../db/db.ts';
 import type {Subscription} from './subscription.ts';
 
-type Row = {
-	id: string;
-	organization_id: string;
-	plan: string;
-	status: Subscription['status'];
-	gateway: Subscription['gateway'];
-	gateway_subscription_id: string | null;
-	gateway_customer_id: string | null;
-	current_period_start: Date | null;
-	current_period_end: Date | null;
-	cancel_at_period_end: boolean;
-	scheduled_plan: string | null;
-	past_due_at: Date | null;
-	anchor_at: Date | null;
-	created_at: Date;
-	updated_at: Date;
-};
-
-const toSubscription = (row: Row): Subscription => ({
-	id: row.id,
-	organizationId: row.organization_id,
-	plan: row.plan,
-	status: row.status,
-	gateway: row.gateway,
-	gatewaySubscriptionId: row.gateway_subscription_id,
-	gatewayCustomerId: row.gateway_customer_id,
-	currentPeriodStart: row.current_period_start,
-	currentPeriodEnd: row.current_period_end,
-	cancelAtPeriodEnd: row.cancel_at_period_end,
-	scheduledPlan: row.scheduled_plan,
-	pastDueAt: row.past_due_at,
-	anchorAt: row.anchor_at,
-	createdAt: row.created_at,
-	updatedAt: row.updated_at,
-});
+const columns: Columns<Subscription> = columnsOf(
+	'id, organization_id, plan, status, gateway, gateway_subscription_id, gateway_customer_id, current_period_start, current_period_end, cancel_at_period_end, scheduled_plan, past_due_at, anchor_at, created_at, updated_at',
+);
 
 /** The mutable part of a subscription. */
 export type SubscriptionState = Omit<Subscription, 'id' | 'organizationId' | 'createdAt' | 'updatedAt'>;
-
-const columns: {[Field in keyof SubscriptionState]: string} = {
-	plan: 'plan',
-	status: 'status',
-	gateway: 'gateway',
-	gatewaySubscriptionId: 'gateway_subscription_id',
-	gatewayCustomerId: 'gateway_customer_id',
-	currentPeriodStart: 'current_period_start',
-	currentPeriodEnd: 'current_period_end',
-	cancelAtPeriodEnd: 'cancel_at_period_end',
-	scheduledPlan: 'scheduled_plan',
-	pastDueAt: 'past_due_at',
-	anchorAt: 'anchor_at',
-};
 
 /** The mutable part of a row. */
 export const stateOf = (subscription: Subscription): SubscriptionState => {
@@ -81,18 +36,14 @@ export const emptyState = {
 	anchorAt: null,
 };
 
-const toColumns = (state: Partial<SubscriptionState>): Record<string, unknown> =>
-	Object.fromEntries(Object.entries(state).map(([field, value]) => [columns[field as keyof SubscriptionState], value]));
-
 const isActive = `EXISTS (SELECT 1 FROM organizations AS organization
 	WHERE organization.id = subscriptions.organization_id AND organization.status = 'ACTIVE')`;
 
 /** The statements on subscriptions, over a pool or a transaction. Only `apply-subscription.ts` writes by them. */
 export const createSubscriptionStore = (db: Db) => {
 	const first = async (where: Record<string, unknown>, {lock = false} = {}): Promise<Subscription | null> => {
-		const query = db('subscriptions').where(where).limit(1);
-		const [row] = (await (lock ? query.forUpdate() : query)) as Row[];
-		return row === undefined ? null : toSubscription(row);
+		const query = db('subscriptions').where(where).first(columns.list);
+		return (await (lock ? query.forUpdate() : query)) ?? null;
 	};
 
 	const live = () => db('subscriptions').whereIn('status', ['ACTIVE', 'PAST_DUE']);
@@ -120,12 +71,12 @@ export const createSubscriptionStore = (db: Db) => {
 			now: Date,
 		): Promise<Subscription> => {
 			const values = {...toColumns(state), updated_at: now};
-			const rows: Row[] = await db('subscriptions')
+			const rows: Subscription[] = await db('subscriptions')
 				.insert({id: randomUUID(), organization_id: organizationId, created_at: now, ...values})
 				.onConflict('organization_id')
 				.merge(values)
-				.returning('*');
-			return toSubscription(onlyRow(rows));
+				.returning(columns.list);
+			return onlyRow(rows);
 		},
 
 		/** Organizations whose paid period has ended at `now` and goes on, the longest ended first. */

@@ -1,3 +1,4 @@
+import {type Columns, columnsOf, toColumns} from '../../db/columns.ts';
 import type {Db} from '../../db/db.ts';
 
 export type ReversalStatus = 'PENDING' | 'VOIDED' | 'REFUNDED';
@@ -17,47 +18,31 @@ export type PaymentReversal = {
 	tries: number;
 };
 
-type Row = {
-	transaction_id: string;
-	organization_id: string | null;
-	attempt_id: string | null;
-	amount_minor: string;
-	reason: string | null;
-	event_key: string;
-	status: ReversalStatus;
-	tries: number;
-};
+type Row = Omit<PaymentReversal, 'amount'> & {amountMinor: string};
 
-const toReversal = (row: Row): PaymentReversal => ({
-	transactionId: row.transaction_id,
-	organizationId: row.organization_id,
-	attemptId: row.attempt_id,
-	amount: Number(row.amount_minor),
-	reason: row.reason,
-	eventKey: row.event_key,
-	status: row.status,
-	tries: row.tries,
-});
+const columns: Columns<Row> = columnsOf(
+	'transaction_id, organization_id, attempt_id, amount_minor, reason, event_key, status, tries',
+);
+
+const toReversal = ({amountMinor, ...row}: Row): PaymentReversal => ({...row, amount: Number(amountMinor)});
 
 /** The statements on refunds, over a pool or a transaction. */
 export const createPaymentReversalStore = (db: Db) => ({
 	/** Locked until the transaction ends. */
 	lock: async (transactionId: string): Promise<PaymentReversal | null> => {
-		const [row] = (await db('payment_reversals').where({transaction_id: transactionId}).forUpdate()) as Row[];
+		const row: Row | undefined = await db('payment_reversals')
+			.where({transaction_id: transactionId})
+			.forUpdate()
+			.first(columns.list);
 		return row === undefined ? null : toReversal(row);
 	},
 
 	/** Adds one, unless the transaction has one. */
-	insert: async (reversal: Omit<PaymentReversal, 'tries'>, now: Date): Promise<void> => {
+	insert: async ({amount, ...reversal}: Omit<PaymentReversal, 'tries'>, now: Date): Promise<void> => {
 		await db('payment_reversals')
 			.insert({
-				transaction_id: reversal.transactionId,
-				organization_id: reversal.organizationId,
-				attempt_id: reversal.attemptId,
-				amount_minor: reversal.amount,
-				reason: reversal.reason,
-				event_key: reversal.eventKey,
-				status: reversal.status,
+				...toColumns(reversal),
+				amount_minor: amount,
 				next_try_at: now,
 				created_at: now,
 				updated_at: now,
@@ -77,17 +62,18 @@ export const createPaymentReversalStore = (db: Db) => ({
 			.where({status: 'PENDING'})
 			.where('next_try_at', '<=', now)
 			.orderBy('next_try_at')
-			.limit(limit);
+			.limit(limit)
+			.select(columns.list);
 		return rows.map(toReversal);
 	},
 
 	/** Claims one for a try, until `nextTryAt`. @returns null if another process has it. */
 	claim: async (transactionId: string, now: Date, nextTryAt: Date): Promise<PaymentReversal | null> => {
-		const [row] = (await db('payment_reversals')
+		const [row]: Row[] = await db('payment_reversals')
 			.where({transaction_id: transactionId, status: 'PENDING'})
 			.where('next_try_at', '<=', now)
 			.update({tries: db.raw('tries + 1'), next_try_at: nextTryAt, updated_at: now})
-			.returning('*')) as Row[];
+			.returning(columns.list);
 		return row === undefined ? null : toReversal(row);
 	},
 });
