@@ -2,30 +2,15 @@ import test, {type ExecutionContext} from 'ava';
 import {organization} from './helpers/builders.ts';
 import {admin, send} from './helpers/callers.ts';
 import {createTestDatabase} from './helpers/database.ts';
-import {dataDirectory, oplink, ready} from './helpers/process.ts';
-import type {TestService} from './helpers/service.ts';
+import {dataDirectory, oplink} from './helpers/process.ts';
+import {startWorkers} from './helpers/workers.ts';
 
-const adminToken = 'a-token-of-32-characters-or-more';
-
-/** Two processes over a database of their own. `workers` are the process ids of those that ever answered. */
 const startTwo = async (t: ExecutionContext) => {
-	const database = await createTestDatabase();
-	t.teardown(() => database.drop());
-	const program = oplink(t, ['serve'], {
-		PORT: '0',
-		WORKERS: '2',
-		ADMIN_TOKEN: adminToken,
-		DATA_DIR: await dataDirectory(t),
-		DATABASE_URL: database.url,
-		TRUSTED_PROXIES: '127.0.0.0/8',
-		LOG_FORMAT: 'json',
-	});
-	t.teardown(() => program.child.kill('SIGTERM'));
-	const [, url = ''] = await program.printed(ready);
-	const workers = () => [...program.stderr().matchAll(/"pid":(\d+),"msg":"ready"/g)].map(([, pid]) => Number(pid));
-	/** A series as whichever worker takes the connection tells it, once both are in time on a busy machine. */
+	const workers = await startWorkers();
+	t.teardown(workers.stop);
+	/** A series as whichever worker takes the connection reports it, once both have answered in time on a busy machine. */
 	const scraped = async (series: string): Promise<number> => {
-		const {text} = await send(url, 'GET', '/metrics', {Connection: 'close'});
+		const {text} = await send(workers.url, 'GET', '/metrics', {Connection: 'close'});
 		if (!/^oplink_workers_answered 2$/m.test(text)) {
 			return scraped(series);
 		}
@@ -37,8 +22,7 @@ const startTwo = async (t: ExecutionContext) => {
 				?.slice(series.length + 1),
 		);
 	};
-	// What builders and callers need of a service.
-	return {...program, url, workers, scraped, service: {url, adminToken} as unknown as TestService};
+	return {...workers, scraped};
 };
 
 const isAlive = (pid: number): boolean => {

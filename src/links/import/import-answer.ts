@@ -22,12 +22,12 @@ const errorJson = ({status, message, details, extras}: HttpError) => ({
 	...extras,
 });
 
-/** A rehearsal knows no id of a link that is not there yet, and its URL only where the row gives the short code. */
+/** A dry run has no id for a link that does not exist yet, and its URL only if the row gives the short code. */
 export const importAnswer = (
 	addresses: Addresses,
 	{orgKey}: LinkOwner,
 	references: LinkReferences,
-	{isRehearsal}: ImportTarget,
+	{isDryRun}: ImportTarget,
 	result: RowResult,
 ): ImportAnswer => {
 	if (result.status === 'failed') {
@@ -39,9 +39,7 @@ export const importAnswer = (
 	return {
 		line,
 		status,
-		...(isRehearsal && link.isNew ? {} : {id: link.id}),
-		...(isRehearsal && !link.hasOwnCode
-			? {}
-			: {url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code})}),
+		...(isDryRun && link.isNew ? {} : {id: link.id}),
+		...(isDryRun && !link.hasOwnCode ? {} : {url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code})}),
 	};
 };

@@ -51,7 +51,7 @@ const readNeighbours = async (
 		shortCodes: inputs.flatMap(({shortCode}) => shortCode ?? []),
 		externalIds: inputs.flatMap(({externalId}) => externalId ?? []),
 	});
-	const lock = target.isRehearsal ? 'none' : 'share';
+	const lock = target.isDryRun ? 'none' : 'share';
 	const references = await readReferences(services, target.db, owner, {links: found, inputs, lock});
 	return {references, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
 };
@@ -173,7 +173,7 @@ export const importChunk = async (
 
 	await writes.flush();
 	await target.addToCount(created);
-	if (!target.isRehearsal) {
+	if (!target.isDryRun) {
 		await recordAudit(target.db, now, by, ...audit);
 	}
 

@@ -8,9 +8,9 @@ import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from '../link
 /** A link as an import finds or makes it. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
 
-/** What a chunk of an import is applied to: the links themselves, or a rehearsal's copy of those that it touches. */
+/** What a chunk of an import is applied to: the links themselves, or a dry run's copy of those that it touches. */
 export type ImportTarget = {
-	isRehearsal: boolean;
+	isDryRun: boolean;
 	/** For what the rows point at. */
 	db: Db;
 	/** How many links there are. In earnest nobody else creates, removes or renames one until the transaction ends. */
@@ -33,7 +33,7 @@ const held = (rows: LinkRow[]): HeldLink[] => rows.map((row) => ({...row, isNew:
 export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 	const store = createLinkStore(trx, organizationId);
 	return {
-		isRehearsal: false,
+		isDryRun: false,
 		db: trx,
 		countLinks: () => lockLinkCount(trx, organizationId),
 		find: async (names) => held(await store.findNamed(names)),
@@ -58,9 +58,9 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 	};
 };
 
-type RehearsedRow = LinkRow & {is_new: boolean; has_own_code: boolean};
+type DryRunRow = LinkRow & {is_new: boolean; has_own_code: boolean};
 
-const fromRehearsed = ({is_new, has_own_code, ...row}: RehearsedRow): HeldLink => ({
+const fromDryRun = ({is_new, has_own_code, ...row}: DryRunRow): HeldLink => ({
 	...row,
 	isNew: is_new,
 	hasOwnCode: has_own_code,
@@ -71,9 +71,9 @@ const fromRehearsed = ({is_new, has_own_code, ...row}: RehearsedRow): HeldLink =
  * however long the input is. No link and no count is locked or written.
  * @param trx a transaction that is rolled back when the input has ended.
  */
-export const rehearsalTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
+export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
 	await trx.raw(
-		`CREATE TEMPORARY TABLE rehearsed_links
+		`CREATE TEMPORARY TABLE dry_run_links
 			(LIKE links INCLUDING INDEXES, is_new boolean NOT NULL, has_own_code boolean NOT NULL)
 		ON COMMIT DROP`,
 	);
@@ -81,28 +81,27 @@ export const rehearsalTarget = async (db: Db, trx: Db, organizationId: string): 
 
 	const write = async (links: HeldLink[]): Promise<void> => {
 		const rows = links.map(({isNew, hasOwnCode, ...row}) => ({...row, is_new: isNew, has_own_code: hasOwnCode}));
-		await trx.raw('DELETE FROM rehearsed_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
-		await trx.raw(
-			'INSERT INTO rehearsed_links SELECT * FROM jsonb_populate_recordset(null::rehearsed_links, ?::jsonb)',
-			[JSON.stringify(rows)],
-		);
+		await trx.raw('DELETE FROM dry_run_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
+		await trx.raw('INSERT INTO dry_run_links SELECT * FROM jsonb_populate_recordset(null::dry_run_links, ?::jsonb)', [
+			JSON.stringify(rows),
+		]);
 	};
 
 	return {
-		isRehearsal: true,
+		isDryRun: true,
 		db,
 		countLinks: async () => (await countLinks(db, organizationId)) + allCreated,
 		find: async ({shortCodes, externalIds}) => {
-			const {rows} = await trx.raw<{rows: RehearsedRow[]}>(
-				`SELECT * FROM rehearsed_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
+			const {rows} = await trx.raw<{rows: DryRunRow[]}>(
+				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
 				UNION ALL
 				SELECT links.*, false, true FROM links
 				WHERE organization_id = :organizationId
 					AND (short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds))
-					AND NOT EXISTS (SELECT FROM rehearsed_links WHERE rehearsed_links.id = links.id)`,
+					AND NOT EXISTS (SELECT FROM dry_run_links WHERE dry_run_links.id = links.id)`,
 				{organizationId, shortCodes, externalIds},
 			);
-			return rows.map(fromRehearsed);
+			return rows.map(fromDryRun);
 		},
 		lock: async (links) => links,
 		// Never shown, so all it has to be is free.
