@@ -1,4 +1,4 @@
-import {daysBefore, retention} from '../config/retention.ts';
+import {daysBefore, retention} from '../config/policies.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 

@@ -1,6 +1,9 @@
 import {OplinkApiError} from '../client/errors.ts';
 import type {Connection} from './server/connection.ts';
 
+/** The built-in plans; a server's PLANS_FILE may define others. */
+export const planNames = ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
+
 /** A plan of the price list; null means unlimited. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};
 type Named = {plan: string | null};

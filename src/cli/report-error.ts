@@ -2,7 +2,7 @@ import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../errors.ts';
 import {AdvisedError, InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {planNames} from './plan-names.ts';
+import {planNames} from './fitting-plan.ts';
 
 /** The message for stderr and the exit code of a failure. */
 export type Report = {lines: string[]; exitCode: number};

@@ -1,4 +1,4 @@
-import {storageLimits} from '../config/storage-limits.ts';
+import {storageLimits} from '../config/policies.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {
 	addSlice,

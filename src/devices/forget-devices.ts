@@ -1,5 +1,4 @@
-import {daysBefore, retention} from '../config/retention.ts';
-import {storageLimits} from '../config/storage-limits.ts';
+import {daysBefore, retention, storageLimits} from '../config/policies.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 

@@ -1,4 +1,4 @@
-import {storageLimits} from '../config/storage-limits.ts';
+import {storageLimits} from '../config/policies.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {allowances, limitSubjectOf} from '../limits/limits.ts';
 import type {Services} from '../services.ts';

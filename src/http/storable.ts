@@ -1,5 +1,13 @@
 import type {FieldFault} from '../errors.ts';
-import {MAX_DEPTH} from './too-deep.ts';
+
+/** Deeper than any valid body; without a bound a small body could be deep enough to exhaust the stack. */
+const MAX_DEPTH = 64;
+
+/** Whether a JSON value is too deep, so that walking or writing it could exhaust the stack. */
+export const isTooDeep = (value: unknown, levels = MAX_DEPTH): boolean =>
+	typeof value === 'object' &&
+	value !== null &&
+	(levels === 0 || Object.values(value).some((item) => isTooDeep(item, levels - 1)));
 
 const stringFault = (text: string, name: string): string | null => {
 	if (text.includes('\0')) {

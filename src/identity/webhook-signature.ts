@@ -3,7 +3,7 @@ import type {IncomingHttpHeaders} from 'node:http';
 import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config/webhook-secret.ts';
 import {invalidWebhookSignature} from '../errors.ts';
-import {isTooDeep} from '../http/too-deep.ts';
+import {isTooDeep} from '../http/storable.ts';
 import type {Delivery} from './delivery.ts';
 
 const require = createRequire(import.meta.url);

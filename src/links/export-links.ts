@@ -1,8 +1,8 @@
 import {Readable} from 'node:stream';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
-import {ndjsonHeaders} from './import/ndjson-headers.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
+import {ndjsonHeaders} from './link-answer.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore} from './link-store.ts';
 

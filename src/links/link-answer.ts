@@ -73,3 +73,10 @@ export const idempotencyHeader = {
 
 export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'QR code of the short URL.'};
 export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'QR code of the short URL.'};
+
+/** Headers of a streamed NDJSON answer, which proxies must not hold back either. */
+export const ndjsonHeaders = {
+	'Content-Type': 'application/x-ndjson',
+	'Cache-Control': 'no-store',
+	'X-Accel-Buffering': 'no',
+};

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {answerOf, flag} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
@@ -6,9 +7,17 @@ import {organizationName} from '../organizations/organization-fields.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {planField} from '../plans/plan-field.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
-import {onboardingAnswer} from './onboarding-answer.ts';
 import {readOnboardingState} from './onboarding-state.ts';
 import {selectPlan} from './select-plan.ts';
+
+/** How far somebody who signed in has come (contract/portal 3). */
+const onboardingAnswer = answerOf('OnboardingState', {
+	organization: organizationAnswer.allow(null),
+	planSelected: flag,
+	appConfigured: flag,
+	hasLinks: flag,
+	nextStep: Joi.valid('create-organization', 'select-plan', 'configure-app', 'create-link', 'done'),
+});
 
 const newOrganization = Joi.object<{name: string}>({name: organizationName.required()});
 const planChoice = Joi.object<{plan: string}>({plan: planField.required()});

@@ -1,5 +1,5 @@
 import {readState} from '../clicks/rollup-store.ts';
-import {daysBefore, retention} from '../config/retention.ts';
+import {daysBefore, retention} from '../config/policies.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 

@@ -1,4 +1,4 @@
-import {daysBefore, retention} from '../config/retention.ts';
+import {daysBefore, retention} from '../config/policies.ts';
 
 /** How far the clock of a phone may be ahead. */
 const AHEAD_DAYS = 1;

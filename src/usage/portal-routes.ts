@@ -1,7 +1,12 @@
+import {answerOf, count, partOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {readUsage} from './read-usage.ts';
-import {usageAnswer} from './usage-answer.ts';
+
+const quota = partOf({used: count, limit: count.allow(null)});
+
+/** Use of each quota; a `limit` of null is unlimited. */
+const usageAnswer = answerOf('Usage', {links: quota, clicks: quota, members: quota, domains: quota});
 
 export const portalUsageRoutes = [
 	route({

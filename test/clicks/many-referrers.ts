@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {rollUp} from '../../src/clicks/roll-up.ts';
-import {storageLimits} from '../../src/config/storage-limits.ts';
+import {storageLimits} from '../../src/config/policies.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {forgetAudit} from '../../src/audit/forget-audit.ts';
-import {retention} from '../../src/config/retention.ts';
+import {retention} from '../../src/config/policies.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';

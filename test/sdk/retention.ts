@@ -1,6 +1,6 @@
 import test from 'ava';
 import {rollUp} from '../../src/clicks/roll-up.ts';
-import {retention} from '../../src/config/retention.ts';
+import {retention} from '../../src/config/policies.ts';
 import {forgetDevices} from '../../src/devices/forget-devices.ts';
 import {forgetEvents} from '../../src/sdk/forget-events.ts';
 import {organization} from '../helpers/builders.ts';

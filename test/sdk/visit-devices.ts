@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {storageLimits} from '../../src/config/storage-limits.ts';
+import {storageLimits} from '../../src/config/policies.ts';
 import {forgetDevices} from '../../src/devices/forget-devices.ts';
 import {allowances} from '../../src/limits/limits.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';

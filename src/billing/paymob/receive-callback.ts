@@ -1,7 +1,7 @@
 import type {Background} from '../../background.ts';
 import type {Db} from '../../db/db.ts';
 import {invalidWebhookSignature} from '../../errors.ts';
-import {isTooDeep} from '../../http/too-deep.ts';
+import {isTooDeep} from '../../http/storable.ts';
 import type {Metrics} from '../../metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';

@@ -1,5 +1,5 @@
 import {type CommandGroup, command} from '../command.ts';
-import {planNames} from '../plan-names.ts';
+import {planNames} from '../fitting-plan.ts';
 import {organizationPath} from '../server/link-surface.ts';
 
 export const planCommands: CommandGroup = {

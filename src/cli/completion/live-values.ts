@@ -1,6 +1,6 @@
 import type {Context} from '../command.ts';
+import {planNames} from '../fitting-plan.ts';
 import {topics} from '../help/topics.ts';
-import {planNames} from '../plan-names.ts';
 import {chosenOrganization, linkSurface, organizationPath} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import {readProfiles} from '../server/profiles.ts';

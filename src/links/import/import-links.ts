@@ -5,13 +5,13 @@ import {inTransaction} from '../../db/db.ts';
 import {unsupportedEncoding, unsupportedMediaType} from '../../errors.ts';
 import {type Reply, type RequestFacts, reply} from '../../http/route.ts';
 import type {Services} from '../../services.ts';
+import {ndjsonHeaders} from '../link-answer.ts';
 import type {ImportQuery} from '../link-schemas.ts';
 import type {ImportAnswer} from './import-answer.ts';
 import {importChunk} from './import-chunk.ts';
 import {type ImportRow, MAX_ROW_BYTES, readRow} from './import-row.ts';
-import {realTarget, rehearsalTarget} from './import-target.ts';
+import {dryRunTarget, realTarget} from './import-target.ts';
 import {lineBatches} from './line-batches.ts';
-import {ndjsonHeaders} from './ndjson-headers.ts';
 
 const BATCH = {lines: 200, bytes: 1024 * 1024};
 
@@ -57,11 +57,11 @@ async function* answerLines(services: Services, {request}: Import, apply: ApplyR
 	}
 }
 
-async function* rehearse(services: Services, given: Import) {
+async function* dryRun(services: Services, given: Import) {
 	const {organization, by, query} = given;
 	const trx = await services.db.transaction();
 	try {
-		const target = await rehearsalTarget(services.db, trx, organization.id);
+		const target = await dryRunTarget(services.db, trx, organization.id);
 		const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 		yield* answerLines(services, given, (rows) => importChunk(services, target, {...chunk, rows}));
 	} finally {
@@ -87,7 +87,7 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
 export const importLinks = (services: Services, given: Import): Reply => {
 	requireNdjson(given.request.headers);
 	const answers = given.query.dryRun
-		? rehearse(services, given)
+		? dryRun(services, given)
 		: answerLines(services, given, inEarnest(services, given));
 	return reply({headers: ndjsonHeaders, body: Readable.from(logged(given.request, answers))});
 };

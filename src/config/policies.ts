@@ -1,0 +1,45 @@
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
+import Joi from 'joi';
+import {packageRoot} from '../package-root.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** A file of `config/` with a positive integer per name, read at the first use. @throws with every fault of the file. */
+const policy = <Name extends string>(file: string, ...names: Name[]): (() => Record<Name, number>) => {
+	const amount = Joi.number().integer().min(1).required();
+	const schema = Joi.object(Object.fromEntries(names.map((name) => [name, amount]))).required();
+	let read: Record<Name, number> | null = null;
+	return () => {
+		const text = () => readFileSync(path.join(packageRoot, 'config', file), 'utf8');
+		read ??= Joi.attempt(JSON.parse(text()), schema) as Record<Name, number>;
+		return read;
+	};
+};
+
+/** For how many days records are kept. */
+export const retention = policy(
+	'retention.json',
+	'matchAttemptDays',
+	/** Attempts of no organization: anybody can send these, and only the operator reads them. */
+	'unownedAttemptDays',
+	'auditDays',
+	/** After an event happened; reports go on counting it. */
+	'eventDays',
+	/** After a device was last seen. */
+	'deviceDays',
+);
+
+/** How much is stored of what anybody can send without end. */
+export const storageLimits = policy(
+	'storage.json',
+	/** Referrers of an organization's day (UTC) that are counted separately; further ones are counted together. */
+	'referrersPerDay',
+	/** Devices that `/data` registers for one organization in a day (UTC). */
+	'visitDevicesPerOrganizationAndDay',
+	/** Days after which a device is deleted that only `/data` has seen. */
+	'visitDeviceDays',
+);
+
+/** The time that many days before `now`. */
+export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
