@@ -1,93 +1,78 @@
-import type {MatchSignals} from '../../src/match/match-signals.ts';
-import type {Click} from './events.ts';
+import type {Click} from './story.ts';
 
-/** A row of the server's table of open clicks, as far as it decides a match. */
-export type StoredClick = {
-	click: Click;
-	signals: MatchSignals;
-	clickedAt: Date;
-	expiresAt: Date;
-	isOpen: boolean;
+/** A row of a server's table of clicks, as far as it decides a match. */
+export type Stored<T> = {click: Click; extra: T; isOpen: boolean};
+
+export type Wanted = {
+	/** Around the app's address, its network, or everywhere. */
+	near: 'ip' | 'net' | 'all';
+	value: string;
+	organizationId: string | null;
+	since: Date;
+	limit: number;
+	/** Used ones too. */
+	orUsed?: boolean;
 };
-
-export type Wanted = {key: 'ip' | 'net'; value: string; organizationId: string | null; since?: Date; limit: number};
 
 const WINDOW_MS = 168 * 3600_000;
 const SAME_VISIT_MS = 10 * 60_000;
 
-const merged = (told: MatchSignals, before: MatchSignals): MatchSignals => ({
-	platform: told.platform ?? before.platform,
-	osVersion: told.osVersion ?? before.osVersion,
-	model: told.model ?? before.model,
-	language: told.language ?? before.language,
-	timezone: told.timezone ?? before.timezone,
-});
+/**
+ * What a server's SQL does, in memory: clicks by id, address and network, the newest first, each claimed once; a second
+ * tap of one browser on one link within ten minutes takes the place of the first (contract/match 6).
+ * @param extraOf what a product reads of a click, with what it had read at the tap whose place this one takes.
+ */
+export const createClickStore = <T>(extraOf: (click: Click, before: T | null) => T) => {
+	const byId = new Map<string, Stored<T>>();
+	const byVisit = new Map<string, Array<Stored<T>>>();
+	const places = {ip: new Map<string, Array<Stored<T>>>(), net: new Map<string, Array<Stored<T>>>()};
+	const everywhere: Array<Stored<T>> = [];
 
-/** What the server's SQL does, in memory: clicks by token and by network key, the newest first, each claimed once. */
-export const createClickStore = () => {
-	const byToken = new Map<string, StoredClick>();
-	const byPlace = {ip: new Map<string, StoredClick[]>(), net: new Map<string, StoredClick[]>()};
-	const byVisit = new Map<string, StoredClick[]>();
-
-	const add = <K>(map: Map<K, StoredClick[]>, key: K, stored: StoredClick): void => {
-		const known = map.get(key);
-		if (known === undefined) {
-			map.set(key, [stored]);
-		} else {
-			known.push(stored);
-		}
+	const listOf = (map: Map<string, Array<Stored<T>>>, key: string): Array<Stored<T>> => {
+		const list = map.get(key) ?? [];
+		map.set(key, list);
+		return list;
 	};
 
 	const visitOf = ({visitor, linkId}: Click): string | null => (visitor === null ? null : `${visitor} ${linkId}`);
 
-	/** The open click of the same visit, which a second tap takes the place of (contract/match 6). */
-	const sameVisit = (click: Click): StoredClick | undefined =>
-		byVisit
-			.get(visitOf(click) ?? '')
-			?.findLast(({isOpen, clickedAt}) => isOpen && click.at.getTime() - clickedAt.getTime() < SAME_VISIT_MS);
-
 	return {
 		record: (click: Click): void => {
-			const before = sameVisit(click);
+			const visit = visitOf(click);
+			const visits = visit === null ? [] : listOf(byVisit, visit);
+			const before = visits.findLast(
+				(stored) => stored.isOpen && click.at.getTime() - stored.click.at.getTime() < SAME_VISIT_MS,
+			);
 			if (before !== undefined) {
 				before.isOpen = false;
 			}
 
-			const stored = {
-				click,
-				signals: before === undefined ? click.signals : merged(click.signals, before.signals),
-				clickedAt: click.at,
-				expiresAt: new Date(click.at.getTime() + WINDOW_MS),
-				isOpen: true,
-			};
-			byToken.set(click.tokenId, stored);
-			add(byPlace.ip, click.keys.ip, stored);
-			add(byPlace.net, click.keys.net, stored);
-			const visit = visitOf(click);
-			if (visit !== null) {
-				add(byVisit, visit, stored);
-			}
+			const stored = {click, extra: extraOf(click, before?.extra ?? null), isOpen: true};
+			byId.set(click.id, stored);
+			visits.push(stored);
+			listOf(places.ip, click.ip).push(stored);
+			listOf(places.net, click.net).push(stored);
+			everywhere.push(stored);
 		},
-		findByToken: (id: string): StoredClick | null => byToken.get(id) ?? null,
-		findOpenNear: ({key, value, organizationId, since, limit}: Wanted, now: Date): StoredClick[] => {
-			const found: StoredClick[] = [];
-			const there = byPlace[key].get(value) ?? [];
+		byId: (id: string): Stored<T> | null => byId.get(id) ?? null,
+		find: ({near, value, organizationId, since, limit, orUsed = false}: Wanted): Array<Stored<T>> => {
+			const there = near === 'all' ? everywhere : (places[near].get(value) ?? []);
+			const found: Array<Stored<T>> = [];
 			for (let index = there.length - 1; index >= 0 && found.length < limit; index -= 1) {
 				const stored = there[index];
-				// Keys are forgotten with the window, so nothing older is found.
-				if (stored === undefined || stored.expiresAt <= now || (since !== undefined && stored.clickedAt < since)) {
+				if (stored === undefined || stored.click.at < since) {
 					break;
 				}
 
-				if (stored.isOpen && (organizationId === null || stored.click.organizationId === organizationId)) {
+				if ((stored.isOpen || orUsed) && (organizationId === null || stored.click.organizationId === organizationId)) {
 					found.push(stored);
 				}
 			}
 
 			return found;
 		},
-		claim: (stored: StoredClick, now: Date): boolean => {
-			if (!stored.isOpen || stored.expiresAt <= now) {
+		claim: (stored: Stored<T>, now: Date): boolean => {
+			if (!stored.isOpen || stored.click.at.getTime() + WINDOW_MS <= now.getTime()) {
 				return false;
 			}
 

@@ -1,119 +1,81 @@
-import type {Metro} from './metros.ts';
-import type {Spot, Subscription, World} from './networks.ts';
-import {type Model, phoneShares} from './phones.ts';
-import {networks, places, sight} from './population.ts';
+import {behaviour, markets, type Scenario, sight} from './parameters.ts';
+import {createPhones, type Phone} from './phones.ts';
 import type {Random} from './random.ts';
-
-export type Phone = {platform: 'ios' | 'android'; isTablet: boolean; model: Model; osVersion: string};
+import type {Spot, World} from './world.ts';
 
 export type Person = {
 	id: number;
-	metro: Metro;
 	phone: Phone;
-	/** What the system and the browser say. */
+	/** What the system and the browser say, and what the app says. */
 	language: string;
-	/** What the app says. */
 	appLanguage: string;
-	home: Spot;
-	work: Spot | null;
-	subscription: Subscription;
-	usesVpn: boolean;
+	/** `v8`: as Chromium names it. */
+	zone: {zone: string; v8?: string};
+	home: (day: number) => Spot;
+	shared: Spot;
+	vpn: Spot;
+	hasCarrierV6: boolean;
 	usesRelay: boolean;
-	/** The household's number, and whether another of it was there before. */
-	household: number;
-	isHousemate: boolean;
+	/** Who takes part of the same household and was there before. */
+	housemateOf: Person | null;
 };
 
-const makePhone = (random: Random, platform: Phone['platform']): Phone => {
-	const isTablet = platform === 'ios' && random.chance(phoneShares.iPadShareOfIos.value);
-	const kind = platform === 'android' ? 'androids' : isTablet ? 'iPads' : 'iPhones';
-	const versions = platform === 'ios' ? phoneShares.iosVersions : phoneShares.androidVersions;
-	return {platform, isTablet, model: random.pick(phoneShares[kind].value), osVersion: random.pick(versions.value)};
-};
-
-const appLanguageOf = (random: Random, language: string, metro: Metro): string => {
-	const [primary = 'en', region = ''] = language.split('-');
-	switch (random.pick(sight.appLanguage.value)) {
+const appLanguageOf = (random: Random, language: string): string => {
+	const [primary = 'en', region = 'US'] = language.split('-');
+	switch (random.pick(sight.appLanguage)) {
 		case 'same':
 			return language;
 		case 'other region':
-			return `${primary}-${random.pick(sight.otherRegions.value)}`;
+			return `${primary}-${region === 'US' ? 'GB' : 'US'}`;
 		case 'no region':
 			return primary;
 		case 'English':
-			return `en-${region || 'US'}`;
-		case 'another':
-			return random.pick(metro.languages);
+			return `en-${region}`;
 	}
 };
 
-/** The phones that one company hands out. */
-const createCompanyPhones = (random: Random) => {
-	const phones = new Map<Spot, Phone | null>();
-	return (office: Spot, own: Phone): Phone => {
-		const known = phones.get(office);
-		if (known !== undefined) {
-			return known ?? own;
+/** @returns everybody who clicks or installs in the week, household by household. */
+export const createPeople = (random: Random, world: World, scenario: Scenario, count: number): Person[] => {
+	const people: Person[] = [];
+	const phones = createPhones(random, scenario.models);
+	const handedOut = new Map<number, Phone | null>();
+	const add = (first: Person | null, home: Person['home'], name: keyof typeof markets): Person => {
+		const {ios, languages, zones} = markets[name];
+		const isSame = (share: number): boolean => first !== null && random.chance(share);
+		const own = phones.phone(random.chance(ios) ? 'ios' : 'android');
+		const shared = world.shared();
+		if (!handedOut.has(shared.v4)) {
+			handedOut.set(shared.v4, random.chance(scenario.equalPhones) ? own : null);
 		}
 
-		const handedOut = random.chance(networks.officeHasEqualPhones.value) ? makePhone(random, own.platform) : null;
-		phones.set(office, handedOut);
-		return handedOut ?? own;
-	};
-};
-
-/** @returns everybody who clicks or installs in the week, household by household. */
-export const createPeople = (random: Random, world: World, count: number): Person[] => {
-	const people: Person[] = [];
-	const companyPhone = createCompanyPhones(random);
-	const add = (household: number, metro: Metro, home: Spot, first: Person | null): Person => {
-		const isLike = (share: {value: number}) => first !== null && random.chance(share.value);
-		const platform =
-			first !== null && isLike(places.housemateSamePlatform)
-				? first.phone.platform
-				: random.chance(metro.iosShare)
-					? 'ios'
-					: 'android';
-		const own = makePhone(random, platform);
-		const isEqual = first?.phone.platform === platform && isLike(places.housemateSameModel);
-		const sameModel =
-			first === null || !isEqual ? own : {...own, isTablet: first.phone.isTablet, model: first.phone.model};
-		const phone =
-			isEqual && isLike(places.housemateSameVersion) ? {...sameModel, osVersion: first.phone.osVersion} : sameModel;
+		const like = first !== null && isSame(scenario.housemateSameModel) ? first.phone : null;
+		const version = like && (random.chance(0.5) ? like.version : phones.version(like.platform));
+		const phone = handedOut.get(shared.v4) ?? (like && version ? {...like, version} : own);
 		const language =
-			first !== null && isLike(places.housemateSameLanguage) ? first.language : random.pick(metro.languages);
-		const work = random.chance(networks.office.value.share)
-			? world.office(metro)
-			: random.chance(networks.campus.value.share)
-				? world.campus(metro)
-				: null;
+			first !== null && isSame(behaviour.housemateSameLanguage) ? first.language : random.pick(languages);
 		const person: Person = {
 			id: people.length,
-			metro,
-			phone: work?.kind === 'office' ? companyPhone(work, phone) : phone,
+			phone,
 			language,
-			appLanguage: appLanguageOf(random, language, metro),
+			appLanguage: appLanguageOf(random, language),
+			zone: first === null ? random.pick<Person['zone']>(zones) : first.zone,
 			home,
-			work,
-			subscription: world.subscribe(metro),
-			usesVpn: random.chance(networks.vpn.value.share),
-			usesRelay: phone.platform === 'ios' && random.chance(networks.relay.value.shareOfIphones),
-			household,
-			isHousemate: first !== null,
+			shared,
+			vpn: world.vpn(),
+			hasCarrierV6: random.chance(scenario.ipv6),
+			usesRelay: phone.platform === 'ios' && random.chance(behaviour.relay.iphones),
+			housemateOf: first,
 		};
 		people.push(person);
 		return person;
 	};
 
-	for (let household = 0; people.length < count; household += 1) {
-		const metro = random.pick(places.metros.value);
-		const home = world.home(metro);
-		const first = add(household, metro, home, null);
-		const others = random.pick(places.householdSize.value) - 1;
-		for (let other = 0; other < others; other += 1) {
-			if (random.chance(places.housemateTakesPart.value)) {
-				add(household, metro, home, first);
-			}
+	while (people.length < count) {
+		const name = random.pick(scenario.markets);
+		const home = world.home();
+		const first = add(null, home, name);
+		for (let others = random.pick(scenario.housemates); others > 0; others -= 1) {
+			add(first, home, name);
 		}
 	}
 

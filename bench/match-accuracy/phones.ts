@@ -1,139 +1,172 @@
-import type {Weighted} from './random.ts';
-import {assumed, from, type Stated} from './stated.ts';
+import {androids, androidVersions, type Browser, iosVersions, iPhones, shopNames, sight} from './parameters.ts';
+import type {Random, Weighted} from './random.ts';
 
-/** A model by the code that its system tells, and its screen in the browser's pixels. */
-export type Model = {code: string; width: number; height: number};
-
-const screen = (code: string, size: string): Model => {
-	const [width, height] = size.split('x').map(Number);
-	return {code, width: width ?? 0, height: height ?? 0};
+export type Phone = {
+	platform: 'ios' | 'android';
+	/** The code that the system names. */
+	model: string;
+	version: string;
+	/** In the browser's pixels. */
+	screen: string;
+	isTablet: boolean;
 };
 
-const models = (...lines: Array<[code: string, size: string, share: number]>): Weighted<Model> =>
-	lines.map(([code, size, share]) => [screen(code, size), share]);
-
-const ANDROID_SCREENS = ['412x915', '360x800', '384x832', '393x873', '411x891', '360x780'];
-
-/** Codes that few have, as the long tail of Android is. */
-const tail = (count: number, share: number): Weighted<Model> =>
-	Array.from({length: count}, (_, index) => [
-		screen(`${['SM-M', 'CPH2', 'RMX3', 'V2', 'XT2'][index % 5]}${100 + index}`, ANDROID_SCREENS[index % 6] ?? ''),
-		share / count,
-	]);
-
-const iPhones: Stated<Weighted<Model>> = assumed(
-	models(
-		['iPhone18,1', '402x874', 5],
-		['iPhone18,2', '440x956', 6],
-		['iPhone18,3', '402x874', 6],
-		['iPhone17,1', '402x874', 6],
-		['iPhone17,2', '440x956', 8],
-		['iPhone17,3', '393x852', 10],
-		['iPhone17,5', '390x844', 3],
-		['iPhone16,1', '393x852', 5],
-		['iPhone16,2', '430x932', 7],
-		['iPhone15,4', '393x852', 8],
-		['iPhone15,2', '393x852', 4],
-		['iPhone15,3', '430x932', 5],
-		['iPhone14,7', '390x844', 5],
-		['iPhone14,5', '390x844', 8],
-		['iPhone14,2', '390x844', 3],
-		['iPhone14,3', '428x926', 3],
-		['iPhone14,6', '375x667', 2],
-		['iPhone13,2', '390x844', 4],
-		['iPhone12,1', '414x896', 5],
-		['iPhone12,8', '375x667', 1],
-		['iPhone11,8', '414x896', 2],
-	),
-);
-
-const iPads: Stated<Weighted<Model>> = assumed(
-	models(
-		['iPad13,18', '820x1180', 3],
-		['iPad15,7', '820x1180', 2],
-		['iPad14,8', '820x1180', 2],
-		['iPad12,1', '810x1080', 3],
-		['iPad14,1', '744x1133', 1],
-	),
-);
-
-const androids: Stated<Weighted<Model>> = assumed([
-	...models(
-		['SM-A155F', '412x892', 3],
-		['SM-A165F', '412x892', 3],
-		['SM-A057F', '384x832', 2],
-		['SM-A546E', '412x915', 3],
-		['SM-A556B', '412x915', 3],
-		['SM-A356B', '412x915', 2],
-		['SM-A346B', '412x915', 2],
-		['SM-A146B', '384x832', 2],
-		['SM-S911B', '360x780', 2],
-		['SM-S918B', '384x824', 2],
-		['SM-S921B', '360x780', 2],
-		['SM-S928B', '384x824', 2],
-		['SM-S938B', '384x832', 2],
-		['SM-G991B', '360x800', 1],
-		['Pixel 7', '412x915', 1],
-		['Pixel 8', '412x915', 1],
-		['Pixel 9', '412x923', 1],
-		['2201117TG', '393x873', 2],
-		['23021RAAEG', '393x873', 2],
-		['23129RAA4G', '393x873', 2],
-		['23053RN02A', '393x873', 2],
-		['2409BRN2CA', '393x873', 2],
-		['CPH2591', '360x806', 2],
-		['CPH2477', '360x806', 2],
-		['RMX3710', '360x800', 1],
-		['V2254', '393x873', 2],
-		['moto g54 5G', '412x915', 1],
-		['M2101K6G', '393x873', 1],
-	),
-	...tail(240, 46),
-]);
-
-const iosVersions: Stated<Weighted<string>> = from(
-	"majors: Apple's App Store figures of February 12, 2026 (66 % on iOS 26), the rest after its figures of June 2026; " +
-		'minors assumed',
-	[
-		['26.3', 30],
-		['26.2.1', 14],
-		['26.2', 8],
-		['26.1', 7],
-		['26.0.1', 4],
-		['26.0', 3],
-		['18.7.4', 5],
-		['18.6.2', 6],
-		['18.5', 5],
-		['18.3.2', 3],
-		['18.1.1', 3],
-		['17.7.2', 2],
-		['17.5.1', 2],
-		['17.2', 1],
-		['16.7.12', 4],
-		['15.8.5', 3],
-	],
-);
-
-const androidVersions: Stated<Weighted<string>> = from(
-	"Google's platform distribution of December 1, 2025, without what is older than 9",
-	[
-		['16', 7.5],
-		['15', 19.3],
-		['14', 17.2],
-		['13', 13.9],
-		['12', 11.4],
-		['11', 13.7],
-		['10', 7.8],
-		['9', 4.5],
-	],
-);
-
-/** What people hold in their hands. */
-export const phoneShares = {
-	iPhones,
-	iPads,
-	iPadShareOfIos: assumed(0.06),
-	androids,
-	iosVersions,
-	androidVersions,
+/** A User-Agent, and what it says of its phone. The phone knows what it is: nothing here parses anything. */
+export type Sight = {
+	userAgent: string;
+	platform: 'ios' | 'android' | 'desktop' | null;
+	/** As far as it is said and not frozen: `17.5.1`, `26`, `14`. */
+	version: string | null;
+	model: string | null;
+	/** The words of `<system>|<browser>` by which simple rules tell browsers apart. */
+	family: string;
 };
+
+/** @param modelCount how many models per system there are at all. */
+export const createPhones = (random: Random, modelCount: number) => {
+	const some = (lines: typeof iPhones): Weighted<(typeof iPhones)[number]> =>
+		lines.slice(0, modelCount).map((line) => [line, line[3]] as const);
+	const models = {ios: some(iPhones), android: some(androids)};
+	const version = (platform: Phone['platform']): string =>
+		random.pick(platform === 'ios' ? iosVersions : androidVersions);
+	return {
+		version,
+		phone: (platform: Phone['platform']): Phone => {
+			const [model, width, height] = random.pick(models[platform]);
+			const isTablet = model.startsWith('iPad');
+			return {platform, model, version: version(platform), screen: `${width}x${height}`, isTablet};
+		},
+	};
+};
+
+/** The model as an app sends it. */
+export const modelOfApp = (random: Random, {platform, model}: Phone): string =>
+	platform === 'android' && random.chance(sight.shopNames)
+		? (shopNames.find(([code]) => model.startsWith(code))?.[1] ?? model)
+		: model;
+
+const majorOf = (version: string): number => Number(version.split('.')[0]);
+
+/** The version in the parenthesis, which Apple froze with iOS 26 (contract/match 13). */
+const frozen = (version: string): string =>
+	(majorOf(version) < 26 ? version : /^26\.[01]/.test(version) ? '18.6' : '18.7').replaceAll('.', '_');
+
+const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';
+const BLINK = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+
+const onIos = ({isTablet, model, version}: Phone, browser: Browser, locale: string): Sight => {
+	const said = (agent: string, known: Partial<Sight>, name = 'safari'): Sight => ({
+		userAgent: agent,
+		platform: 'ios',
+		version: null,
+		model: null,
+		family: `iphone|${name}`,
+		...known,
+	});
+	const major = String(majorOf(version));
+	const device = isTablet ? `iPad; CPU OS ${frozen(version)}` : `iPhone; CPU iPhone OS ${frozen(version)}`;
+	const start = `Mozilla/5.0 (${device} like Mac OS X) ${WEBKIT}`;
+	const safari = `Version/${version.split('.').slice(0, 2).join('.')}`;
+	// Without `Version/` an 18 may be a 26 that says 18.
+	const unlessFrozen = {version: majorOf(version) < 18 ? version : null};
+	switch (browser) {
+		case 'chrome':
+			return said(`${start} CriOS/145.0.7632.41 Mobile/15E148 Safari/604.1`, unlessFrozen, 'safari');
+		case 'google app':
+			return said(`${start} GSA/402.0.863210 Mobile/15E148 Safari/604.1`, unlessFrozen);
+		case 'facebook':
+			return said(
+				`${start} Mobile/15E148 [FBAN/FBIOS;FBAV/546.0.0.31.105;FBBV/872104;FBDV/${model};FBMD/iPhone;FBSN/iOS;FBSV/${version};FBSS/3;FBID/phone;FBLC/${locale};FBOP/5]`,
+				{version, model},
+				'',
+			);
+		case 'instagram':
+			return said(
+				`${start} Mobile/15E148 Instagram 416.0.0.22.77 (${model}; iOS ${version.replaceAll('.', '_')}; ${locale}; ${locale.slice(0, 2)}; scale=3.00; 1179x2556; 872104123)`,
+				{version, model},
+				'',
+			);
+		case 'tiktok':
+			return said(
+				`${start} Mobile/15E148 musical_ly_43.1.0 BytedanceWebview/d8a21c6 JsSdk/2.0 NetType/WIFI Channel/App Store ByteLocale/${locale.slice(0, 2)}`,
+				unlessFrozen,
+				'',
+			);
+		case 'other app':
+			return said(`${start} Mobile/15E148 [LinkedInApp]/9.31.1024`, unlessFrozen, '');
+		default:
+			// An iPad asks for pages as a Mac does: only its page's script knows better.
+			return isTablet
+				? said(`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${WEBKIT} ${safari} Safari/605.1.15`, {
+						platform: null,
+						family: 'macintosh|safari',
+					})
+				: said(`${start} ${safari} Mobile/15E148 Safari/604.1`, {
+						version: majorOf(version) < 26 ? version : major,
+					});
+	}
+};
+
+const onAndroid = ({model, version}: Phone, browser: Browser, isReduced: boolean): Sight => {
+	const said = (userAgent: string, isOpen: boolean, name = 'chrome'): Sight => ({
+		userAgent,
+		platform: 'android',
+		version: isOpen ? version : null,
+		model: isOpen ? model : null,
+		family: `android|${name}`,
+	});
+	const reduced = `Mozilla/5.0 (Linux; Android 10; K) ${BLINK}`;
+	const device = isReduced ? 'Android 10; K; wv' : `Android ${version}; ${model} Build/UP1A.231005.007; wv`;
+	const inApp = (name: string): Sight =>
+		said(
+			`Mozilla/5.0 (Linux; ${device}) ${BLINK} Version/4.0 Chrome/144.0.7559.59 Mobile Safari/537.36 ${name}`,
+			!isReduced,
+		);
+	switch (browser) {
+		case 'samsung':
+			return said(`${reduced} SamsungBrowser/29.0 Chrome/136.0.0.0 Mobile Safari/537.36`, false);
+		case 'opera':
+			return said(`${reduced} Chrome/142.0.0.0 Mobile Safari/537.36 OPR/94.0.0.0`, false);
+		case 'firefox':
+			return {
+				...said(`Mozilla/5.0 (Android ${version}; Mobile; rv:147.0) Gecko/147.0 Firefox/147.0`, true, 'firefox'),
+				model: null,
+			};
+		case 'xiaomi':
+			return said(
+				`Mozilla/5.0 (Linux; U; Android ${version}; en-us; ${model} Build/UP1A.230905.011) ${BLINK} Version/4.0 Chrome/123.0.6312.118 Mobile Safari/537.36 XiaoMi/MiuiBrowser/14.32.0-gn`,
+				true,
+			);
+		case 'facebook':
+			return inApp('[FB_IAB/FB4A;FBAV/546.0.0.41.77;IABMV/1;]');
+		case 'instagram':
+			return inApp(
+				isReduced
+					? 'Instagram 416.0.0.41.77'
+					: `Instagram 416.0.0.41.77 Android (34/${version}; 420dpi; 1080x2340; samsung; ${model}; qcom; en_US; 872104123)`,
+			);
+		case 'tiktok':
+			return inApp('trill_430103 JsSdk/1.0 NetType/WIFI AppName/musical_ly BytedanceWebview/d8a21c6');
+		case 'other app':
+			return inApp('TwitterAndroid');
+		default:
+			return said(`${reduced} Chrome/145.0.0.0 Mobile Safari/537.36`, false);
+	}
+};
+
+/** What a visit's first request says; no browser sends hints that it was not asked for. */
+export const sightOf = (random: Random, phone: Phone, browser: Browser, language: string): Sight =>
+	phone.platform === 'ios'
+		? onIos(phone, browser, language.replace('-', '_'))
+		: onAndroid(phone, browser, random.chance(sight.reducedWebViews));
+
+export const onDesktop: Sight = {
+	userAgent: `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${BLINK} Chrome/145.0.0.0 Safari/537.36`,
+	platform: 'desktop',
+	version: null,
+	model: null,
+	family: 'windows|chrome',
+};
+
+/** Browsers whose script can ask for model and version: Chromium under its own name. Safari has no hints. */
+export const hasHints = (browser: Browser): boolean => ['chrome', 'samsung', 'opera'].includes(browser);

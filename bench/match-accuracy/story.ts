@@ -1,209 +1,307 @@
-import type {MatchToken} from '../../src/clicks/open-match.ts';
-import type {MatchFields} from '../../src/match/match-request.ts';
-import {type Click, makeClick, makeOpen, type Open} from './events.ts';
-import {createLinks} from './links.ts';
-import {createMoves} from './moves.ts';
-import {addressOf, createWorld, type Spot} from './networks.ts';
-import {createPeople, type Person, type Phone} from './people.ts';
-import {behaviour, networks, places, type Tenant, tenants, tokens} from './population.ts';
-import {createRandom, type Random} from './random.ts';
-import {chooseBrowser, type Visit, visitOnDesktop, visitOnPhone} from './visit.ts';
+import {type Browser, behaviour, browsers, type Scenario, sight} from './parameters.ts';
+import {createPeople, type Person} from './people.ts';
+import {hasHints, modelOfApp, onDesktop, type Phone, type Sight, sightOf} from './phones.ts';
+import {createRandom, type Random, type Weighted, zipf} from './random.ts';
+import {type Address, addressOf, createWorld, type Spot} from './world.ts';
+
+type Happening = Address & {at: Date; organizationId: string};
+
+/** What the page's script posts, as far as it runs and arrives. */
+export type Signals = {
+	language: string;
+	timezone: string;
+	screen: string;
+	/** Only from Chromium under its own name. */
+	model: string | null;
+	androidVersion: string | null;
+	isTouch: boolean;
+};
+
+export type Click = Happening & {
+	type: 'click';
+	id: string;
+	linkId: string;
+	seen: Sight;
+	acceptLanguage: string;
+	signals: Signals | null;
+	/** The browser whose cookie it has. */
+	visitor: string | null;
+	/** Whose phone it is, to judge what is read of it; null for robots and desktops. */
+	phone: Phone | null;
+};
+
+export type Open = Happening & {
+	type: 'open';
+	/** The click that led here, or null for who came without one. */
+	cause: Click | null;
+	/** Links of this tenant that the person clicked before. */
+	clicked: Set<string>;
+	deviceId: string;
+	platform: Phone['platform'];
+	version: string;
+	model: string;
+	language: string;
+	timezone: string;
+	screen: string;
+	/** The click whose token the app has, and how it got it. */
+	proof: {method: 'CLIPBOARD' | 'INSTALL_REFERRER'; clickId: string} | null;
+};
+
+export type Story = {events: ReadonlyArray<Click | Open>; measuredFrom: Date};
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
 /** A Monday. */
 const START = Date.UTC(2026, 2, 2);
-const TOKEN_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-const tokenOf = (random: Random): MatchToken =>
-	`opl_${Array.from({length: 32}, () => TOKEN_LETTERS[random.below(TOKEN_LETTERS.length)]).join('')}` as MatchToken;
+const hourOfDay = (random: Random): number =>
+	random.pick(behaviour.hours.map((weight, hour) => [hour, weight] as const)) + random.between(0, 1);
 
-/** Hours from the click to the first open. */
-const delayOf = (random: Random): number => {
-	const {withinHour, withinDay, medianMinutes, spread} = behaviour.delay.value;
-	const share = random.between(0, 1);
-	if (share < withinHour) {
-		return Math.min(60, Math.max(0.5, random.logNormal(medianMinutes, spread))) / 60;
+const dayOf = (at: number): number => Math.floor((at - START) / DAY);
+
+const updated = (random: Random, {platform, version}: Phone, days: number): string => {
+	if (!random.chance(days * behaviour.updates)) {
+		return version;
 	}
 
-	return share < withinDay ? random.logUniform(1, 24) : random.logUniform(24, 167);
+	return platform === 'android'
+		? String(Number(version) + 1)
+		: Number(version.split('.')[0]) < 18
+			? '18.7.4'
+			: '26.3.1';
 };
-
-const timeOf = (random: Random, {metro}: Person): number => {
-	const hour = random.pick(behaviour.hours.value.map((weight, index) => [index, weight] as const));
-	const local = random.below(behaviour.days.value) * DAY + (hour + random.between(0, 1)) * HOUR;
-	return START + local - metro.utcOffset * HOUR;
-};
-
-const updated = (random: Random, phone: Phone, days: number): string => {
-	const {platform, osVersion} = phone;
-	if (!random.chance(days * (platform === 'ios' ? behaviour.updatesIos : behaviour.updatesAndroid).value)) {
-		return osVersion;
-	}
-
-	if (platform === 'android') {
-		return String(Number(osVersion) + 1);
-	}
-
-	return osVersion === '26.3' ? '26.3.1' : Number(osVersion.split('.')[0]) >= 18 ? '26.3' : '18.7.4';
-};
-
-type Plan = {tenant: Tenant; linkId: string; at: number; spot: Spot};
 
 /**
- * A week of clicks and first opens with their truth, in the order of time.
- * @param people how many click or install. @param crowding how many times more of them share each shared address.
+ * A week of a scenario in the order of time, with its truth. The first day only fills the server with clicks and phones.
+ * @param scale how many times its people.
  */
-export const tellStory = ({people: count, seed, crowding}: {people: number; seed: number; crowding: number}) => {
+export const tellStory = (scenario: Scenario, seed: number, scale = 1): Story => {
 	const random = createRandom(seed);
-	const world = createWorld(random, crowding);
-	const people = createPeople(random, world, count);
-	const linkFor = createLinks(random);
-	const moves = createMoves(random, world);
-	const gatherings = new Map<Spot, Omit<Plan, 'spot'>>();
-	const households = new Map<number, Plan>();
+	const world = createWorld(random, scenario);
+	const people = createPeople(random, world, scenario, Math.round(scenario.people * scale));
 	const events: Array<Click | Open> = [];
+	const numbers = <T>(count: number, name: (index: number) => T) =>
+		Array.from({length: count}, (_, index) => name(index));
+	const tenants: Weighted<string> = zipf(numbers(scenario.tenants, (index) => `tenant-${index}`));
+	const links = zipf(numbers(scenario.links, (index) => `${index}`));
+	const linkOf = (tenant: string): string =>
+		`${tenant}/${random.chance(scenario.topLink) ? 'top' : random.pick(links)}`;
+	const rush = START + (1 + random.below(5)) * DAY + 12 * HOUR;
+	const gatherings = new Map<number, Plan>();
+	const plans = new Map<Person, Plan>();
 
-	const gather = (person: Person): Plan => {
-		const spot = world.event(person.metro);
-		const tenant = random.pick(tenants.value);
-		const made = gatherings.get(spot) ?? {tenant, linkId: linkFor(tenant), at: timeOf(random, person)};
-		gatherings.set(spot, made);
-		const {hours, posterLink} = networks.event.value;
-		const isPoster = random.chance(posterLink);
-		const own = isPoster ? made.tenant : random.pick(tenants.value);
-		return {
-			spot,
-			tenant: own,
-			linkId: isPoster ? made.linkId : linkFor(own),
-			at: made.at + random.between(0, hours) * HOUR,
-		};
+	type Plan = {tenant: string; linkId: string; at: number; spot: Spot};
+
+	const spotOf = (person: Person, at: number): Spot => {
+		switch (random.pick(world.kinds)) {
+			case 'home':
+				return person.home(dayOf(at));
+			case 'carrier':
+				return world.carrier(person.hasCarrierV6);
+			case 'shared':
+				return person.shared;
+			case 'vpn':
+				return person.vpn;
+		}
+	};
+
+	/** Where somebody is some hours after a click: mostly still there, else on the way home or from home. */
+	const spotAfter = (person: Person, spot: Spot, at: number, hours: number): Spot => {
+		if (!random.chance(scenario.stays * 0.5 ** (hours / 2.5))) {
+			return hours > 1 || spot.kind === 'carrier' ? spotOf(person, at) : world.carrier(person.hasCarrierV6);
+		}
+
+		if (spot.kind === 'home') {
+			return person.home(dayOf(at));
+		}
+
+		return spot.kind === 'carrier' && !random.chance(0.5 ** (hours / behaviour.carrierHalfLife))
+			? world.carrier(person.hasCarrierV6)
+			: spot;
+	};
+
+	const timeOf = (): number =>
+		random.chance(scenario.burst)
+			? rush + random.between(0, 6) * HOUR
+			: START + random.below(behaviour.days) * DAY + hourOfDay(random) * HOUR;
+
+	const freshPlan = (person: Person): Plan => {
+		const [tenant, at] = [random.pick(tenants), timeOf()];
+		return {tenant, linkId: linkOf(tenant), at, spot: spotOf(person, at)};
 	};
 
 	const planOf = (person: Person): Plan => {
-		const first = person.isHousemate ? households.get(person.household) : undefined;
-		if (first !== undefined && random.chance(places.housemateSameApp.value)) {
-			const {from, to} = places.housemateFollows.value;
-			return {
-				...first,
-				linkId: random.chance(places.housemateSameLink.value) ? first.linkId : linkFor(first.tenant),
-				at: first.at + random.logUniform(from, to) * HOUR,
-				spot: moves.whereIs(person),
-			};
+		const first = person.housemateOf && plans.get(person.housemateOf);
+		if (first && random.chance(behaviour.housemateSameApp)) {
+			const at = first.at + random.logUniform(0.1, 48) * HOUR;
+			const linkId = random.chance(behaviour.housemateSameLink) ? first.linkId : linkOf(first.tenant);
+			return {...first, linkId, at, spot: spotOf(person, at)};
 		}
 
-		if (random.chance(networks.event.value.share)) {
-			return gather(person);
+		const plan = freshPlan(person);
+		if (!random.chance(scenario.gathers)) {
+			return plan;
 		}
 
-		const tenant = random.pick(tenants.value);
-		return {tenant, linkId: linkFor(tenant), at: timeOf(random, person), spot: moves.whereIs(person)};
+		const gathering = gatherings.get(person.shared.v4) ?? plan;
+		// A place has a gathering for some fifty people, and then the next one.
+		gatherings.set(person.shared.v4, random.chance(0.02) ? plan : gathering);
+		const isPoster = random.chance(0.75);
+		const {tenant, linkId} = isPoster ? gathering : plan;
+		return {tenant, linkId, at: gathering.at + random.between(0, 1) * HOUR, spot: person.shared};
 	};
 
-	const click = (person: Person, {tenant, linkId, at, spot}: Plan, visit: Visit): {click: Click; token: MatchToken} => {
-		const token = tokenOf(random);
-		const seen = moves.isRelayed(person, visit.browser) ? world.relayExit(person.metro) : spot;
-		const base = {at: new Date(at), person: person.id, organizationId: tenant.id, network: seen.kind, place: seen.v4};
-		const id = `${String(events.length).padStart(8, '0')}`;
-		const made = makeClick({...base, ip: addressOf(seen, random)}, {id, linkId, token, visit});
+	const browserOf = ({phone}: Person): Browser =>
+		random.pick(random.chance(scenario.inApp) ? browsers.inApp : browsers[phone.platform]);
+
+	const signalsOf = ({phone, language, zone}: Person, browser: Browser, seen: Sight): Signals => {
+		const isChromium = seen.platform === 'android' && browser !== 'firefox';
+		const tells = seen.platform === 'android' && hasHints(browser);
+		return {
+			language,
+			timezone: (isChromium ? zone.v8 : null) ?? zone.zone,
+			screen: phone.screen,
+			model: tells ? phone.model : null,
+			androidVersion: tells ? `${phone.version}.0.0` : null,
+			isTouch: true,
+		};
+	};
+
+	/** A visit of a link's page. Nothing else is known of a robot than that it looks like this. */
+	const click = (person: Person, plan: Plan, browser: Browser | 'desktop', isRobot = false): Click => {
+		const isDesktop = browser === 'desktop';
+		const seen = isDesktop ? onDesktop : sightOf(random, person.phone, browser, person.language);
+		const isRelayed = person.usesRelay && browser === 'safari';
+		const takesCookie = !isRobot && !random.chance(sight.refusesCookies);
+		const runsScript = takesCookie && !random.chance(sight.withoutScript) && !random.chance(sight.signalsLost);
+		const signals = isDesktop
+			? {
+					language: person.language,
+					timezone: person.zone.zone,
+					screen: '1920x1080',
+					model: null,
+					androidVersion: null,
+					isTouch: false,
+				}
+			: signalsOf(person, browser, seen);
+		const made: Click = {
+			type: 'click',
+			id: String(events.length).padStart(8, '0'),
+			at: new Date(plan.at),
+			organizationId: plan.tenant,
+			linkId: plan.linkId,
+			...addressOf(isRelayed ? world.relay() : plan.spot, random),
+			seen,
+			acceptLanguage: `${person.language},${person.language.split('-')[0]};q=0.9`,
+			signals: runsScript ? signals : null,
+			visitor: takesCookie ? `${person.id} ${browser}` : null,
+			phone: isDesktop || isRobot ? null : person.phone,
+		};
 		events.push(made);
-		return {click: made, token};
+		return made;
 	};
 
-	const proofOf = ({phone}: Person, {runsScript}: Visit, token: string, hours: number): Partial<MatchFields> => {
-		if (phone.platform === 'android') {
-			const {installsFromThePage, referrerKept} = tokens;
-			return random.chance(installsFromThePage.value * referrerKept.value) ? {installReferrer: token} : {};
+	/** Three quarters within the hour, nearly all within the day, the rest within the week. */
+	const delay = (): number => {
+		const {withinHour, withinDay, spread} = behaviour.delay;
+		const share = random.between(0, 1);
+		if (share < withinHour) {
+			return Math.min(60, Math.max(0.5, random.logNormal(scenario.medianMinutes, spread))) / 60;
 		}
 
-		const {tapsContinue, clipboardUsable, clipboardHalfLifeHours} = tokens;
-		const lasts = 0.5 ** (hours / clipboardHalfLifeHours.value);
-		return runsScript && random.chance(tapsContinue.value * clipboardUsable.value * lasts)
-			? {clipboardToken: token}
-			: {};
+		return share < withinDay ? random.logUniform(1, 24) : random.logUniform(24, 167);
 	};
 
-	const open = (
-		person: Person,
-		{tenant, at, spot}: Plan,
-		{
+	const proofOf = ({phone: {platform}}: Person, cause: Click, hours: number): Open['proof'] => {
+		const {clipboard, referrer} = sight;
+		if (platform === 'android') {
+			const isKept = random.chance(referrer.fromThePage * referrer.kept);
+			return isKept ? {method: 'INSTALL_REFERRER', clickId: cause.id} : null;
+		}
+
+		const lasts = 0.5 ** (hours / clipboard.halfLifeHours);
+		const isKept = cause.signals !== null && random.chance(clipboard.taps * clipboard.usable * lasts);
+		return isKept ? {method: 'CLIPBOARD', clickId: cause.id} : null;
+	};
+
+	const open = (person: Person, plan: Plan, cause: Click | null, clicked: Set<string>, hours: number): void => {
+		const {phone, appLanguage, zone} = person;
+		const days = hours / 24;
+		const isAway = random.chance(days * behaviour.travels);
+		events.push({
+			type: 'open',
+			at: new Date(plan.at),
+			organizationId: plan.tenant,
+			...addressOf(plan.spot, random),
 			cause,
 			clicked,
-			days,
-			proof,
-		}: {cause: Click | null; clicked: Set<string>; days: number; proof: Partial<MatchFields>},
-	): void => {
-		const {phone, appLanguage, metro} = person;
-		const isIos = phone.platform === 'ios';
-		const elsewhere = random.chance(days * behaviour.travels.value) ? random.pick(places.metros.value) : metro;
-		const fields: MatchFields = {
-			...proof,
-			deviceId: `device-${person.id}`,
-			platform: isIos ? 'iOS' : 'Android',
-			osVersion: updated(random, phone, days),
-			deviceModel: phone.model.code,
-			language: isIos ? appLanguage.replace('-', '_') : appLanguage,
-			timezone: elsewhere.zone,
-		};
-		const base = {at: new Date(at), person: person.id, organizationId: tenant.id, network: spot.kind, place: spot.v4};
-		events.push(makeOpen({...base, ip: addressOf(spot, random)}, {fields, screen: phone.model, cause, clicked}));
+			deviceId: `device-${events.length}`,
+			platform: phone.platform,
+			version: updated(random, phone, days),
+			model: modelOfApp(random, phone),
+			language: phone.platform === 'ios' ? appLanguage.replace('-', '_') : appLanguage,
+			timezone: isAway ? 'Europe/London' : zone.zone,
+			screen: phone.screen,
+			proof: cause && proofOf(person, cause, hours),
+		});
 	};
 
-	const clickAndMaybeInstall = (person: Person, plan: Plan, installs: boolean): void => {
+	const visitAndPerhapsInstall = (person: Person, plan: Plan, installs: boolean): void => {
 		const clicked = new Set([plan.linkId]);
-		if (random.chance(behaviour.tapsAnotherLink.value)) {
-			const before = random.logUniform(1 / 60, 6);
-			const linkId = linkFor(plan.tenant);
+		if (random.chance(behaviour.tapsAnotherLink)) {
+			const linkId = linkOf(plan.tenant);
 			clicked.add(linkId);
-			const visit = visitOnPhone(random, person, chooseBrowser(random, person.phone));
-			click(person, {...plan, linkId, at: plan.at - before * HOUR}, visit);
+			click(person, {...plan, linkId, at: plan.at - random.logUniform(1 / 60, 6) * HOUR}, browserOf(person));
 		}
 
-		if (!installs && random.chance(behaviour.onDesktop.value)) {
-			click(person, plan, visitOnDesktop(person));
+		if (!installs && random.chance(behaviour.onDesktop)) {
+			click(person, plan, 'desktop');
 			return;
 		}
 
-		let visit = visitOnPhone(random, person, chooseBrowser(random, person.phone));
-		let last = click(person, plan, visit);
-		let at = plan.at;
-		if (random.chance(behaviour.tapsAgain.value)) {
-			const browser = random.chance(behaviour.tapsAgainInSameBrowser.value) ? visit.browser : null;
+		const browser = browserOf(person);
+		let cause = click(person, plan, browser);
+		let {at} = plan;
+		if (random.chance(behaviour.tapsAgain)) {
 			at += random.between(0.2, 9) * (HOUR / 60);
-			const again = browser === null || browser === 'desktop' ? chooseBrowser(random, person.phone) : browser;
-			visit = visitOnPhone(random, person, again);
-			last = click(person, {...plan, at}, visit);
+			const isSame = random.chance(behaviour.sameBrowserAgain);
+			cause = click(person, {...plan, at}, isSame ? browser : browserOf(person));
 		}
 
 		if (installs) {
-			const hours = delayOf(random);
-			const spot = moves.after(person, plan.spot, hours);
-			const proof = proofOf(person, visit, last.token, hours);
-			open(person, {...plan, at: at + hours * HOUR, spot}, {cause: last.click, clicked, days: hours / 24, proof});
+			const hours = delay();
+			at += hours * HOUR;
+			open(person, {...plan, at, spot: spotAfter(person, plan.spot, at, hours)}, cause, clicked, hours);
 		}
 	};
 
-	const clickAnotherTenant = (person: Person, own: Tenant): void => {
-		const tenant = random.pick(tenants.value.filter(([{id}]) => id !== own.id));
-		const plan = {tenant, linkId: linkFor(tenant), at: timeOf(random, person), spot: moves.whereIs(person)};
-		click(person, plan, visitOnPhone(random, person, chooseBrowser(random, person.phone)));
-	};
-
+	const {converts, organic} = scenario;
+	const roles = [
+		['installs', converts],
+		['only clicks', 1 - converts],
+		['organic', (converts * organic) / (1 - organic)],
+	] as const;
 	for (const person of people) {
 		const plan = planOf(person);
-		if (!person.isHousemate) {
-			households.set(person.household, plan);
-		}
-
-		const role = random.pick(behaviour.roles.value);
+		plans.set(person, plan);
+		const role = random.pick(roles);
 		if (role === 'organic') {
-			open(person, plan, {cause: null, clicked: new Set(), days: 0, proof: {}});
+			open(person, plan, null, new Set(), 0);
 		} else {
-			clickAndMaybeInstall(person, plan, role === 'installs');
+			visitAndPerhapsInstall(person, plan, role === 'installs');
 		}
 
-		if (random.chance(behaviour.tapsAnotherTenant.value)) {
-			clickAnotherTenant(person, plan.tenant);
+		if (random.chance(scenario.tapsAnotherTenant)) {
+			click(person, freshPlan(person), browserOf(person));
+		}
+
+		// Robots and thieves hide among the people of a place, behind phones that others have.
+		if (role !== 'organic' && random.chance(scenario.bots)) {
+			click(person, freshPlan(person), browserOf(person), true);
+		}
+
+		if (role !== 'only clicks' && random.chance(scenario.thieves)) {
+			open(person, freshPlan(person), null, new Set(), 0);
 		}
 	}
 

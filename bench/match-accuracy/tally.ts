@@ -1,51 +1,46 @@
-import type {Click, Open} from './events.ts';
-import type {Answer, Matcher} from './matcher.ts';
+import type {Confidence} from '../../src/app-config/app-config.ts';
+import type {Click, Open, Story} from './story.ts';
 
-export type Verdict =
-	| 'right'
-	| 'own other link'
-	| "a stranger's link"
-	| 'came without a click'
-	| 'wrong tenant'
-	| 'none';
+export type Mode = {
+	/** Whether apps send what the clipboard and the store gave them. */
+	tokens: boolean;
+	/** Whether apps send their tenant's key. */
+	key: boolean;
+};
+
+/** Null where a product knows no confidences or no probabilities. */
+export type Answer = {click: Click; confidence: Confidence | null; probability: number | null} | null;
+
+/** A product under test. It sees events one by one, in the order of time. */
+export type Matcher = {record: (click: Click) => void; match: (open: Open) => Answer};
+
+type Verdict = 'right' | 'wrong link' | 'no click' | 'wrong tenant' | 'none';
 
 export type Result = {open: Open; answer: Answer; verdict: Verdict};
 
-/** A result with a link, right or wrong. */
-export type Match = Result & {answer: Exclude<Answer, {click: null}>};
-
-export const isMatch = (result: Result): result is Match => result.answer.click !== null;
-
-const verdictOf = (open: Open, {click}: Answer): Verdict => {
-	if (click === null) {
+const verdictOf = ({organizationId, cause}: Open, answer: Answer): Verdict => {
+	if (answer === null) {
 		return 'none';
 	}
 
-	if (click.organizationId !== open.organizationId) {
+	const {click} = answer;
+	if (click.organizationId !== organizationId) {
 		return 'wrong tenant';
 	}
 
-	if (open.cause === null) {
-		return 'came without a click';
-	}
-
-	if (click.linkId === open.cause.linkId) {
-		return 'right';
-	}
-
-	return open.clicked.has(click.linkId) ? 'own other link' : "a stranger's link";
+	return cause === null ? 'no click' : click.linkId === cause.linkId ? 'right' : 'wrong link';
 };
 
-/** Plays the week to a product. @returns what became of each first open from `measuredFrom` on. */
-export const replay = (events: ReadonlyArray<Click | Open>, measuredFrom: Date, matcher: Matcher): Result[] => {
+/** Plays a story to a product. @returns what became of each first open that is measured. */
+export const replay = ({events, measuredFrom}: Story, {record, match}: Matcher): Result[] => {
 	const results: Result[] = [];
 	for (const event of events) {
 		if (event.type === 'click') {
-			matcher.record(event);
+			record(event);
 			continue;
 		}
 
-		const answer = matcher.match(event);
+		const answer = match(event);
 		if (event.at >= measuredFrom) {
 			results.push({open: event, answer, verdict: verdictOf(event, answer)});
 		}
@@ -58,41 +53,59 @@ export type Tally = {
 	matches: number;
 	right: number;
 	wrongLink: number;
-	withoutClick: number;
+	noClick: number;
 	wrongTenant: number;
-	precision: number;
-	/** Wilson's interval at 95 %. */
-	interval: [low: number, high: number];
+	/** Null where nothing matched. */
+	precision: number | null;
 	/** Of the installs that a click led to. */
 	recall: number;
 };
 
-export const wilson = (right: number, count: number): [low: number, high: number] => {
-	if (count === 0) {
-		return [0, 1];
+/** @param isCounted which matches; recall is always of all installs after a click. */
+export const tally = (results: readonly Result[], isCounted: (result: Result) => boolean = () => true): Tally => {
+	const counts = {right: 0, 'wrong link': 0, 'no click': 0, 'wrong tenant': 0, none: 0};
+	let deferred = 0;
+	for (const result of results) {
+		deferred += result.open.cause === null ? 0 : 1;
+		counts[result.verdict] += result.answer !== null && isCounted(result) ? 1 : 0;
 	}
 
-	const z = 1.959964;
-	const share = right / count;
-	const middle = (share + z ** 2 / (2 * count)) / (1 + z ** 2 / count);
-	const half = (z / (1 + z ** 2 / count)) * Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
-	return [Math.max(0, middle - half), Math.min(1, middle + half)];
-};
-
-/** @param isCounted which matches; recall is always of all deferred installs. */
-export const tally = (results: Result[], isCounted: (result: Match) => boolean = () => true): Tally => {
-	const matches = results.filter(isMatch).filter(isCounted);
-	const count = (...verdicts: Verdict[]) => matches.filter(({verdict}) => verdicts.includes(verdict)).length;
-	const right = count('right');
-	const deferred = results.filter(({open}) => open.cause !== null).length;
+	const {right} = counts;
+	const matches = right + counts['wrong link'] + counts['no click'] + counts['wrong tenant'];
 	return {
-		matches: matches.length,
+		matches,
 		right,
-		wrongLink: count('own other link', "a stranger's link"),
-		withoutClick: count('came without a click'),
-		wrongTenant: count('wrong tenant'),
-		precision: matches.length === 0 ? 1 : right / matches.length,
-		interval: wilson(right, matches.length),
+		wrongLink: counts['wrong link'],
+		noClick: counts['no click'],
+		wrongTenant: counts['wrong tenant'],
+		precision: matches === 0 ? null : right / matches,
 		recall: deferred === 0 ? 0 : right / deferred,
 	};
 };
+
+export const ofConfidence =
+	(...wanted: Confidence[]) =>
+	({answer}: Result): boolean =>
+		wanted.some((one) => one === answer?.confidence);
+
+/** A bin of predictions: from `low`, up to but not including `high`. */
+export type Bin = {low: number; high: number; guesses: number; predicted: number; seen: number};
+
+/** What was predicted of guesses beside what is seen. Nothing where the product predicts nothing. */
+export const calibration = (results: readonly Result[], edges: readonly number[]): Bin[] =>
+	edges.slice(0, -1).map((low, index) => {
+		const high = edges[index + 1] ?? 1;
+		const inside = results.flatMap(({answer, verdict}) =>
+			answer?.probability != null && answer.probability >= low && (answer.probability < high || high === 1)
+				? [{predicted: answer.probability, isRight: verdict === 'right'}]
+				: [],
+		);
+		const mean = (sum: number) => (inside.length === 0 ? 0 : sum / inside.length);
+		return {
+			low,
+			high,
+			guesses: inside.length,
+			predicted: mean(inside.reduce((sum, {predicted}) => sum + predicted, 0)),
+			seen: mean(inside.filter(({isRight}) => isRight).length),
+		};
+	});

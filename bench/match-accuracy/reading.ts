@@ -1,0 +1,57 @@
+import {type MatchSignals, normalise, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {androidVersion} from '../../src/resolution/user-agent.ts';
+import {readLanguage, readTimezone, readVisitor} from '../../src/resolution/visitor.ts';
+import type {Click, Open} from './story.ts';
+
+const known = new Map<string, ReturnType<typeof readVisitor>>();
+
+/** What the product reads of a click: its own code for headers, and its rules for what a page posts (contract/resolution 8). */
+export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): MatchSignals => {
+	const key = `${userAgent}\n${acceptLanguage}`;
+	const visitor = known.get(key) ?? readVisitor({userAgent, acceptLanguage});
+	known.set(key, visitor);
+	if (signals === null) {
+		return normalise(visitor);
+	}
+
+	const isTablet = visitor.class === 'mac-or-ipad' && signals.isTouch;
+	const told: ToldSignals = {
+		platform: visitor.platform ?? (isTablet ? 'ios' : null),
+		osVersion: (signals.androidVersion && androidVersion('', signals.androidVersion)) || visitor.osVersion,
+		deviceModel: signals.model ?? visitor.deviceModel,
+		language: readLanguage(signals.language) ?? visitor.language,
+		timezone: readTimezone(signals.timezone) ?? visitor.timezone,
+	};
+	return normalise(told);
+};
+
+export const readOpen = ({platform, version, model, language, timezone}: Open): MatchSignals =>
+	signalsOfApp({
+		platform: platform === 'ios' ? 'iOS' : 'Android',
+		osVersion: version,
+		deviceModel: model,
+		language,
+		timezone,
+	});
+
+/** What the product read of a phone that the phone is not, in words, or null. */
+export const misreading = (click: Click): string | null => {
+	if (click.phone === null) {
+		return null;
+	}
+
+	const {platform, model, osVersion} = readClick(click);
+	const {phone} = click;
+	const [major, minor = 0] = phone.version.split('.').map(Number);
+	if (platform !== null && platform !== phone.platform) {
+		return `platform ${platform}: ${click.seen.userAgent}`;
+	}
+
+	if (model !== null && model !== phone.model.toLowerCase()) {
+		return `model ${model}: ${click.seen.userAgent}`;
+	}
+
+	const isOther =
+		osVersion && (osVersion.major !== major || (osVersion.precision !== 'major' && osVersion.minor !== minor));
+	return isOther ? `version ${osVersion.major}.${osVersion.minor}: ${click.seen.userAgent}` : null;
+};
