@@ -9,7 +9,7 @@ import type {DisplayKeyCipher} from './display-key-cipher.ts';
  * A key card (contract/api-keys 5). `displayKey` is the raw key, null for legacy rows, and with `displayKeyFault` for
  * those that were encrypted with another secret than the one of now.
  */
-export const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
+const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
 	const displayKey = cipher.open(key.displayKey);
 	return {
 		id: key.id,

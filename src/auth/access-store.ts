@@ -4,7 +4,7 @@ import {type Organization, organizationColumns} from '../organizations/organizat
 /** A mirrored person. */
 export type User = {id: string; email: string | null; name: string};
 
-/** Whom a session names: by the provider's ids. */
+/** The organization and the user of a session, by the provider's ids. */
 type Named = {organizationId: string; userId: string};
 
 type MembershipRow = Organization & {userId: string | null; userEmail: string | null; userName: string | null};
@@ -49,7 +49,7 @@ export const createAccessStore = (db: Db) => ({
 });
 
 /**
- * The organization that somebody is a member of here, or null: one per user (contract/identity 1). One that the
+ * The organization that a user is a member of here, or null: one per user (contract/identity 1). One that the
  * provider has deleted does not count, so that its members can have another.
  * @param clerkUserId the provider's id.
  */

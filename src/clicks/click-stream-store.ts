@@ -2,7 +2,7 @@ import {type Db, onlyRow} from '../db/db.ts';
 import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
 
-/** Who an event belongs to, and which link it is about; null where it is gone or was never known. */
+/** The organization and the link of an event; null where it is gone or was never known. */
 type Subject = {
 	organization: {id: string; orgKey: string; name: string} | null;
 	link: {id: string; shortCode: string | null; title: string | null} | null;
@@ -29,26 +29,26 @@ export type MatchEvent = Subject & {
 	reason: string | null;
 };
 
-/** What an app told of; `at` is when it came in. */
+/** An event that an app has sent; `at` is when it arrived. */
 export type AppEvent = Subject & {id: string; at: Date; eventName: string; deviceId: string | null};
 
-/** What the stream tells of, by the name of its event type. */
+/** An event of the stream, by the name of its type. */
 export type StreamEvent =
 	| {type: 'click'; data: ClickEvent}
 	| {type: 'match'; data: MatchEvent}
 	| {type: 'event'; data: AppEvent};
 
 /**
- * What had been committed at one moment, as PostgreSQL writes it (`pg_snapshot`): `xmin:xmax:xip`. Rows carry the number
- * of the transaction that wrote them, so that between two of these every row is told once, in whatever order they were
- * committed and however many processes write.
+ * The transactions that were committed at one moment, as PostgreSQL writes them (`pg_snapshot`): `xmin:xmax:xip`. Rows
+ * carry the number of the transaction that wrote them, so that each row is between exactly one pair of consecutive
+ * snapshots, in any order of commits and with any number of processes.
  */
 export type Snapshot = string;
 
-/** Rows of a page, which is what is in memory of them at once. */
+/** Rows of a page: no more are in memory at once. */
 const PAGE = 1000;
 
-/** `at` is when it happened to us, `newest` the order of an organization's rows, which begins with that of an index. */
+/** `at` is when the server saw it, `newest` the order of an organization's rows, which begins with an index's order. */
 const sources = {
 	click: {
 		table: `${clicksInFull} AS clicks`,
@@ -71,41 +71,42 @@ const sources = {
 } as const;
 
 export type EventType = keyof typeof sources;
-export const eventTypes = Object.keys(sources) as EventType[];
+const eventTypes = Object.keys(sources) as EventType[];
 
 type Row = {
 	id: string;
 	at: Date;
 	writer: string;
-	organization_id: string | null;
-	org_key: string | null;
+	organizationId: string | null;
+	orgKey: string | null;
 	name: string | null;
-	link_id: string | null;
-	short_code: string | null;
+	linkId: string | null;
+	shortCode: string | null;
 	title: string | null;
 };
 
 const toEvent = (type: EventType, row: Row): StreamEvent => {
-	const {id, at, writer: _, organization_id, org_key, name, link_id, short_code, title, ...own} = row;
+	const {id, at, writer: _, organizationId, orgKey, name, linkId, shortCode, title, ...own} = row;
 	const organization =
-		organization_id === null || org_key === null || name === null ? null : {id: organization_id, orgKey: org_key, name};
-	const link = link_id === null ? null : {id: link_id, shortCode: short_code, title};
+		organizationId === null || orgKey === null || name === null ? null : {id: organizationId, orgKey, name};
+	const link = linkId === null ? null : {id: linkId, shortCode, title};
 	return {type, data: {id, at, organization, link, ...own}} as StreamEvent;
 };
 
-/** Rows of a type that `condition` chooses, with the names of what they are about. */
+/** The rows of a type that meet `condition`, with the names of their organization and link. */
 const select = (type: EventType, condition: string, order: string, limit: number): string => {
 	const {table, at, columns} = sources[type];
-	return `SELECT found.*, organizations.org_key, organizations.name, links.short_code, links.title
+	return `SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
 		FROM (
-			SELECT id, ${at} AS at, CAST(writer AS text) AS writer, organization_id, link_id, ${columns} FROM ${table}
+			SELECT id, ${at} AS at, CAST(writer AS text) AS writer, organization_id AS "organizationId",
+				link_id AS "linkId", ${columns} FROM ${table}
 			WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
 		) AS found
-		LEFT JOIN organizations ON organizations.id = found.organization_id
-		LEFT JOIN links ON links.id = found.link_id AND links.organization_id = found.organization_id`;
+		LEFT JOIN organizations ON organizations.id = found."organizationId"
+		LEFT JOIN links ON links.id = found."linkId" AND links.organization_id = found."organizationId"`;
 };
 
-/** What is committed now. */
+/** The snapshot of now. */
 export const readSnapshot = async (db: Db): Promise<Snapshot> => {
 	const {rows} = await db.raw<{rows: Array<{snapshot: Snapshot}>}>(
 		'SELECT CAST(pg_current_snapshot() AS text) AS snapshot',
@@ -113,12 +114,12 @@ export const readSnapshot = async (db: Db): Promise<Snapshot> => {
 	return onlyRow(rows).snapshot;
 };
 
-/** What was committed after `from` and up to `upTo`, page by page, each page with its oldest first. */
+/** The events committed after `from` and up to `upTo`, page by page, the oldest of a page first. */
 export async function* readBetween(db: Db, from: Snapshot, upTo: Snapshot): AsyncGenerator<StreamEvent[]> {
 	for (const type of eventTypes) {
 		let last = {writer: '0', id: '00000000-0000-0000-0000-000000000000'};
 		for (;;) {
-			// The first line is what the index on `writer` finds them by.
+			// The first line is for the index on `writer`.
 			const condition = `writer >= pg_snapshot_xmin(CAST(:from AS pg_snapshot)) AND writer < pg_snapshot_xmax(CAST(:upTo AS pg_snapshot))
 				AND NOT pg_visible_in_snapshot(writer, CAST(:from AS pg_snapshot))
 				AND pg_visible_in_snapshot(writer, CAST(:upTo AS pg_snapshot))
@@ -133,7 +134,7 @@ export async function* readBetween(db: Db, from: Snapshot, upTo: Snapshot): Asyn
 				break;
 			}
 
-			// The page is in order, but the outer joins need not have kept it.
+			// The outer joins may have changed the page's order.
 			last = rows.reduce((max, {writer, id}) => {
 				const order = BigInt(writer) - BigInt(max.writer);
 				return order > 0n || (order === 0n && id > max.id) ? {writer, id} : max;
@@ -149,7 +150,7 @@ export const readLatest = async (
 ): Promise<StreamEvent[]> => {
 	const found: StreamEvent[] = [];
 	for (const type of eventTypes) {
-		// Each is the order of an index, whose end is all that is read.
+		// Each is the order of an index, so that only its end is read.
 		const sql =
 			organizationId === null
 				? select(type, 'true', 'writer DESC', limit)

@@ -5,8 +5,8 @@ import {stepOf} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /**
- * What is to be added: rows of the transactions that ended between two snapshots, or an organization's older rows of a
- * day. `rolled`: the snapshot that the rollups are of then.
+ * The rows to add: of the transactions that ended between two snapshots, or an organization's older rows of a day.
+ * `rolled`: the snapshot of the rollups with these rows.
  */
 export type Slice = {rolled: string} & ({since: string} | {old: {organizationId: string; from: Date; to: Date}});
 
@@ -19,7 +19,7 @@ export type RollupState = {
 	backfill: {organizationId: string; from: string} | null;
 };
 
-/** Serializes rolling up between processes; the number only has to differ from other advisory locks of ours. */
+/** Serializes rolling up between processes; the number only has to differ from our other advisory locks. */
 const ROLLUP_LOCK = 7_201_005;
 
 /** For the rest of the transaction. @returns false where another process has it. */
@@ -30,7 +30,7 @@ export const takeRollupLock = async (trx: Db): Promise<boolean> => {
 	return rows[0]?.taken ?? false;
 };
 
-/** To be read after the lock is taken, in a statement of its own: a state from before it may be another process's past. */
+/** Read it after taking the lock, in a separate statement: an earlier state may be outdated by another process. */
 export const readState = async (trx: Db): Promise<RollupState | null> => {
 	type Row = {own: boolean; rolled: string; current: string; organization: string | null; since: string};
 	const {rows} = await trx.raw<{rows: Row[]}>(
@@ -50,23 +50,23 @@ export const readState = async (trx: Db): Promise<RollupState | null> => {
 			};
 };
 
-/** A click's time as the index of an organization's clicks has it: it tells the day (UTC), which is all that is asked. */
+/** A click's time as in the index of an organization's clicks. It has the day (UTC), and no more is needed. */
 const CLICK_STEP = stepOf('organization', 'occurred_at');
 
-/** `time`: what the rows of an organization are found by. */
+/** `time`: the index column of an organization's rows. */
 const tables = [
 	{name: 'clicks', time: CLICK_STEP},
 	{name: 'match_attempts', time: 'at'},
 	{name: 'events', time: 'occurred_at'},
 ] as const;
 
-/** Rows of transactions that ended between two snapshots. The first two conditions are the index's. */
+/** Rows of transactions that ended between two snapshots. The first two conditions are for the index. */
 const isBetween = `writer >= pg_snapshot_xmin(CAST(:since AS pg_snapshot))
 	AND writer < pg_snapshot_xmax(CAST(:rolled AS pg_snapshot))
 	AND NOT pg_visible_in_snapshot(writer, CAST(:since AS pg_snapshot))
 	AND pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
 
-/** The first of the transactions that ended between two snapshots and wrote something to be counted. */
+/** The first of the transactions that ended between two snapshots and wrote rows to count. */
 export const findFirstWriter = async (trx: Db, range: {since: string; rolled: string}): Promise<string | null> => {
 	const {rows} = await trx.raw<{rows: Array<{writer: string}>}>(
 		`SELECT CAST(writer AS text) AS writer FROM (
@@ -110,19 +110,19 @@ const dayAndHour = (rows: string): string => `date_trunc('day', at, 'UTC') AS da
 			AND rollup_days.start = date_trunc('day', at, 'UTC') AND has_hours
 	) THEN date_trunc('hour', at, 'UTC') END AS hour`;
 
-/** The unique index of `rollup_breakdowns`, in which rows without a key are alike. */
+/** The unique index of `rollup_breakdowns`, in which all rows without a key are equal. */
 const BREAKDOWN_KEY = ['organization_id', 'span', 'start', 'dimension', "coalesce(key, '')", '(key IS NULL)'];
 
-/** Spells an upsert that adds. */
+/** An upsert that adds to the counts. */
 const adding = (table: string, key: string[], counts: string[]): string =>
 	`ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${counts
 		.map((column) => `${column} = ${table}.${column} + excluded.${column}`)
 		.join(', ')}`;
 
 /**
- * Adds the rows of the slice to the rollups. Rows of an organization that has been deleted meanwhile are nobody's.
- * Whoever visits chooses the referrer, so that a day has `referrers` of them and the rest together: those that it has
- * already, and of new ones those with the most clicks. A referrer that was not kept once is not kept on that day.
+ * Adds the rows of the slice to the rollups, except those of an organization that has been deleted meanwhile. Visitors
+ * choose the referrer, so a day keeps at most `referrers` of them and adds up the rest: first those that it has already,
+ * then the new ones with the most clicks. A referrer that was not kept once is not kept on that day.
  * @returns the days that have become too busy to be read row by row.
  */
 export const addSlice = async (
@@ -179,7 +179,7 @@ export const addSlice = async (
 	return rows;
 };
 
-/** Keeps the breakdowns of a day by the hour, too, from what is rolled up of it. */
+/** Also keeps the breakdowns of a day by the hour, from its rows that are rolled up. */
 export const keepHours = async (
 	trx: Db,
 	{organizationId, day}: {organizationId: string; day: Date},
@@ -205,7 +205,7 @@ export const keepHours = async (
 	);
 };
 
-/** What the rollups hold from now on, told in the transaction that made it so. */
+/** Stores the rollups' progress, in the transaction that made it. */
 export const saveProgress = async (
 	trx: Db,
 	{rolled, backfill}: Pick<RollupState, 'rolled'> & {backfill: {organizationId: string; from: Date} | null},
@@ -218,14 +218,14 @@ export const saveProgress = async (
 };
 
 /**
- * Lets PostgreSQL know the new column `writer`. Until it does, it looks for the few rows that are not rolled up by
- * reading all of an organization; it would look by itself only after a tenth of the rows had changed.
+ * Collects PostgreSQL's statistics on the column `writer`. Without them it finds the few rows that are not rolled up by
+ * reading all rows of an organization; it would collect them itself only after a tenth of the rows had changed.
  */
 export const analyzeWriters = async (trx: Db): Promise<void> => {
 	await trx.raw(`ANALYZE ${tables.map(({name}) => `${name} (writer)`).join(', ')}`);
 };
 
-/** Numbers rows anew and forgets what can be counted again: for a database that was restored into another cluster. */
+/** Renumbers rows and forgets what can be counted again, after a database was restored into another cluster. */
 export const restartRollups = async (trx: Db): Promise<void> => {
 	await trx.raw('SELECT restart_rollups()');
 };

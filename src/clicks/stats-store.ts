@@ -5,7 +5,7 @@ import {countDimensions} from './count-dimensions.ts';
 import type {Range, StatsQuery} from './stats-bounds.ts';
 import type {Cover} from './stats-cover.ts';
 
-/** What is counted. `linkId` null: all of the organization. */
+/** The rows to count. `linkId` null: all of the organization. */
 export type Scope = {organizationId: string; linkId: string | null};
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
@@ -14,16 +14,16 @@ export type DimensionCount = {dimension: string; key: string | null; count: numb
 /** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
 export type Rolled = {snapshot: string; daysWithHours: Date[]};
 
-/** Before the first transaction: nothing is rolled up. */
+/** A snapshot before the first transaction: nothing is rolled up. */
 const NOTHING_ROLLED = '3:3:';
 
 /**
- * How far the organization's rollups go; to be asked first in a transaction that sees one state of the database.
- * @returns null where there are none: before existing rows are added up, and in a restored copy before it is noticed.
+ * How far the organization's rollups go. Read it first, in a transaction that sees one state of the database.
+ * @returns null without rollups: before existing rows are added up, and in a restored copy until that is noticed.
  */
 export const readRolled = async (db: Db, organizationId: string, partialDays: Date[]): Promise<Rolled | null> => {
 	const {rows} = await db.raw<{rows: Array<{snapshot: string; days: Date[]}>}>(
-		// Compiling a statement takes longer than these run.
+		// JIT compilation takes longer than these statements run.
 		`SELECT set_config('jit', 'off', true), CAST(rolled AS text) AS snapshot, ARRAY(
 			SELECT start FROM rollup_days WHERE organization_id = :organizationId AND has_hours
 				AND start IN (:first, :last)) AS days
@@ -35,11 +35,11 @@ export const readRolled = async (db: Db, organizationId: string, partialDays: Da
 	return row === undefined ? null : {snapshot: row.snapshot, daysWithHours: row.days};
 };
 
-// The first condition is the index's.
+// The first condition is for the index.
 const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
 	AND NOT pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
 
-/** Rows of the range that the rollups of `cover` do not hold: those around it, and younger ones than the rollups. */
+/** Rows of the range that the rollups of `cover` lack: those outside it, and those younger than the rollups. */
 const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
 	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
 	const within = (start: string, end: string): string =>
@@ -66,7 +66,7 @@ const bindingsOf = ({organizationId, linkId}: Scope, {from, to}: Range, cover: R
 	rolled: rolled?.snapshot ?? NOTHING_ROLLED,
 });
 
-/** Counts per hour, day or month of the timezone; a start without any is left out. `cover`: the quarters to take from rollups. */
+/** Counts per hour, day or month of the timezone; an empty one is left out. `cover`: the quarters to take from rollups. */
 export const readSeries = async (
 	db: Db,
 	scope: Scope,
@@ -91,7 +91,7 @@ export const readSeries = async (
 	return rows;
 };
 
-/** The `top` highest counts of each dimension, and those equal to the last of them, in no order. */
+/** The `top` highest counts of each dimension, with ties of the last, unordered. */
 export const readBreakdowns = async (
 	db: Db,
 	scope: Scope,

@@ -7,9 +7,6 @@ import {type Environment, readVariables, type ValuesOf} from './variable.ts';
 import {variables} from './variables.ts';
 import {isWebhookSecret} from './webhook-secret.ts';
 
-/** Exit code of a start with invalid configuration (EX_CONFIG of sysexits.h). */
-export const EXIT_CONFIG = 78;
-
 /** All faults of the environment, one sentence each. */
 export class ConfigError extends Error {
 	override name = 'ConfigError';

@@ -13,7 +13,7 @@ export type DbConnection = string | {host: string; port: number; user: string; p
 const TIMEOUTS = {connectMs: 2000, acquireMs: 5000};
 
 /** SQLSTATE of a write to a standby or another read-only database. */
-export const READ_ONLY = '25006';
+const READ_ONLY = '25006';
 
 type Connection = {
 	query(text: string): Promise<unknown>;

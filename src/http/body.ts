@@ -10,7 +10,7 @@ import {
 } from '../errors.ts';
 
 /** Largest body of a JSON route (contract/requests 4). */
-export const BODY_LIMIT = 256 * 1024;
+const BODY_LIMIT = 256 * 1024;
 
 /** How long a caller may take to send a body that is read at once. */
 const BODY_SECONDS = 30;

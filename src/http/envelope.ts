@@ -14,7 +14,7 @@ export const requestIdOf = (header: string | string[] | undefined): string =>
 	typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 
 /** A request URL's path as it was sent, without the query. */
-export const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
+const rawPath = (url: string | undefined): string => (url ?? '/').split('?', 1)[0] ?? '/';
 
 /** The body of every error response (contract/requests 1). */
 export const errorBody = (error: HttpError, at: {now: Date; path: string; requestId: string}) => ({

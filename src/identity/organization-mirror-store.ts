@@ -106,7 +106,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				});
 		},
 
-		/** The organizations that somebody joined as an owner. */
+		/** The organizations that a user joined as an owner. */
 		ownedBy: (clerkUserId: string): Promise<string[]> =>
 			trx('organization_owners')
 				.where({clerk_user_id: clerkUserId})

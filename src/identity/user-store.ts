@@ -46,7 +46,7 @@ export const createUserStore = (trx: Db) => {
 					.returning(columns.list),
 			),
 
-		/** Frees the address for somebody who has proved that it is theirs. */
+		/** Frees the address for a user who has proved to own it. */
 		clearEmail: async (id: string, now: Date): Promise<void> => {
 			await trx('users').where({id}).update({email: null, is_email_verified: false, updated_at: now});
 		},

@@ -81,7 +81,7 @@ const MAX_PARAMS = 50;
  * Whether params keep to their limits: what a query adds on resolution must fit them too (contract/links 1,
  * contract/resolution 2).
  */
-export const paramsFit = (params: Record<string, string>): boolean =>
+const paramsFit = (params: Record<string, string>): boolean =>
 	Object.keys(params).length <= MAX_PARAMS && Buffer.byteLength(JSON.stringify(params)) <= MAX_PARAMS_BYTES;
 
 const paramsSchema = Joi.object<Record<string, string>>()

@@ -48,7 +48,7 @@ const operationId = ({method, path}: Route): string => {
 };
 
 /** The name of the security scheme of a route; null where none is needed. */
-export const schemeOf = ({credential, declared, path}: Route): string | null => {
+const schemeOf = ({credential, declared, path}: Route): string | null => {
 	switch (credential) {
 		case 'none':
 			return null;

@@ -4,28 +4,28 @@ import type {SubjectKeys} from './data-subject.ts';
 import {matchClicksOfSubject} from './personal-clicks.ts';
 import {IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
 
-/** How many rows of each kind told of the subject. */
+/** How many rows of each kind were about the subject. */
 export type Erased = {devices: number; events: number; matchAttempts: number; clicks: number};
 
 /**
- * What is counted stays as a row that tells of nobody, because reports count rows beside the rollups: of a click keep
- * what breakdowns are made of, of a match its method, link and time, of an event its name, link and time.
+ * Counted rows stay, without personal data, because reports count rows beside the rollups: a click keeps the columns of
+ * breakdowns, a match its method, link and time, an event its name, link and time.
  */
 export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
 	const count = async (sql: string): Promise<number> => (await trx.raw<{rowCount: number}>(sql, {...keys})).rowCount;
 
 	return {
-		/** First of all: an event that comes in meanwhile waits for this and finds no device any more. */
+		/** Call it first: an event that arrives meanwhile waits for it, and then finds no device. */
 		devices: () => count('DELETE FROM devices WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)'),
 
-		/** Before the attempts, which may be all that leads to them. */
+		/** Call it before `matchAttempts`: the attempts may be the only way to find the clicks. */
 		clicks: async (): Promise<number> => {
 			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
 				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
 					UPDATE clicks SET context_id =
-						keep_click_context(occurred_at, told.platform, NULL, NULL, NULL, NULL, NULL, NULL, country, bot_class)
-					FROM own, click_contexts AS told WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
-						AND told.id = context_id
+						keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, country, bot_class)
+					FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
+						AND context.id = context_id
 				), forgotten AS (
 					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, consumed_by = NULL,
 						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,

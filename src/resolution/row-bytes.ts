@@ -26,7 +26,7 @@ const isOneByte = (text: string): boolean => {
 
 const charBytes = (text: string): number => text.length * (isOneByte(text) ? 1 : 2);
 
-export const textBytes = (text: string): number => STRING_HEADER + Math.ceil(charBytes(text) / WORD) * WORD;
+const textBytes = (text: string): number => STRING_HEADER + Math.ceil(charBytes(text) / WORD) * WORD;
 
 /** An object with the fixed keys of its type. */
 const recordBytes = (record: object): number =>

@@ -75,7 +75,7 @@ const inOrder = (one: AppEvent, other: AppEvent): number =>
 			: -1;
 
 /**
- * Stores events with one statement. The devices stay until their events are there, so that whoever erases one finds its
+ * Stores events with one statement. The devices stay until their events are there, so that an erasure of the device finds its
  * events, too.
  * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
  * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
@@ -105,7 +105,7 @@ const insertOne: Prepared = {
 
 /**
  * Stores an event; one whose `eventId` the organization has sent before is stored already.
- * The device stays until the event is there, so that whoever erases it finds the event, too.
+ * The device stays until the event is there, so that an erasure of the device finds the event, too.
  * @throws 404 for an unknown device, or a link that is not the organization's.
  */
 export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import {type Config, ConfigError} from '../config/config.ts';
 
 /** The file of a generated admin token. */
-export const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
+const adminTokenFile = (dataDir: string): string => path.join(dataDir, 'admin-token');
 
 /**
  * The admin bearer secret: the configured one, else the one in `DATA_DIR/admin-token`, which the first start creates

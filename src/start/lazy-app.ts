@@ -16,7 +16,7 @@ export type LazyApp = {
 };
 
 /** The lazily loaded modules; the build adds them to the compile cache. */
-export const loadLazyModules = async () => {
+const loadLazyModules = async () => {
 	const [{createApp}, {startJobs}] = await Promise.all([import('../app.ts'), import('../jobs/start-jobs.ts')]);
 	return {createApp, startJobs};
 };

@@ -55,7 +55,7 @@ const named = (entries: string[]): string => {
 };
 
 /** The findings for a served file and the configured apps. */
-export const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Finding => {
+const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {check, path, system, limit} = file;
 	const name = path.slice(path.lastIndexOf('/') + 1);

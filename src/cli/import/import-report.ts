@@ -5,7 +5,7 @@ import {type Failure, type ImportState, type ImportSummary, rowsDone} from './se
 const FAILURES_SHOWN = 20;
 
 /** `line 12`, and in a JSON array `line 12 (item 3)`. */
-export const placeText = ({line, item}: Pick<Failure, 'line' | 'item'>): string =>
+const placeText = ({line, item}: Pick<Failure, 'line' | 'item'>): string =>
 	item === undefined ? `line ${line}` : `line ${line} (item ${item})`;
 
 export const summaryText = ({created, updated, skipped, failed}: ImportSummary, dryRun: boolean): string =>

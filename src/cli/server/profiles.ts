@@ -27,7 +27,7 @@ export const profileName = (name: string): string => {
  * The file of profiles: `oplink/profiles.json` in the XDG config folder (its specification says to ignore a relative
  * one). Null if the environment names neither that nor a home.
  */
-export const profilesFile = (env: Env): string | null => {
+const profilesFile = (env: Env): string | null => {
 	const named = env['XDG_CONFIG_HOME'];
 	const home = env['HOME'];
 	const folder = named && path.isAbsolute(named) ? named : home ? path.join(home, '.config') : null;

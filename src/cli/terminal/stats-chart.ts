@@ -22,10 +22,7 @@ const CHART_HEIGHT = 8;
 const LEAST_BAR = 10;
 
 /** `2026-03-10`, `2026-03-10 14:00` or `2026-03`: the start of a bucket, in the report's timezone. */
-export const startText = (
-	start: string,
-	{interval, timezone}: {interval: Stats['interval']; timezone: string},
-): string => {
+const startText = (start: string, {interval, timezone}: {interval: Stats['interval']; timezone: string}): string => {
 	const parts = new Intl.DateTimeFormat('en', {
 		timeZone: timezone,
 		hourCycle: 'h23',

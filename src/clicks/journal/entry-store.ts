@@ -7,7 +7,7 @@ import type {Position} from './position.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
 
-/** How far a journal has been drained; its beginning where nothing of it has been. */
+/** How far a journal has been drained; at first its beginning. */
 export const readPosition = async (db: Db, journal: string): Promise<Position> => {
 	const [row] = (await db('click_journals').where({id: journal}).select('segment', 'position')) as Array<{
 		segment: number;
@@ -20,31 +20,31 @@ export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
 	await db('click_journals').where({id: journal}).delete();
 };
 
-/** The organizations, links and contexts of clicks that are there. */
+/** The organizations, links and contexts of clicks that exist. */
 type Present = {organizations: Set<string>; links: Set<string>; contexts: Set<string>};
 
 /**
- * @param step moves a journal's position, and gives a row where it stood as was thought.
+ * @param step moves a journal's position, and returns a row if it was the expected one.
  */
-const looking = (step: string): string => `WITH owners AS (
+const lookText = (step: string): string => `WITH owners AS (
 		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
 	), moved AS (${step})
 	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
 		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links,
 		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts`;
 
-// One of few statements in each batch, of which there may be 25 a second.
+// Prepared, because there may be 25 batches a second.
 const statements = {
-	look: {name: 'look before clicks are stored', text: looking('SELECT 1')},
+	look: {name: 'look before clicks are stored', text: lookText('SELECT 1')},
 	first: {
 		name: 'begin a journal of clicks',
-		text: looking(
+		text: lookText(
 			`INSERT INTO click_journals (id, segment, position) VALUES ($4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
 		),
 	},
 	next: {
 		name: 'go on with a journal of clicks',
-		text: looking(
+		text: lookText(
 			`UPDATE click_journals SET segment = $5, position = $6, moved_at = now()
 			WHERE id = $4 AND segment = $7 AND position = $8 RETURNING 1`,
 		),
@@ -57,16 +57,16 @@ const statements = {
 	},
 } satisfies Record<string, Prepared>;
 
-/** How far a journal is to be moved, which holds its row until the transaction ends. */
+/** A move of a journal's position. It locks the journal's row until the transaction ends. */
 type Step = {journal: string; from: Position; to: Position};
 
 /**
- * Looks for the organizations and links of the clicks, and takes a step of the journal in the same statement.
+ * Reads which organizations and links of the clicks exist, and moves the journal's position, in one statement.
  *
- * Organizations stay there until the transaction ends. The removal of one waits for its clicks, and takes them along.
- * Links are not locked, which would write to each of them: a match that is opened while its link is being deleted
- * stays, answers nothing, because a match asks for its link, and is forgotten in time.
- * @returns null where the journal stood elsewhere.
+ * It locks the organizations until the transaction ends: the removal of one waits for its clicks, and deletes them, too.
+ * It does not lock links, because that would write to each of them. A match that is opened while its link is being
+ * deleted stays, has no effect, because a match reads its link, and expires.
+ * @returns null if the journal's position was another one.
  */
 const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<Present | null> => {
 	const isFirst = step !== null && step.from.segment === 0 && step.from.position === 0;
@@ -91,7 +91,7 @@ const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.
 const contextsOf = (sections: readonly Section[]): Map<string, string> =>
 	new Map(sections.flatMap(({contexts}) => Object.entries(contexts)));
 
-/** Keeps what the clicks say where it was not there, as it is for nearly all of them. */
+/** Inserts the contexts that do not exist yet, as nearly all do. */
 const keepMissing = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
 	const missing = [...contextsOf(sections)].filter(([id]) => !present.contexts.has(id));
 	if (missing.length > 0) {
@@ -131,19 +131,19 @@ const write = async (trx: Db, sections: readonly Section[], present: Present): P
 		await copyIn(trx, copyMatches, opened);
 	}
 
-	// After the others, because what a visit goes on with may have been opened in the same breath.
+	// After the others, because a returning visit may reopen a match of the same batch.
 	const returning = Buffer.concat(sections.map((section) => section.returning));
 	if (returning.length > 0) {
 		await reopenMatches(trx, returning.toString().trimEnd().split('\n'));
 	}
 
-	// After the matches, as signals and erasures have it, so that no two wait for each other.
+	// After the matches, in the order of signals and erasures, so that no two wait for each other.
 	await keepMissing(trx, sections, present);
 	await countMonths(trx, sections);
 };
 
-/** Writes all that can be written: what PostgreSQL refuses by its value is left out, and handed to `refused`. */
-const writeWhatCanBe = async (trx: Db, entries: Entry[], present: Present, refused: OnRefused): Promise<void> => {
+/** Writes all entries that PostgreSQL accepts, and calls `refused` for those whose values it rejects. */
+const writeAccepted = async (trx: Db, entries: Entry[], present: Present, refused: OnRefused): Promise<void> => {
 	try {
 		await trx.transaction((savepoint) => write(savepoint, [sectionOf(entries)], present));
 	} catch (error) {
@@ -158,15 +158,15 @@ const writeWhatCanBe = async (trx: Db, entries: Entry[], present: Present, refus
 		}
 
 		const middle = Math.ceil(entries.length / 2);
-		await writeWhatCanBe(trx, entries.slice(0, middle), present, refused);
-		await writeWhatCanBe(trx, entries.slice(middle), present, refused);
+		await writeAccepted(trx, entries.slice(0, middle), present, refused);
+		await writeAccepted(trx, entries.slice(middle), present, refused);
 	}
 };
 
-/** Called for a click that PostgreSQL refused and would refuse again. */
+/** Called for a click that PostgreSQL rejects, and would reject again. */
 export type OnRefused = (entry: Entry, error: unknown) => void;
 
-/** The sections without the clicks of organizations and the matches of links that are gone. */
+/** The sections without clicks of deleted organizations and matches of deleted links. */
 const withoutGone = (sections: readonly Section[], {organizations, links}: Present): readonly Section[] => {
 	if (organizations.size === ownersOf(sections).size && links.size === linksOf(sections).size) {
 		return sections;
@@ -179,7 +179,7 @@ const withoutGone = (sections: readonly Section[], {organizations, links}: Prese
 	return entries.length === 0 ? [] : [sectionOf(entries)];
 };
 
-/** @returns false where the journal's step was not to be taken. */
+/** @returns false if the journal's position was another one. */
 const writeAll = async (
 	trx: Db,
 	sections: readonly Section[],
@@ -195,14 +195,17 @@ const writeAll = async (
 	if (kept.length > 0) {
 		await (careful === null
 			? write(trx, kept, present)
-			: writeWhatCanBe(trx, kept.flatMap(entriesOf), present, careful));
+			: writeAccepted(trx, kept.flatMap(entriesOf), present, careful));
 	}
 
 	return true;
 };
 
-/** Runs a transaction once more, going around what PostgreSQL refuses at the price of savepoints, where it refused any. */
-const goingAround = async <T>(work: (careful: OnRefused | null) => Promise<T>, onRefused: OnRefused): Promise<T> => {
+/** If PostgreSQL rejects a value, runs the transaction again with savepoints, which skips the rejected rows. */
+const skippingRefused = async <T>(
+	work: (careful: OnRefused | null) => Promise<T>,
+	onRefused: OnRefused,
+): Promise<T> => {
 	try {
 		return await work(null);
 	} catch (error) {
@@ -217,18 +220,21 @@ const goingAround = async <T>(work: (careful: OnRefused | null) => Promise<T>, o
 export type Batch = {journal: string; from: Position; to: Position; sections: Section[]};
 
 /**
- * Brings clicks of a journal into the tables and moves its position, both or neither. What belongs to an organization
- * that is gone is left out; of a link that is gone the click is kept, which outlives it in the figures, and no match.
- * @returns false where the journal stood elsewhere, because another process has drained it.
+ * Brings clicks of a journal into the tables and moves its position, both or neither. Rows of a deleted
+ * organization are left out. A deleted link's clicks are kept, because they stay in the figures, but not its matches.
+ * @returns false if another process has drained the journal, so that its position is another one.
  */
 export const storeBatch = (db: Db, {journal, from, to, sections}: Batch, onRefused: OnRefused): Promise<boolean> =>
-	goingAround((careful) => db.transaction((trx) => writeAll(trx, sections, {journal, from, to}, careful)), onRefused);
+	skippingRefused(
+		(careful) => db.transaction((trx) => writeAll(trx, sections, {journal, from, to}, careful)),
+		onRefused,
+	);
 
-/** Brings clicks into the tables that no journal could take. */
+/** Brings clicks into the tables that no journal could store. */
 export const storeSections = (db: Db, sections: readonly Section[], onRefused: OnRefused): Promise<boolean> =>
-	goingAround((careful) => db.transaction((trx) => writeAll(trx, sections, null, careful)), onRefused);
+	skippingRefused((careful) => db.transaction((trx) => writeAll(trx, sections, null, careful)), onRefused);
 
-/** Which months clicks are of: each month's partition has to be there before. */
+/** The months of clicks: their partitions must exist before the clicks are stored. */
 export const monthsOf = (sections: readonly Section[]): Date[] =>
 	[...new Set(sections.flatMap(({counts}) => counts.map(({month}) => month)))].map(
 		(month) => new Date(`${month}-01T00:00:00Z`),

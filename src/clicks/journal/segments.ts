@@ -8,7 +8,7 @@ export const segmentPath = (folder: string, segment: number): string =>
 	path.join(folder, `${String(segment).padStart(8, '0')}.log`);
 
 /** The numbers of the existing files, oldest first. */
-export const listSegments = (folder: string): number[] =>
+const listSegments = (folder: string): number[] =>
 	readdirSync(folder)
 		.flatMap((name) => /^(\d{8})\.log$/.exec(name)?.[1] ?? [])
 		.map(Number)
