@@ -1,14 +1,14 @@
 import {STATUS_CODES} from 'node:http';
 
-/** One wrong field of a request: `field` is its dotted path, absent where the body as a whole is meant. */
+/** One invalid field of a request: `field` is its dotted path, absent if the whole body is meant. */
 export type FieldFault = {message: string; field?: string};
 
-/** The machine-readable part of a structured error (contract/requests 5): mostly a `code`, and its extra fields. */
+/** The machine-readable part of a structured error (contract/requests 5): usually a `code` with extra fields. */
 export type ErrorExtras = {code?: string; [field: string]: unknown};
 
 /**
- * A refusal that the caller is told about. The envelope (contract/requests 1) is made of it in `http/envelope.ts`, and
- * nowhere else; whatever is thrown and is no HttpError is a fault of ours and answers 500.
+ * A refusal that is sent to the caller. Only `http/envelope.ts` builds the envelope from it (contract/requests 1). Any
+ * other exception is our fault and answers 500.
  */
 export class HttpError extends Error {
 	override name = 'HttpError';
@@ -18,7 +18,7 @@ export class HttpError extends Error {
 		message: string,
 		readonly details: FieldFault[] | null = null,
 		readonly extras: ErrorExtras | null = null,
-		/** What made it, for the log alone. */
+		/** The cause, for the log only. */
 		cause?: unknown,
 	) {
 		super(message, {cause});
@@ -36,7 +36,7 @@ const forbidden = (message: string) => new HttpError(403, message);
 const notFound = (message: string) => new HttpError(404, message);
 const conflict = (message: string) => new HttpError(409, message);
 
-/** Most faults that an answer lists. */
+/** Most faults listed in an answer. */
 const MOST_DETAILS = 100;
 const more: FieldFault = {message: 'Too many invalid fields; the rest are not listed'};
 export const validationFailed = (details: readonly FieldFault[]) =>
@@ -78,8 +78,7 @@ export const organizationNotActive = () => forbidden('Organization is not active
 export const providerUnavailable = (cause?: unknown) =>
 	new HttpError(502, 'Identity provider unavailable', null, null, cause);
 /**
- * The provider's own words: a limit of the organization there, what is there already, a value that it does not take
- * (contract/portal 11).
+ * The provider's own message: a limit of the organization there, a duplicate, a rejected value (contract/portal 11).
  */
 export const providerRefused = (message: string) => forbidden(message);
 export const providerConflict = (message: string) => conflict(message);
@@ -98,7 +97,7 @@ export const quotaExceeded = (quota: string) =>
 export const appConfigRequired = () =>
 	new HttpError(428, 'Register an app configuration before the first link', null, {code: 'APP_CONFIG_REQUIRED'});
 
-/** Where a plan that costs something is had (contract/portal 3). */
+/** Where to buy a paid plan (contract/portal 3). */
 const CHECKOUT = '/portal/billing/checkout-session';
 export const billingFlowRequired = (plan: string) =>
 	new HttpError(422, `The plan ${plan} must be bought through checkout`, null, {

@@ -1,6 +1,6 @@
 /**
- * Memoizes a pure function of a text, for callers who nearly always ask for the same few texts. All answers are dropped when
- * there are `most`, so that ever new texts fill no memory.
+ * Memoizes a pure function of a text with few distinct inputs. All entries are dropped when there are `most`, to bound
+ * the memory.
  */
 export const memoize = <Answer extends object | string | boolean | null>(
 	answer: (text: string) => Answer,

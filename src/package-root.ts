@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const manifest = createRequire(import.meta.url).resolve('oplink/package.json');
 
-/** The folder of the installed package: `config/` and `migrations/` lie in it, beside `dist/` or `src/`. */
+/** The folder of the installed package: it contains `config/` and `migrations/`, beside `dist/` or `src/`. */
 export const packageRoot = path.dirname(manifest);
 
 /** The package's version, from its manifest. */

@@ -4,12 +4,12 @@ export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 const CODES = Buffer.from(ALPHANUMERIC);
 
-/** `length` characters of base 62, each drawn from the system's random source. */
+/** `length` characters of base 62, each from the system's random source. */
 export const randomAlphanumeric = (length: number): string => {
 	const text = Buffer.allocUnsafe(length);
 	for (let written = 0; written < length; ) {
 		for (const byte of randomBytes(length - written)) {
-			// The bytes above the last whole multiple of 62 would make some characters likelier than others.
+			// Bytes above the last whole multiple of 62 would bias some characters.
 			if (byte < 248) {
 				text[written] = CODES[byte % 62] ?? 0;
 				written += 1;

@@ -4,10 +4,10 @@ const URL_LIMIT = 2048;
 
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
 
-/** True for a host that only this machine or a private network knows, as a name or in an address's own notation. */
+/** True for a host on this machine or a private network, by name or address. */
 const isPrivateHost = (hostname: string): boolean => {
-	// The URL parser writes every IPv4 address with dots and every other one in brackets; asking ipaddr.js about a name
-	// is slow, because it throws inside.
+	// The URL parser normalizes IPv4 addresses and brackets all others. Testing a name with ipaddr.js is slow, because it
+	// throws internally.
 	if (/^(?:\[.*\]|[\d.]+)$/.test(hostname)) {
 		const address = hostname.replace(/^\[(.*)\]$/, '$1');
 		return !ipaddr.isValid(address) || ipaddr.process(address).range() !== 'unicast';
@@ -17,12 +17,12 @@ const isPrivateHost = (hostname: string): boolean => {
 };
 
 /**
- * A URL that a link may send people to or show as an image: http or https, without credentials, on neither a private
- * host nor one of `linkHosts` (a loop), as the URL parser writes it; null for any other (contract/links 10).
+ * A URL that is safe as a link's destination or image, as normalized by the URL parser: http or https, without
+ * credentials, neither on a private host nor on one of `linkHosts` (a loop). Null for any other (contract/links 10).
  */
 export const safeHttpUrl = (raw: string, {linkHosts}: {linkHosts: readonly string[]}): string | null => {
 	const text = raw.trim();
-	// Parsers drop control characters and take `https:host` for a URL, so both are refused before parsing.
+	// Parsers drop control characters and accept `https:host`, so both are refused before parsing.
 	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 	if (text.length > URL_LIMIT || /[\u0000-\u001f\u007f]/.test(raw) || !/^https?:\/\//i.test(text)) {
 		return null;

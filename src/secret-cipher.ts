@@ -1,14 +1,14 @@
 import {createCipheriv, createDecipheriv, hkdfSync, randomBytes} from 'node:crypto';
 
-/** Marks a stored value as encrypted, and with which scheme. Nothing that is kept as it is begins so. */
+/** Marks a stored value as encrypted, with its scheme. Plain values never begin with it. */
 const MARK = 'aes256gcm:';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts what is stored and must be read again. */
+/** Encrypts stored values that must be readable again. */
 export type SecretCipher = {
 	seal(text: string): string;
-	/** What was sealed. @throws where it was sealed with another secret, or changed. */
+	/** Decrypts a value. @throws if it was encrypted with another secret, or altered. */
 	open(stored: string): string;
 };
 

@@ -36,7 +36,7 @@ import {createPageTemplates, type PageTemplates} from './resolution/page-templat
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 
-/** All that operations and routes stand on. Made once per process, here and nowhere else. */
+/** The dependencies of operations and routes. Created once per process, here only. */
 export type Services = Readonly<{
 	config: Config;
 	addresses: Addresses;
@@ -45,7 +45,7 @@ export type Services = Readonly<{
 	log: Logger;
 	db: Db;
 	limiter: Limiter;
-	/** What other processes, and this one, have changed. */
+	/** Changes by other processes and this one. */
 	changes: ChangeFeed;
 	linkCache: LinkCache<LinkRow>;
 	keyCache: KeyCache;
@@ -56,11 +56,11 @@ export type Services = Readonly<{
 	hostRoles: ReturnType<typeof createHostRoles>;
 	verifySession: SessionVerifier;
 	provider: ProviderClient;
-	/** Writes of the mirror of users, organizations and memberships, see `inMirror`. */
+	/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
 	mirrorTurns: Turns;
 	/** Gateway A's library; null where the gateway is off. */
 	stripe: Stripe | null;
-	/** What gateway B's code stands on; null where the gateway is off. */
+	/** The dependencies of gateway B's code; null if the gateway is off. */
 	paymob: Paymob | null;
 	gateways: Gateways;
 	keyCipher: DisplayKeyCipher;
@@ -73,15 +73,15 @@ export type Services = Readonly<{
 	linkWriter: LinkWriter;
 	background: Background;
 	metrics: Metrics;
-	/** What all processes of this machine count; null where this one is alone. */
+	/** The figures of all processes of this machine; null if this one is alone. */
 	figuresOfAll: (() => Promise<Figure[]>) | null;
 	eventLoop: ReturnType<typeof watchEventLoop>;
-	/** Waits for what runs in the background and lets go of what was opened here; the database is its opener's. */
+	/** Waits for background work and closes what was opened here; the caller closes the database. */
 	close(): Promise<void>;
 }>;
 
 type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
-		/** Decides for all processes of this machine; absent: this one is alone. */
+		/** Decides for all processes of this machine; absent if this one is alone. */
 		limiterOfAll?: Limiter | undefined;
 	};
 

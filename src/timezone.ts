@@ -1,6 +1,6 @@
 type Zone = {name: string; offsets: Intl.DateTimeFormat};
 
-// A formatter costs far more than a look-up. Only zones that exist are kept, so the map stays as small as the tz database.
+// A formatter costs far more than a lookup. Only valid zones are cached, so the map stays as small as the tz database.
 const zones = new Map<string, Zone | null>();
 
 const zoneOf = (name: string): Zone | null => {
@@ -10,7 +10,7 @@ const zoneOf = (name: string): Zone | null => {
 		return known;
 	}
 
-	// Bare offsets are no names of zones, though newer engines take them.
+	// Bare offsets are not zone names, although newer engines accept them.
 	if (!/^[a-z][\w+/-]*$/.test(key)) {
 		return null;
 	}
@@ -27,12 +27,12 @@ const zoneOf = (name: string): Zone | null => {
 };
 
 /**
- * The one name that this engine has for a zone, so that Apple's `Asia/Kolkata` equals a browser's `Asia/Calcutta`; null
- * for what is no zone. Compute it when comparing and never store it: names change between engines (contract/match 15).
+ * The engine's canonical name of a zone, so that Apple's `Asia/Kolkata` equals a browser's `Asia/Calcutta`; null if
+ * invalid. Compute it when comparing and never store it: names change between engines (contract/match 15).
  */
 export const canonicalTimezone = (name: string): string | null => zoneOf(name)?.name ?? null;
 
-/** The zone's offset from UTC at a time, as text to be compared, or null for what is no zone. */
+/** The zone's offset from UTC at a time, as text for comparisons; null for an invalid zone. */
 export const utcOffset = (name: string, at: Date): string | null =>
 	zoneOf(name)
 		?.offsets.formatToParts(at)

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {type BackupHead, type BackupTotals, FORMAT} from './archive-format.ts';
 
-/** Spells the lines of a backup, and counts and sums them up on the way. */
+/** Formats the lines of a backup, and computes their counts and checksums. */
 export const createArchiveWriter = () => {
 	const whole = createHash('sha256');
 	let table = {name: '', rows: 0, hash: createHash('sha256')};

@@ -6,7 +6,7 @@ import {createArchiveWriter} from './write-archive.ts';
 
 const BATCH = 1000;
 
-/** Rows as JSON, a line each: a line break within one can only stand between its values. */
+/** Rows as JSON, one per line; PostgreSQL's line breaks occur only between values. */
 const readRows = async (trx: Db): Promise<string[]> => {
 	const {rows} = await trx.raw<{rows: Array<{line: string}>}>(`FETCH ${BATCH} FROM backup`);
 	return rows.map(({line}) => line);
@@ -15,8 +15,8 @@ const readRows = async (trx: Db): Promise<string[]> => {
 type Facts = {program: string; now: Date; onEnd: (totals: BackupTotals) => void};
 
 /**
- * The text of a backup, as the reader takes it: every table as it is at one moment, while others go on writing.
- * @param onEnd is told the counts when all of it is out.
+ * The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write.
+ * @param onEnd receives the counts at the end.
  */
 export async function* backupText(db: Db, {program, now, onEnd}: Facts): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});

@@ -8,6 +8,7 @@ export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /**
  * One page of a query's rows, and their total number (contract/requests 10).
+ * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
  * @param order for `ORDER BY`; it must be unique, or pages would overlap.
  */
 export const readPage = async <T, Row = T>(

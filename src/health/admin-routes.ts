@@ -6,7 +6,7 @@ import type {Services} from '../services.ts';
 import {statusAnswer} from './health-answers.ts';
 import {checkReadiness} from './routes.ts';
 
-/** What an operator wants to know first: version, parts, and how much there is. */
+/** The operator's overview: version, health of the parts, and totals. */
 const readStatus = async (services: Services) => {
 	const {db, config, addresses, clock} = services;
 	const now = clock.now();

@@ -19,6 +19,6 @@ export const statusAnswer = answerOf('Status', {
 	database: partOf({mode: Joi.valid('embedded', 'external'), version: text}),
 	migrations: partOf({applied: count, pending: Joi.array().items(text)}),
 	counts: partOf({organizations: count, links: count, clicksThisMonth: count}),
-	/** Of the process that answers: bytes of its journal that wait, clicks that nothing could keep, and that the database refused. */
+	/** Of the answering process: unwritten bytes of its journal, lost clicks, and clicks that the database rejected. */
 	clicks: partOf({waitingBytes: count, lost: count, refused: count}),
 });

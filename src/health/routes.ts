@@ -4,7 +4,7 @@ import {reply, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {liveAnswer, readyAnswer} from './health-answers.ts';
 
-/** State of a part that the service stands on. */
+/** State of a dependency of the service. */
 export type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
 
 const checkDatabase = async ({
@@ -20,7 +20,7 @@ const checkDatabase = async ({
 	}
 };
 
-/** Whether limits are decided by Redis: one that is full or read-only answers and does not decide. */
+/** Whether Redis decides limits: a full or read-only one answers but cannot decide. */
 const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'>): Promise<{redis?: Check}> => {
 	if (config.redisUrl === null) {
 		return {};
@@ -34,7 +34,7 @@ const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'
 	};
 };
 
-/** What the service stands on, and whether it can work. Without Redis it can (contract/requests 11). */
+/** The service's dependencies, and whether it can work. Redis is optional (contract/requests 11). */
 export const checkReadiness = async (services: Services) => {
 	const checks = {...(await checkDatabase(services)), ...(await checkRedis(services))};
 	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};

@@ -1,5 +1,5 @@
 /**
- * A delivery whose signature was verified. `id` is the same for every attempt to deliver it.
- * `at`: when it happened, where the provider says so.
+ * A delivery with a verified signature. `id` is the same for all attempts. `at`: the time of the event, if the provider
+ * sends it.
  */
 export type Delivery = {id: string; type: string; data: unknown; at: Date | null};

@@ -12,7 +12,7 @@ import {createTombstoneStore} from './tombstone-store.ts';
 
 type Found = {organization: ProviderOrganization; membership: ProviderMembership; user: ProviderUser | null};
 
-/** What the provider knows of them now; null where one is no member of the other, or it does not say. */
+/** The provider's current records; null if the user is not a member or the provider does not answer. */
 const askProvider = async (
 	{provider, log}: Pick<Services, 'provider' | 'log'>,
 	{organizationId, userId}: {organizationId: string; userId: string},
@@ -32,7 +32,7 @@ const askProvider = async (
 	}
 };
 
-/** Writes it, unless the provider has told that it is over meanwhile. */
+/** Stores it, unless the provider has reported its end meanwhile. */
 const mirrorFound = async (
 	mirror: Mirror,
 	{organization, membership, user}: Found,
@@ -54,9 +54,9 @@ const mirrorFound = async (
 };
 
 /**
- * Mirrors what a session names and no event has told of yet (contract/identity 11): the organization and the caller's
- * membership there, as the provider has them now. All ids are the provider's.
- * @returns whether the caller is a member; false also where the provider fails, or has told that it ended.
+ * Mirrors a session's organization and membership from the provider if no event has arrived yet (contract/identity 11).
+ * All ids are the provider's.
+ * @returns whether the caller is a member; false also if the provider fails or has reported its end.
  */
 export const fetchOnDemand = async (
 	services: Services,

@@ -4,12 +4,12 @@ import {createMembershipStore} from './membership-store.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** The provider gives up after two days and a half; the rest is for what an operator sends again by hand. */
+/** The provider gives up after two and a half days; the rest allows an operator's manual replays. */
 const DELIVERY_DAYS = 30;
-/** A session or a late event must not bring back what was deleted, for as long as anybody might remember it. */
+/** A session or a late event must not restore deleted records, for as long as one might arrive. */
 const TOMBSTONE_DAYS = 400;
 
-/** Forgets deliveries with what they said, roles and deletions that no event can refer to any more. */
+/** Deletes old deliveries with their payloads, and roles and deletions that no event can refer to any more. */
 export const forgetDeliveries = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<void> => {
 	const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
 	await createDeliveryStore(db).forgetOlderThan(before(DELIVERY_DAYS));

@@ -16,7 +16,7 @@ const entryOf = (action: string, member: MirroredMember) => ({
 	details: {role: member.role},
 });
 
-/** Whether what is told is about the membership of a row, which is the only one that this person has there. */
+/** Whether an event is about a row's membership, the only one of this person in the organization. */
 const isOfSame = (
 	{clerkMembershipId}: MirroredMember,
 	{id, organizationId, userId}: Pick<EndedMembership, 'id' | 'organizationId' | 'userId'>,
@@ -33,9 +33,7 @@ const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, 
 	providerCreatedAt !== null &&
 	providerCreatedAt > createdAt;
 
-/**
- * Notes who became an owner, and takes the first one's address as contact where there is none (contract/identity 1).
- */
+/** Audits a new owner, and uses the first one's address as contact if there is none (contract/identity 1). */
 const addOwner = async (
 	mirror: Mirror,
 	organizationId: string,
@@ -47,7 +45,7 @@ const addOwner = async (
 	await fillContact(mirror, organizationId);
 };
 
-/** The role that is stored, which is the one of the newest update, also where that came before. */
+/** The role to store: that of the newest update, even if it arrived earlier. */
 const settleRole = async (
 	{trx}: Mirror,
 	known: MirroredMember | null,
@@ -65,10 +63,9 @@ const settleRole = async (
 };
 
 /**
- * Brings a membership to what the provider tells of it, with a row for its person where there is none. One that has
- * ended stays ended, and an earlier one than the row's does not count.
- * @param role what it was found to be, see `resolve-role.ts`.
- * @returns the row that the person has there now, or null without one.
+ * Updates a membership to the provider's state, creating the person's row if necessary. An ended membership stays
+ * ended, and one earlier than the row's is ignored.
+ * @param role the resolved role, see `resolve-role.ts`. @returns the person's current row, or null without one.
  */
 export const mirrorMember = async (
 	mirror: Mirror,
@@ -120,7 +117,7 @@ export const mirrorMember = async (
 	return member;
 };
 
-/** As `mirrorMember`, with the organization made of what the membership tells of it where there is none. */
+/** As `mirrorMember`, and creates the organization from the membership's data if necessary. */
 export const mirrorMemberAndOrganization = async (
 	mirror: Mirror,
 	{membership, role, told}: {membership: ProviderMembership; role: Role; told: Told},
@@ -132,8 +129,8 @@ export const mirrorMemberAndOrganization = async (
 };
 
 /**
- * The role that an update tells (contract/identity 7). Without a row it changes nothing, but is kept for the 'created'
- * that comes after it. An update that names no role leaves the one there is; an unknown one is VIEWER.
+ * The role in an update (contract/identity 7). Without a row it only records the role, for the later 'created'. An
+ * update without a role keeps the current one; an unknown one is VIEWER.
  */
 export const updateMember = async (mirror: Mirror, membership: ProviderMembership): Promise<void> => {
 	const {trx, now, record} = mirror;
@@ -163,7 +160,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	}
 };
 
-/** Removes a membership, and keeps in mind that it ended. A later one of the same person there stays. */
+/** Removes a membership and records its end. A later one of the same person stays. */
 export const endMember = async ({trx, now, record}: Mirror, ended: EndedMembership): Promise<void> => {
 	await createTombstoneStore(trx).addMembership(ended, now);
 	const store = createMembershipStore(trx);

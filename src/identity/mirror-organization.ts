@@ -9,12 +9,12 @@ import type {ProviderOrganization} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 /**
- * What tells of a record. 'updated' wins over anything as old as itself, 'created' only over what is older, and
- * 'mentioned' (as a part of a membership) over nothing: it makes a row where there is none.
+ * Kind of an event. 'updated' overrides records of the same age, 'created' only older ones, and 'mentioned' (as part of
+ * a membership) none: it only creates missing rows.
  */
 export type Told = 'created' | 'updated' | 'mentioned';
 
-/** Whether what is told is newer than what is known. */
+/** Whether an event is newer than the stored state. */
 export const isNews = (told: Told, at: Date, known: Date | null): boolean => {
 	switch (told) {
 		case 'mentioned':
@@ -75,11 +75,10 @@ const update = async (
 };
 
 /**
- * Brings an organization to what the provider tells of it, whatever was told before and in which order. One that the
- * provider has deleted is SUSPENDED. Its name is the provider's, also where another organization has it: names are
- * unique here among those that were given here.
- * @param requireOwnName for an organization that is being made here: its name must be nobody else's.
- * @returns null for one that was discarded. @throws 409 with `requireOwnName`.
+ * Updates an organization to the provider's state, whatever the order of events. One deleted at the provider is
+ * SUSPENDED. The provider's name is used even if another organization has it: only names given here are unique.
+ * @param requireOwnName for an organization being created here: its name must be unique. @returns null for a discarded
+ * one. @throws 409 with `requireOwnName`.
  */
 export const mirrorOrganization = async (
 	mirror: Mirror,
@@ -87,7 +86,7 @@ export const mirrorOrganization = async (
 	told: Told,
 	{requireOwnName = false} = {},
 ): Promise<Organization | null> => {
-	// Locked first: whoever deletes it holds the row, and discards it in the same transaction.
+	// Lock it first: a concurrent deletion holds the row and discards it in the same transaction.
 	const known = await createOrganizationMirrorStore(mirror.trx).lock(organization.id);
 	if (await createTombstoneStore(mirror.trx).isOrganizationDiscarded(organization.id)) {
 		return null;
@@ -97,7 +96,7 @@ export const mirrorOrganization = async (
 		return insert(mirror, organization, told, !requireOwnName);
 	}
 
-	// Its event came before us, and had to take the name as it is.
+	// Its event arrived first and had to use the name unchanged.
 	if (requireOwnName && known.sharesName) {
 		throw organizationNameTaken(known.name);
 	}
@@ -106,7 +105,8 @@ export const mirrorOrganization = async (
 };
 
 /**
- * Suspends what the provider deleted, for good: its rows stay, and no later event brings it back (contract/identity 7).
+ * Suspends an organization deleted at the provider, permanently: its rows stay, and no later event restores it
+ * (contract/identity 7).
  */
 export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: string): Promise<void> => {
 	await createTombstoneStore(trx).addOrganization(clerkOrgId, now);
@@ -117,7 +117,7 @@ export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: st
 	}
 };
 
-/** Takes the first owner's address as contact where there is none (contract/identity 1). */
+/** Uses the first owner's address as contact if there is none (contract/identity 1). */
 export const fillContact = async ({trx, now, record}: Mirror, organizationId: string): Promise<void> => {
 	const contactEmail = await createOrganizationMirrorStore(trx).fillContact(organizationId, now);
 	if (contactEmail !== null) {
@@ -126,8 +126,8 @@ export const fillContact = async ({trx, now, record}: Mirror, organizationId: st
 };
 
 /**
- * Forgets an organization that was given up while it was made (contract/portal 3), with whatever its events have left
- * here meanwhile, and whatever they would leave yet. Call it when it is gone at the provider.
+ * Deletes an organization whose creation was abandoned (contract/portal 3), with everything its events have created or
+ * would still create. Call it after the deletion at the provider.
  */
 export const discardOrganization = (services: Services, by: Caller, clerkOrgId: string): Promise<void> =>
 	inMirror(services, by, async ({trx, now, record}) => {

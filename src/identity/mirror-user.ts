@@ -12,13 +12,13 @@ const entryOf = (action: string, {id}: MirroredUser, details: Record<string, unk
 	details,
 });
 
-/** Where an address leads: the row that the user is to have, and the address that it may have. */
+/** The result of resolving an address: the user's row, and the address to store. */
 type Claim = {row: MirroredUser | null; email: string | null; isSuperseded: boolean};
 
 /**
- * Whose row an e-mail address is. Only a verified one proves anything (contract/identity 12): it links a row without a
- * provider id, re-points a row that had the address verified under another id, the newer of two claims winning, and
- * takes it from a row that had never proved it. An unverified address that somebody else has is left to them.
+ * Resolves which row owns an e-mail address. Only a verified one proves anything (contract/identity 12). It links a row
+ * without a provider id; it re-points a row whose address another id had verified, if its claim is newer; and it is
+ * taken from a row that never verified it. An unverified address that somebody else has stays with them.
  */
 const claimEmail = async (
 	{trx, now}: Mirror,
@@ -75,8 +75,8 @@ const save = async (
 };
 
 /**
- * Brings a person to what the provider tells of them, whatever was told before and in which order.
- * @returns null where another account has proved the address since, and no row is left for this one.
+ * Updates a person to the provider's state, whatever the order of events.
+ * @returns null if another account has verified the address since, so that no row is left for this one.
  */
 export const mirrorUser = async (mirror: Mirror, user: ProviderUser, told: Told): Promise<MirroredUser | null> => {
 	const own = await createUserStore(mirror.trx).findByProviderId(user.id);
@@ -97,7 +97,7 @@ export const mirrorUser = async (mirror: Mirror, user: ProviderUser, told: Told)
 		lastLoginAt: user.lastSignInAt ?? row?.lastLoginAt ?? null,
 		providerUpdatedAt: user.updatedAt,
 	});
-	// An owner whose membership named no address is the contact as soon as there is one.
+	// An owner whose membership had no address becomes the contact as soon as there is one.
 	for (const organizationId of await createOrganizationMirrorStore(mirror.trx).ownedBy(user.id)) {
 		await fillContact(mirror, organizationId);
 	}
@@ -106,8 +106,8 @@ export const mirrorUser = async (mirror: Mirror, user: ProviderUser, told: Told)
 };
 
 /**
- * The row of a membership's person, made of what the membership tells where nothing else has told of them. That
- * address is not known to be verified, so that it takes nothing from anybody.
+ * The row of a membership's person, created from the membership's data if necessary. Its address is not verified, so it
+ * takes nothing from others.
  */
 export const ensureUser = async (mirror: Mirror, membership: ProviderMembership): Promise<MirroredUser> => {
 	const store = createUserStore(mirror.trx);

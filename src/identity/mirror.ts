@@ -3,7 +3,7 @@ import {type Db, inTransaction} from '../db/db.ts';
 import {databaseUnavailable} from '../errors.ts';
 import type {Services} from '../services.ts';
 
-/** What writes of the mirror work with: a transaction that no other write of the mirror runs beside. */
+/** The context of mirror writes: a transaction that excludes all others. */
 export type Mirror = {
 	trx: Db;
 	now: Date;
@@ -11,16 +11,17 @@ export type Mirror = {
 	record(entry: AuditEntry): Promise<void>;
 };
 
-/** The number only has to differ from other advisory locks of ours. */
+/** The number must only differ from our other advisory locks. */
 const MIRROR_LOCK = 720_003;
 const LOCK_TIMEOUT = '8s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Runs `work` in a transaction that is the only one to write the mirror: deliveries for the same user and organization
- * come at once and in any order, and each touches rows of several tables, so that anything finer could deadlock.
- * Those of this process wait in turn, without a connection; the lock is for other processes.
- * Call the provider before or after, never inside. @throws 503 where it is not its turn within 8 s.
+ * Runs `work` in a transaction that excludes all other mirror writes. Deliveries for the same user and organization
+ * arrive concurrently and in any order, and each touches rows of several tables, so finer locks could deadlock. Writes
+ * of this process queue without a connection; the lock is for other processes. Call the provider before or after, never
+ * inside.
+ * @throws 503 after waiting for 8 s.
  */
 export const inMirror = <T>(services: Services, by: Caller, work: (mirror: Mirror) => Promise<T>): Promise<T> =>
 	services.mirrorTurns(() =>

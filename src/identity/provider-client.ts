@@ -19,15 +19,15 @@ export type {InvitationStatus, ProviderInvitation, ProviderMembership, ProviderO
 
 /** The provider's largest page. */
 const LARGEST_PAGE = 500;
-/** Nobody has more pages of memberships; a provider that repeats itself must not keep us for ever. */
+/** Nobody has more pages of memberships; a provider that repeats pages must not cause an endless loop. */
 const MAX_PAGES = 10;
 
-/** Every membership has it; the role that counts here travels in `public_metadata` (contract/identity 2). */
+/** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
 
 const segment = encodeURIComponent;
 
-/** What a call must have given. @throws 502 for a body that is not what the API says, or for a 404 there. */
+/** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
 const demand = <T>(value: T | null): T => {
 	if (value === null) {
 		throw providerUnavailable();
@@ -37,9 +37,9 @@ const demand = <T>(value: T | null): T => {
 };
 
 /**
- * The calls to the identity provider's backend API (contract/identity 10). Ids are the provider's.
- * Each throws 403 with the provider's message for a limit of the organization there, 409 for a duplicate, 400 for a value that it does
- * not take, 502 where it fails, limits us, does not answer within 5 s, or is not configured.
+ * Calls of the identity provider's backend API (contract/identity 10). Ids are the provider's. Each throws 403 with the
+ * provider's message for a limit of the organization there, 409 for a duplicate, 400 for a rejected value, and 502 if
+ * it fails, limits us, does not answer within 5 s, or is not configured.
  */
 export const createProviderClient = (given: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const call = createProviderHttp(given);
@@ -50,7 +50,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 	};
 
 	return {
-		/** Never sent twice: a repetition would make a second one. */
+		/** Never retried: a repetition would create a second one. */
 		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
 			demand(
 				readOrganization(await call({method: 'POST', path: '/organizations', body: {name, created_by: createdBy}})),
@@ -59,11 +59,11 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
 			optional(call({method: 'GET', path: `/organizations/${segment(id)}`}), readOrganization),
 
-		/** @returns null where there is none. */
+		/** @returns null if there is none. */
 		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
 			optional(call({method: 'PATCH', path: `/organizations/${segment(id)}`, body: {name}}), readOrganization),
 
-		/** One that is not there any more is fine. */
+		/** Succeeds if it is already gone. */
 		deleteOrganization: async (id: string): Promise<void> => {
 			await call({method: 'DELETE', path: `/organizations/${segment(id)}`});
 		},
@@ -75,7 +75,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				query: {user_id: userId, limit: 10},
 			});
 			const found = body === null ? [] : demand(readList(body, readMembership)).data;
-			// A provider that does not know the filter would answer with somebody else.
+			// A provider that ignores the filter would return somebody else.
 			return found.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
@@ -99,7 +99,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 
 		/**
 		 * Sets `public_metadata.role`, which the next session token carries.
-		 * @returns the membership as it is then, or null where there is none.
+		 * @returns the updated membership, or null if there is none.
 		 */
 		stampRole: (organizationId: string, userId: string, role: Role): Promise<ProviderMembership | null> =>
 			optional(
@@ -111,7 +111,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				readMembership,
 			),
 
-		/** One who is no member any more is fine. */
+		/** Succeeds if the user is no longer a member. */
 		removeMember: async (organizationId: string, userId: string): Promise<void> => {
 			await call({
 				method: 'DELETE',
@@ -134,7 +134,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				),
 			),
 
-		/** Newest first. @param email only those to this address, without case. */
+		/** Newest first. @param email only those to this address, ignoring case. */
 		listInvitations: async (
 			organizationId: string,
 			{
@@ -160,7 +160,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
 		},
 
-		/** @returns the revoked invitation, or null where there is no such open one. */
+		/** @returns the revoked invitation, or null if no such one is open. */
 		revokeInvitation: (organizationId: string, id: string): Promise<ProviderInvitation | null> =>
 			optional(
 				call({

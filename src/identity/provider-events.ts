@@ -20,14 +20,14 @@ import {resolveRole, stampRole} from './resolve-role.ts';
 
 type Context = {services: Services; by: Caller; id: string};
 
-/** What an event does: everything that it writes in one transaction together with its id, once. */
+/** The effect of an event: all its writes are in one transaction with its id, once. */
 const applyOnce = async <T>({services, by, id}: Context, apply: (mirror: Mirror) => Promise<T>): Promise<T | null> =>
 	inMirror(services, by, async (mirror) =>
 		(await createDeliveryStore(mirror.trx).add(id, mirror.now)) ? apply(mirror) : null,
 	);
 
 /**
- * The provider is asked before the transaction and told after it; neither can fail the delivery (contract/identity 7).
+ * Calls to the provider happen before and after the transaction; neither can fail the delivery (contract/identity 7).
  */
 const membershipCreated = async (context: Context, membership: ProviderMembership): Promise<void> => {
 	const {services, id} = context;
@@ -44,7 +44,7 @@ const membershipCreated = async (context: Context, membership: ProviderMembershi
 	}
 };
 
-/** Reads what an event is about and applies it. @returns false where it is about nothing that could be found. */
+/** Parses an event and applies it. @returns false if it has no usable subject. */
 type Handler = (context: Context, data: unknown) => Promise<boolean>;
 
 const handler =
@@ -64,7 +64,7 @@ const inOneStep =
 	(context: Context, record: T): Promise<unknown> =>
 		applyOnce(context, (mirror) => apply(mirror, record));
 
-/** The events that are handled, and no other (contract/identity 7). */
+/** The handled events (contract/identity 7). */
 const handlers: ReadonlyMap<string, Handler> = new Map([
 	[
 		'organization.created',
@@ -101,9 +101,9 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 ]);
 
 /**
- * Applies a verified delivery to the mirror: once, whatever came before it, with the same outcome in any order. What
- * is of another type, or about nothing that could ever be found, is passed over.
- * @returns which of these it was. @throws what keeps it from being applied now, so that it is delivered again.
+ * Applies a verified delivery to the mirror once, with the same outcome in any order. Other types and events without a
+ * usable subject are skipped.
+ * @returns what happened. @throws whatever prevents it now, so that it is delivered again.
  */
 export const applyDelivery = async (
 	services: Services,

@@ -11,14 +11,14 @@ export type ProviderCall = {
 	body?: object;
 };
 
-/** The version of the API that contract/identity 10 describes. */
+/** The API version that contract/identity 10 describes. */
 const API_VERSION = '2026-05-12';
-/** For one call with all its attempts, so that whoever waits for several still answers in time. */
+/** For one call with all its attempts, so that a request with several calls still answers in time. */
 const BUDGET_MS = 5000;
 const MAX_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 200;
 
-/** Refusals that mean 'there is one already', or 'as things are that cannot be done'. */
+/** Errors for duplicates and conflicts with the current state. */
 const CONFLICTS = new Set([
 	'already_a_member_in_organization',
 	'organization_invitation_not_unique',
@@ -29,9 +29,9 @@ const CONFLICTS = new Set([
 	'organization_invitation_not_pending',
 ]);
 
-/** Codes of limits that an organization or a user has at the provider: more members, invitations, organizations than it may. */
+/** Error codes for the provider's limits of an organization or a user: members, invitations, organizations. */
 const LIMIT_CODE = /(?:quota|limit)_exceeded$/;
-/** Refusals that mean us: our key, our account, how the operator set it up. No caller can do anything about them. */
+/** Errors caused by us: our key, our account, its settings. No caller can fix them. */
 const OUR_FAULTS = new Set([
 	'authorization_invalid',
 	'organization_not_enabled_in_instance',
@@ -39,11 +39,11 @@ const OUR_FAULTS = new Set([
 	'too_many_requests',
 ]);
 
-/** True for a limit of the organization there, and not for one on us: 429, or the plan of our account (402). */
+/** True for a limit of the organization there, and not for one on us: 429, or our account's plan (402). */
 const isTheirLimit = (status: number, code: string): boolean =>
 	status === 403 ? !OUR_FAULTS.has(code) : status !== 429 && status < 500 && LIMIT_CODE.test(code);
 
-/** An answer that came, whatever it says; `body` is undefined for what is not valid JSON, and never null. */
+/** A received answer of any status; `body` is undefined for invalid JSON, and never null. */
 type ProviderAnswer = {status: number; retryAfterSeconds: number | null; body: unknown};
 
 const urlOf = (apiUrl: string, {path, query = {}}: ProviderCall): string => {
@@ -69,8 +69,8 @@ const secondsIn = (header: string | null): number | null =>
 	header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
 
 /**
- * What the caller is told of a refusal: 403 for a limit of the organization there, 409, 400 with its words for a value that
- * it does not take, 502 for what is its fault or ours, a limit on us included.
+ * Maps a refusal for our caller: 403 for a limit of the organization there, 409, 400 with its message for a rejected
+ * value, 502 for its faults and ours, including a limit on us.
  */
 const faultOf = ({status, body}: ProviderAnswer): HttpError => {
 	const {code, message} = readProviderError(body);
@@ -86,10 +86,10 @@ const faultOf = ({status, body}: ProviderAnswer): HttpError => {
 };
 
 /**
- * Calls of the provider's backend API. One call takes at most 5 s. GET and DELETE are tried again, at most twice, after
- * a network error, 429 and 5xx; nothing else is, because it could be done twice (contract/identity 13,
+ * Calls of the provider's backend API. One call takes at most 5 s. GET and DELETE are retried at most twice after a
+ * network error, 429 and 5xx; other methods are not, because they could be executed twice (contract/identity 13,
  * contract/identity 10).
- * @returns the body of a 2xx, undefined where that is not valid JSON; null for a 404. @throws 400, 403, 409, 502.
+ * @returns the body of a 2xx, undefined if it is not valid JSON; null for a 404. @throws 400, 403, 409, 502.
  */
 export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKey: string | null; log: Logger}) => {
 	const once = async (call: ProviderCall, key: string, signal: AbortSignal): Promise<ProviderAnswer> => {
@@ -102,7 +102,7 @@ export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKe
 				Accept: 'application/json',
 			},
 			...(call.body === undefined ? {} : {body: JSON.stringify(call.body)}),
-			// A redirect would take the key elsewhere.
+			// A redirect would send the key elsewhere.
 			redirect: 'error',
 			signal,
 		});
@@ -159,7 +159,7 @@ export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKe
 
 		const {code} = readProviderError(answer.body);
 		const message = 'the identity provider refused a call';
-		// A wrong key or an account that may not: only the operator can repair it.
+		// A wrong key or an account without permission: only the operator can fix it.
 		const isOurs = status === 401 || status === 402 || OUR_FAULTS.has(code);
 		log[isOurs && status !== 429 ? 'error' : 'warn']({method, path, status, code}, message);
 		throw faultOf(answer);

@@ -1,5 +1,5 @@
 /**
- * A record of the identity provider, as its webhooks and its backend API both write it (contract/identity 8,
+ * A record of the identity provider, in the common format of its webhooks and its backend API (contract/identity 8,
  * contract/identity 10).
  */
 export type ProviderOrganization = {
@@ -10,7 +10,7 @@ export type ProviderOrganization = {
 	updatedAt: Date;
 };
 export type ProviderMembership = {
-	/** The provider's, or `membershipIdOf` where it told of none. */
+	/** The provider's id, or `membershipIdOf` if it sent none. */
 	id: string;
 	organization: ProviderOrganization | null;
 	organizationId: string;
@@ -18,12 +18,12 @@ export type ProviderMembership = {
 	/** E-mail address, phone number or user name, whichever the user signs in with. */
 	identifier: string | null;
 	name: string;
-	/** `public_metadata.role`, as it stands there; null without one. */
+	/** The raw `public_metadata.role`; null without one. */
 	role: string | null;
 	createdAt: Date;
 	updatedAt: Date;
 };
-/** `createdAt` is null where none was told: the membership has ended whenever it began. */
+/** A null `createdAt` is unknown: the membership has ended whenever it began. */
 export type EndedMembership = {
 	id: string;
 	organizationId: string | null;
@@ -55,9 +55,9 @@ export type InvitationStatus = (typeof invitationStatuses)[number];
 type Fields = Readonly<Record<string, unknown>>;
 
 const LONGEST = 255;
-/** What stands where the provider gave no time: older than anything, so that whatever has a time wins over it. */
+/** Replaces a missing time: older than anything, so that any known time wins. */
 const LONG_AGO = new Date(0);
-/** The end of the year 9999: whatever is later is no time. */
+/** The end of the year 9999: later times are invalid. */
 const LATEST_MS = 253_402_300_799_999;
 /** Smaller values are seconds: the provider mixes the units (contract/identity 8). */
 const SMALLEST_MS = 1e12;
@@ -65,11 +65,11 @@ const SMALLEST_MS = 1e12;
 const fieldsOf = (value: unknown): Fields =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
-/** What PostgreSQL can store: no null character, no half of a surrogate pair. */
+/** Text that PostgreSQL can store: no null character, no lone surrogate. */
 const text = (value: unknown): string =>
 	typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed().trim() : '';
 
-/** An id is taken to the letter or not at all. */
+/** An id is used unchanged or not at all. */
 const idIn = (value: unknown): string | null =>
 	typeof value === 'string' && value !== '' && value.length <= LONGEST && text(value) === value ? value : null;
 
@@ -83,10 +83,10 @@ const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: D
 	return {createdAt: createdAt ?? LONG_AGO, updatedAt: time(updated_at) ?? createdAt ?? LONG_AGO};
 };
 
-/** Whether the provider told a time at all, see `LONG_AGO`. */
+/** Whether the provider sent a time, see `LONG_AGO`. */
 export const isTold = (at: Date): boolean => at > LONG_AGO;
 
-/** Lower case, as addresses are compared; null for what is none. */
+/** Lower case, for comparing addresses; null if invalid. */
 export const emailIn = (value: unknown): string | null => {
 	const address = text(value).toLowerCase();
 	return /^[^@\s]+@[^@\s]+$/.test(address) && address.length <= 320 ? address : null;
@@ -95,10 +95,10 @@ export const emailIn = (value: unknown): string | null => {
 const nameOf = ({first_name, last_name}: Fields): string =>
 	[text(first_name), text(last_name)].filter(Boolean).join(' ').slice(0, LONGEST).toWellFormed();
 
-/** A role that is there but is no text is as unknown as any other unknown one. */
+/** A role that is not a text counts as an unknown one. */
 const roleIn = ({role}: Fields): string | null => (role == null ? null : text(role) || 'unknown');
 
-/** Each reader gives null for a record that cannot be used: one without the ids it is about. */
+/** Each reader returns null for an unusable record: one without the ids of its subject. */
 export const readOrganization = (value: unknown): ProviderOrganization | null => {
 	const data = fieldsOf(value);
 	const id = idIn(data['id']);
@@ -112,16 +112,15 @@ export const readOrganization = (value: unknown): ProviderOrganization | null =>
 			};
 };
 
-/** The id of a record that is no more than that. */
+/** The id of a record that consists only of it. */
 export const readRecordId = (value: unknown): string | null => idIn(fieldsOf(value)['id']);
 
 /**
- * What names a membership whose id was not told: its organization and user, because nobody has two there at a time.
- * Ids are the provider's.
+ * Identifies a membership without an id by its organization and user, because nobody has two there at a time. Ids are
+ * the provider's.
  */
 export const membershipIdOf = (organizationId: string, userId: string): string => `${organizationId}/${userId}`;
 
-/** @see readOrganization */
 export const readMembership = (value: unknown): ProviderMembership | null => {
 	const data = fieldsOf(value);
 	const person = fieldsOf(data['public_user_data']);
@@ -144,7 +143,7 @@ export const readMembership = (value: unknown): ProviderMembership | null => {
 	};
 };
 
-/** What a 'deleted' tells: the full membership as a rule, its id, or whose it was (contract/identity 8). */
+/** The contents of a 'deleted': usually the full membership, else its id or its member (contract/identity 8). */
 export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const data = fieldsOf(value);
 	const organizationId = idIn(fieldsOf(data['organization'])['id']) ?? idIn(data['organization_id']);
@@ -155,7 +154,6 @@ export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	return id === null ? null : {id, organizationId, userId, createdAt: isTold(createdAt) ? createdAt : null};
 };
 
-/** @see readOrganization */
 export const readInvitation = (value: unknown): ProviderInvitation | null => {
 	const data = fieldsOf(value);
 	const id = idIn(data['id']);
@@ -189,7 +187,6 @@ const addressOf = (data: Fields): {email: string | null; isEmailVerified: boolea
 	return {email: found?.email ?? null, isEmailVerified: found?.isEmailVerified ?? false};
 };
 
-/** @see readOrganization */
 export const readUser = (value: unknown): ProviderUser | null => {
 	const data = fieldsOf(value);
 	const id = idIn(data['id']);
@@ -198,7 +195,7 @@ export const readUser = (value: unknown): ProviderUser | null => {
 		: {id, ...addressOf(data), name: nameOf(data), lastSignInAt: time(data['last_sign_in_at']), ...times(data)};
 };
 
-/** The records of a list that can be used, and how many there are in all; null for what is no list. */
+/** The usable records of a list, and its total; null for anything but a list. */
 export const readList = <T>(value: unknown, read: (item: unknown) => T | null): {data: T[]; total: number} | null => {
 	const {data, total_count} = fieldsOf(value);
 	if (!Array.isArray(data)) {
@@ -209,7 +206,7 @@ export const readList = <T>(value: unknown, read: (item: unknown) => T | null): 
 	return {data: items, total: typeof total_count === 'number' ? total_count : items.length};
 };
 
-/** What the provider says of a call that it refused: the code that decides, and the words for people. */
+/** The provider's error: the deciding code, and the message for people. */
 export const readProviderError = (value: unknown): {code: string; message: string} => {
 	const {errors} = fieldsOf(value);
 	const {code, message, long_message} = fieldsOf(Array.isArray(errors) ? errors[0] : null);

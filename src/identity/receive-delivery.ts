@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
 import {applyDelivery} from './provider-events.ts';
 
-/** What kept it from being applied; what only our log should tell stays there. */
+/** Why it could not be applied, without details that belong only in the log. */
 const reasonOf = (error: unknown): string =>
 	error instanceof HttpError
 		? error.message
@@ -19,7 +19,7 @@ const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: Id
 	try {
 		await store.settle(id, await applyDelivery(services, by, delivery), clock.now());
 	} catch (error) {
-		// Where this fails, too, the note says FAILED already.
+		// If this fails too, the record already says FAILED.
 		await store
 			.settle(id, {outcome: 'FAILED', reason: reasonOf(error)}, clock.now())
 			.catch((cause: unknown) => log.warn({err: cause}, 'could not record why an event failed'));
@@ -28,8 +28,8 @@ const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: Id
 };
 
 /**
- * Notes a verified delivery, applies it to the mirror once, and notes what became of it. A repetition is counted.
- * @throws what keeps it from being applied now, so that it is delivered again.
+ * Records a verified delivery, applies it to the mirror once, and records the outcome. A repetition is counted.
+ * @throws whatever prevents it now, so that it is delivered again.
  */
 export const receiveDelivery = async (
 	services: Services,
@@ -53,8 +53,8 @@ export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: strin
 };
 
 /**
- * Applies an event again, whatever became of it before; one that is older than what the mirror knows changes nothing.
- * @returns the event as it ends now. @throws 404, and what keeps it from being applied.
+ * Replays an event, whatever its earlier outcome; one older than the mirror's state changes nothing.
+ * @returns the updated event. @throws 404, and whatever prevents it.
  */
 export const replayIdentityEvent = async (services: Services, by: Caller, id: string): Promise<IdentityEvent> => {
 	const event = await requireIdentityEvent(services, id);

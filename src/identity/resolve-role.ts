@@ -4,10 +4,10 @@ import type {Services} from '../services.ts';
 import {emailIn, type ProviderMembership} from './provider-payloads.ts';
 import {createUserStore} from './user-store.ts';
 
-/** How long one step of a delivery may wait for the provider, whose own limit for the answer is 15 s. */
+/** How long one step of a delivery may wait for the provider, which expects an answer within 15 s. */
 const PATIENCE_MS = 4000;
 
-/** What `work` gives within the patience; null where it fails or takes longer, with a line in the log. */
+/** The result of `work` within the timeout; null if it fails or takes longer, with a log line. */
 export const bestEffort = async <T>(
 	{log}: Pick<Services, 'log'>,
 	what: string,
@@ -24,16 +24,13 @@ export const bestEffort = async <T>(
 		return null;
 	} finally {
 		patience.abort();
-		// Whichever of the two is left ends without anybody to tell.
+		// The loser of the race ends unobserved.
 		work.catch(() => {});
 		tooLate.catch(() => {});
 	}
 };
 
-/**
- * The role that the person was invited with; accepted invitations count, because by now this one is
- * (contract/identity 9).
- */
+/** The role in the person's invitation; accepted ones count, because by now this one is (contract/identity 9). */
 const invitedRole = async (
 	{provider, db}: Pick<Services, 'provider' | 'db'>,
 	membership: ProviderMembership,
@@ -58,9 +55,9 @@ const isCreator = async (services: Services, {organization, organizationId, user
 };
 
 /**
- * The role of a new membership (contract/identity 9): that of the invitation, else that of the
- * membership itself, where an unknown one is viewer, else owner for who created the organization, else viewer.
- * What the provider does not tell in time counts as not there.
+ * The role of a new membership (contract/identity 9): that of the invitation, else that of the membership itself
+ * (viewer if unknown), else owner for the creator of the organization, else viewer. Whatever the provider does not send
+ * in time counts as absent.
  */
 export const resolveRole = async (services: Services, membership: ProviderMembership): Promise<Role> => {
 	const invited = await bestEffort(services, 'read the invitations of a member', invitedRole(services, membership));
@@ -76,8 +73,8 @@ export const resolveRole = async (services: Services, membership: ProviderMember
 };
 
 /**
- * Writes the role onto the provider's membership, whence the next session token takes it; only where it differs, and
- * where nobody has changed it there since: an event may come hours late. Failures are logged and change nothing.
+ * Writes the role to the provider's membership, which the next session token carries. Skipped if it is equal or was
+ * changed there since, because an event may be hours late. Failures are logged and change nothing.
  */
 export const stampRole = async (services: Services, membership: ProviderMembership, role: Role): Promise<void> => {
 	if (membership.role === role) {

@@ -1,9 +1,9 @@
 import {HttpError} from '../errors.ts';
 
-/** Whether a call to the provider failed in a way that leaves open whether it was done: 502, and not a refusal. */
+/** Whether a failed call may have been executed at the provider: 502, and not a refusal. */
 export const isUnanswered = (error: unknown): boolean => error instanceof HttpError && error.status === 502;
 
-/** A call that is undone where it was not answered, so that nothing is half done. @throws what the call threw. */
+/** Runs a call and undoes it if its outcome is unknown, so that nothing is half done. @throws the call's error. */
 export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>): Promise<T> =>
 	call.catch(async (error: unknown) => {
 		if (isUnanswered(error)) {
@@ -14,8 +14,8 @@ export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>)
 	});
 
 /**
- * A call that takes something away at the provider, which cannot be taken back: where it was not answered, what is
- * there decides whether it was done. @throws what the call threw, where it is still there or nobody can tell.
+ * Runs a deletion at the provider, which cannot be undone. If its outcome is unknown, it reads the record to find out.
+ * @throws the call's error if the record still exists or cannot be read.
  */
 export const takeAway = (call: Promise<void>, isGone: () => Promise<boolean>): Promise<void> =>
 	call.catch(async (error: unknown) => {

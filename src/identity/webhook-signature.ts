@@ -8,12 +8,12 @@ import type {Delivery} from './delivery.ts';
 
 const require = createRequire(import.meta.url);
 
-/** No id of a delivery is longer by far, and it has to fit into an index. */
+/** Far longer than any delivery id; it must fit into an index. */
 const LONGEST_ID = 255;
-/** 50 characters for each secret that it signs with. */
+/** 50 characters per signing secret. */
 const LONGEST_SIGNATURE = 1024;
 
-/** How far a delivery's time may be from ours, before or after. */
+/** Tolerated difference of a delivery's time from ours, in both directions. */
 const TOLERANCE_SECONDS = 300;
 
 type Signed = {
@@ -24,7 +24,7 @@ type Signed = {
 	now: Date;
 };
 
-/** The header under its own or its unbranded name. */
+/** The header by its own or its unbranded name. */
 const headerOf = (headers: IncomingHttpHeaders, name: 'id' | 'timestamp' | 'signature'): string => {
 	const value = headers[`svix-${name}`] ?? headers[`webhook-${name}`] ?? '';
 	return typeof value === 'string' ? value : (value[0] ?? '');
@@ -36,8 +36,8 @@ const isEqual = (one: string, other: string): boolean => {
 };
 
 /**
- * The library's `verify` compares the time with the machine's clock and takes no other. So it signs here, which is the
- * cryptography, and the two comparisons that `verify` makes are made with the clock of the service.
+ * The library's `verify` always uses the machine's clock. So the library only signs, which is the cryptography, and the
+ * two comparisons of `verify` are made here with the service's clock.
  */
 const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): boolean => {
 	const id = headerOf(headers, 'id');
@@ -52,16 +52,16 @@ const isSigned = ({secret, rawBody, headers, now}: Signed & {secret: string}): b
 		return false;
 	}
 
-	// Loaded with the first delivery: it holds a client of all of its maker's routes, which no start has to wait for.
+	// Loaded with the first delivery: the package contains a client for all of its vendor's routes.
 	const {Webhook} = require('svix') as typeof import('svix');
 	const expected = new Webhook(secret).sign(id, at, rawBody);
-	// Several while a secret is being replaced; any one is enough, and versions that are not v1 equal none.
+	// Several while a secret is being rotated; any one suffices, and unknown versions never match.
 	return given.split(' ').some((signature) => isEqual(signature.replace(/,$/, ''), expected));
 };
 
 const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
 	const body: unknown = JSON.parse(rawBody.toString());
-	// It is kept, and writing what is deeper than anything of the provider's would run out of stack.
+	// It is stored, and serializing anything deeper would overflow the stack.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();
 	}
@@ -72,9 +72,9 @@ const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
 };
 
 /**
- * A delivery as the provider signed it (contract/identity 6). The secret is looked at here and not at the start: a
- * bad one refuses every delivery and ends nothing, and one that is too short would let anybody sign.
- * @throws 400 for whatever is wrong, without saying what.
+ * Verifies a delivery's signature (contract/identity 6). The secret is checked here and not at the start: an invalid
+ * one refuses every delivery without stopping the service, and one that is too short would let anybody sign.
+ * @throws 400 for any fault, without details.
  */
 export const verifyDelivery = ({secret, ...signed}: Signed): Delivery => {
 	try {
@@ -82,7 +82,7 @@ export const verifyDelivery = ({secret, ...signed}: Signed): Delivery => {
 			return {id: headerOf(signed.headers, 'id'), ...bodyOf(signed.rawBody)};
 		}
 	} catch {
-		// The library throws for a secret, and the parser for a body, that it cannot read: refused like the rest.
+		// The library throws for an invalid secret, and the parser for an invalid body: both are refused alike.
 	}
 
 	throw invalidWebhookSignature();

@@ -3,8 +3,8 @@ import {rollUp} from '../clicks/roll-up.ts';
 import type {Services} from '../services.ts';
 
 /**
- * Rolls counts up, and after that drops old clicks where that is due: a month goes only once all of it is counted, and
- * side by side one would find the lock of the other.
+ * Rolls counts up, and then drops old clicks if due. A month is dropped only when it is completely rolled up, and in
+ * parallel one would find the other's lock.
  */
 export const createClickJobs = (
 	{background, clock, config, db, log, metrics}: Services,
@@ -30,10 +30,10 @@ export const createClickJobs = (
 		run: () => {
 			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping));
 			background.run('roll up counts', rolledUp);
-			// What was counted before a fault goes all the same.
+			// Months counted before a fault are dropped anyway.
 			background.run('drop old clicks', rolledUp.catch(() => {}).then(drop));
 		},
-		/** Has the next run drop old clicks, and those after it where counting is not through or another process is at it. */
+		/** Schedules dropping old clicks for the next run, and for later ones while counting is incomplete or locked. */
 		expectDrop: () => {
 			isDropDue = true;
 		},

@@ -12,8 +12,8 @@ const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Starts what the service does by itself: now, because some run for less than an hour at a time, and then at intervals.
- * @returns what ends it.
+ * Starts the periodic jobs: at once, because some servers run for less than an hour at a time, and then at intervals.
+ * @returns a function that stops them.
  */
 export const startJobs = (services: Services): (() => void) => {
 	const {associationCache, background, clock, db, metrics} = services;
@@ -24,7 +24,7 @@ export const startJobs = (services: Services): (() => void) => {
 		const now = clock.now();
 		background.run('forget expired matches', metrics.job('forget_matches', forgetExpiredMatches(db, now)));
 		background.run('forget requests for matches', metrics.job('forget_attempts', forgetAttempts(db, now)));
-		// A device stays for as long as there are events of it.
+		// A device is kept as long as its events are.
 		const forgotten = metrics.job('forget_events', forgetEvents(db, now));
 		background.run('forget events', forgotten);
 		const devices = forgotten.catch(() => {}).then(() => metrics.job('forget_devices', forgetDevices(db, now)));
@@ -33,7 +33,7 @@ export const startJobs = (services: Services): (() => void) => {
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
 		clicks.expectDrop();
 	};
-	/** One that waits for a gateway is not joined by the next one. */
+	/** Runs of a job that waits for a gateway do not overlap. */
 	const bill = async () => {
 		if (isBilling) {
 			return;
@@ -51,7 +51,7 @@ export const startJobs = (services: Services): (() => void) => {
 	};
 	const minutely = () => {
 		clicks.run();
-		// Nothing is made where nothing has changed; what has left room lets those in that wait for it.
+		// Without changes nothing is rebuilt; freed room goes to waiting apps.
 		background.run('build the association files', associationCache.shared());
 		background.run('run scheduled billing tasks', bill());
 	};

@@ -1,11 +1,13 @@
 import type {Figure} from './instruments.ts';
 
-/** A worker's end: asks its supervisor for the figures of all, which come in a message of their own. */
+/**
+ * The worker's side: requests the figures of all workers from its supervisor, which sends them in a separate message.
+ */
 export const createFigureRequests = (ask: (request: number) => void) => {
 	const waiting = new Map<number, (figures: Figure[]) => void>();
 	let latest = 0;
 	return {
-		/** Waits as long as it takes: a supervisor that is gone takes its workers along. */
+		/** No timeout: workers end with their supervisor. */
 		figuresOfAll: (): Promise<Figure[]> =>
 			new Promise((resolve) => {
 				latest += 1;

@@ -2,15 +2,15 @@ import {ACROSS, type Figure} from './instruments.ts';
 import {mergeFigures, outliving} from './merge-figures.ts';
 import {workerFigures} from './read-figures.ts';
 
-/** Asks a worker, which answers with the number of the round. `isScrape`: see `scrapeFigures`. */
+/** Requests a worker's figures, which arrive with the number of the round. `isScrape`: see `scrapeFigures`. */
 export type Ask = (round: number, isScrape: boolean) => void;
 
 type Member = {ask: Ask; known: Figure[]};
 type Round = {open: Set<Member>; end(): void};
 
 /**
- * Holds what only grows at the most that was told of it: fractions add up to another last digit in another order, and
- * Prometheus would take the smaller one for a restart.
+ * Keeps counters from decreasing: the sum of fractions depends on their order in its last digit, and Prometheus would
+ * take a smaller value for a restart.
  */
 const createHighWater = () => {
 	const most = new Map<string, number>();
@@ -23,7 +23,7 @@ const createHighWater = () => {
 		figures.map((figure) => (ACROSS[figure.across].outlives ? {...figure, series: figure.series.map(hold)} : figure));
 };
 
-/** The supervisor's end: the figures of all workers as those of one, with what those that ended had counted. */
+/** The supervisor's side: merges the figures of all workers, including the counters of ended ones. */
 export const createGathering = ({workers, waitMs}: {workers: number; waitMs: number}) => {
 	const members = new Set<Member>();
 	const rounds = new Map<number, Round>();
@@ -38,17 +38,17 @@ export const createGathering = ({workers, waitMs}: {workers: number; waitMs: num
 	};
 
 	return {
-		/** Takes a worker in from when it answers. */
+		/** Adds a worker that is ready. */
 		join: (ask: Ask) => {
 			const member: Member = {ask, known: []};
 			members.add(member);
 			return {
-				/** @param round null: not asked for. */
+				/** @param round null if not requested. */
 				report: (round: number | null, figures: Figure[]): void => {
 					member.known = figures;
 					settle(member, round === null ? undefined : rounds.get(round));
 				},
-				/** It will tell nothing more. */
+				/** The worker has ended. */
 				left: (): void => {
 					members.delete(member);
 					ended = mergeFigures([ended, outliving(member.known)]);
@@ -58,7 +58,7 @@ export const createGathering = ({workers, waitMs}: {workers: number; waitMs: num
 				},
 			};
 		},
-		/** Asks all. Of a worker that does not answer in time what it had counted when it last did is taken. */
+		/** Requests figures from all. A worker that does not answer in time contributes its last known counters. */
 		gather: async (isScrape: boolean): Promise<Figure[]> => {
 			latest += 1;
 			const round = latest;

@@ -1,20 +1,17 @@
 /**
- * The three instruments of Prometheus and their text format (0.0.4), as much of it as this service needs. A library for it
- * would bring a global registry, which tests that run several services in one process could not share.
+ * The three instruments of Prometheus in its text format (0.0.4), limited to this service's needs. A library would
+ * bring a global registry, which tests with several services in one process could not share.
  */
 
 const plus = (one: number, other: number): number => one + other;
 
-/**
- * How the figures of several processes become one: a property of each instrument. What outlives its process still counts
- * when that has ended.
- */
+/** How figures of several processes are merged: a property of each instrument. Some outlive their process. */
 export const ACROSS = {
-	/** What only grows. */
+	/** Counters. */
 	total: {merge: plus, outlives: true},
-	/** What each process has of its own. */
+	/** Gauges per process. */
 	sum: {merge: plus, outlives: false},
-	/** When something was last done, by whichever process. */
+	/** Times of last actions, by any process. */
 	newest: {merge: Math.max, outlives: true},
 	largest: {merge: Math.max, outlives: false},
 	smallest: {merge: Math.min, outlives: false},
@@ -22,7 +19,9 @@ export const ACROSS = {
 
 type Across = keyof typeof ACROSS;
 
-/** What an instrument tells, as plain data for other processes. A series is the name with its labels, and a value. */
+/**
+ * The figures of an instrument as plain data for other processes. A series is the name with its labels, and a value.
+ */
 export type Figure = {
 	name: string;
 	help: string;
@@ -40,16 +39,16 @@ const labelText = (names: readonly string[], values: readonly string[]): string 
 		? ''
 		: `{${names.map((name, index) => `${name}="${escapeLabel(values[index] ?? '')}"`).join(',')}}`;
 
-/** No label value of ours holds it. */
+/** Occurs in none of our label values. */
 const SEPARATOR = '\0';
 
 type Described = {name: string; help: string; labels?: readonly string[]};
 
-/** What only grows. Label values must come from a closed set: each combination is kept for good. */
+/** A counter. Label values must come from a closed set, because each combination is kept forever. */
 export const createCounter = ({name, help, labels = []}: Described) => {
 	const counts = new Map<string, number>();
 	return {
-		/** Adds 1 for these values of the labels, in their order. */
+		/** Adds 1 for these label values, in the labels' order. */
 		add: (...values: string[]): void => {
 			const key = values.join(SEPARATOR);
 			counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -72,7 +71,7 @@ export const createCounter = ({name, help, labels = []}: Described) => {
 
 export type Reading = {labels?: readonly string[]; value: number};
 
-/** What something else keeps: read when it is asked for. A total is told as a counter. */
+/** A value read at collection time. A total is exposed as a counter. */
 export const createGauge = (
 	{name, help, labels = [], across}: Described & {across: Across},
 	read: () => number | readonly Reading[],
@@ -92,7 +91,7 @@ export const createGauge = (
 
 type Distribution = {buckets: number[]; sum: number; count: number};
 
-/** How long things take. @param buckets upper bounds, rising. */
+/** A histogram of durations. @param buckets upper bounds, ascending. */
 export const createHistogram = ({name, help, labels = [], buckets}: Described & {buckets: readonly number[]}) => {
 	const known = new Map<string, Distribution>();
 	const seriesOf = ([key, one]: [string, Distribution]): Figure['series'] => {
@@ -130,7 +129,7 @@ export const createHistogram = ({name, help, labels = [], buckets}: Described & 
 	};
 };
 
-/** The text that Prometheus reads. */
+/** The text format of Prometheus. */
 export const exposition = (figures: readonly Figure[]): string =>
 	`${figures
 		.flatMap(({name, help, type, series}) => [

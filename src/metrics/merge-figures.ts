@@ -1,6 +1,6 @@
 import {ACROSS, type Figure} from './instruments.ts';
 
-/** The figures of several processes as those of one: by name and labels, each as its instrument says. */
+/** Merges the figures of several processes, by name and labels, as each instrument defines. */
 export const mergeFigures = (processes: ReadonlyArray<readonly Figure[]>): Figure[] => {
 	const merged = new Map<string, {figure: Figure; series: Map<string, number>}>();
 	for (const figure of processes.flat()) {
@@ -20,6 +20,6 @@ export const mergeFigures = (processes: ReadonlyArray<readonly Figure[]>): Figur
 	return [...merged.values()].map(({figure, series}) => ({...figure, series: [...series]}));
 };
 
-/** What still counts of a process that has ended, or does not answer. */
+/** The figures that outlive a process that has ended or does not answer. */
 export const outliving = (figures: readonly Figure[]): Figure[] =>
 	figures.filter(({across}) => ACROSS[across].outlives);

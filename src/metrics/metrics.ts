@@ -3,12 +3,12 @@ import {createCounter, createGauge, createHistogram, type Metric} from './instru
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What a request that no route took is counted under. */
+/** The route label of requests without a route. */
 const NO_ROUTE = 'none';
 
 export type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
 
-/** What the service counts of itself. One per service, so that several can run in one process. */
+/** The service's own metrics. One instance per service, so that several can run in one process. */
 export const createMetrics = (clock: Clock) => {
 	const requests = createCounter({
 		name: 'oplink_http_requests_total',
@@ -69,7 +69,7 @@ export const createMetrics = (clock: Clock) => {
 	const own: Metric[] = [requests, durations, resolutions, clicks, matches, refused, lags, jobSuccess, jobFailures];
 
 	return {
-		/** @param route the pattern of the route that took it, never the path; null where none did. */
+		/** @param route the matching route's pattern, never the path; null for none. */
 		request: (method: string, route: string | null, status: number, seconds: number): void => {
 			const verb = METHODS.has(method) ? method : 'other';
 			requests.add(verb, route ?? NO_ROUTE, `${Math.floor(status / 100)}xx`);
@@ -80,18 +80,18 @@ export const createMetrics = (clock: Clock) => {
 		click: (visitor: 'person' | 'crawler') => clicks.add(visitor),
 		match: (method: string, confidence: string) => matches.add(method, confidence),
 		rateLimited: (limit: string) => refused.add(limit),
-		/** @param at when it happened at the sender; null where it does not say. */
+		/** @param at the sender's time of the event; null if unknown. */
 		webhook: (source: WebhookSource, at: Date | null): void => {
 			if (at !== null && !Number.isNaN(at.getTime())) {
 				lags.observe(Math.max(0, (clock.now().getTime() - at.getTime()) / 1000), source);
 			}
 		},
 		/**
-		 * Notes how a run of a job ends, and lets its fault through.
-		 * @param isDone whether a result is a success; one that is not is no failure either.
+		 * Records the outcome of a job's run and rethrows its error.
+		 * @param isDone whether a result is a success; others do not count as failures.
 		 */
 		job: async <T>(name: string, work: Promise<T>, isDone: (result: T) => boolean = () => true): Promise<T> => {
-			// Known from its beginning, so that one that never ends is seen, too.
+			// Recorded at its start, so that a run that never ends is visible.
 			const run = job(name);
 			try {
 				const result = await work;
@@ -105,7 +105,7 @@ export const createMetrics = (clock: Clock) => {
 				throw error;
 			}
 		},
-		/** What is counted here; `readFigures` has all. */
+		/** The metrics counted here; `readFigures` has all. */
 		own,
 	};
 };

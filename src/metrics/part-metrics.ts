@@ -4,7 +4,7 @@ import {APPLE_LIMIT_BYTES} from '../resolution/association-files.ts';
 import type {LinkCache} from '../resolution/link-cache.ts';
 import {createGauge, type Metric} from './instruments.ts';
 
-/** What is in memory, and how often it is enough. */
+/** Sizes and hit rates of the caches. */
 export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric[] => [
 	createGauge(
 		{name: 'oplink_link_cache_lookups_total', help: 'Link lookups in the cache.', labels: ['result'], across: 'total'},
@@ -30,7 +30,7 @@ export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric
 	),
 ];
 
-/** How full the association files of the shared link domain are. */
+/** Fill level of the shared link domain's association files. */
 export const associationMetrics = (cache: Pick<AssociationCache, 'figures'>): Metric[] => [
 	createGauge(
 		{
@@ -61,7 +61,7 @@ export const associationMetrics = (cache: Pick<AssociationCache, 'figures'>): Me
 	),
 ];
 
-/** What waits for the database, for how long, and what became of the rest. */
+/** The click journal: waiting clicks, their age, and losses. */
 export const journalMetrics = (journal: Pick<ClickJournal, 'figures'>): Metric[] => {
 	type Figure = keyof ReturnType<typeof journal.figures>;
 	const metric = (across: 'sum' | 'largest' | 'total') => (name: string, help: string, figure: Figure) =>

@@ -7,16 +7,16 @@ const NANO = 1e9;
 
 const sum = (name: string, help: string, read: () => number): Metric => createGauge({name, help, across: 'sum'}, read);
 
-/** How late timers are, sampled all the time; `stop` ends that. */
+/** Samples the delay of timers continuously; `stop` ends it. */
 export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
 	const delay = monitorEventLoopDelay({resolution: 20});
 	delay.enable();
 	return {delay, stop: () => delay.disable()};
 };
 
-/** What the process uses: names as Prometheus' own client libraries have them, so that usual dashboards fit. */
+/** Process metrics with the names of Prometheus' client libraries, so that common dashboards work. */
 export const processMetrics = (delay: IntervalHistogram): Metric[] => {
-	/** Of several processes the one that is latest. */
+	/** Of several processes the largest value. */
 	const lag = (name: string, help: string, read: () => number) =>
 		createGauge({name, help, across: 'largest'}, () => (delay.count === 0 ? 0 : read() / NANO));
 	return [
@@ -42,7 +42,7 @@ export const processMetrics = (delay: IntervalHistogram): Metric[] => {
 
 type Pool = {numUsed(): number; numFree(): number; numPendingAcquires(): number; max: number};
 
-/** Connections to the database, as the pool sees them. */
+/** Connections of the database pool. */
 export const poolMetrics = (db: Db): Metric[] => {
 	const pool = db.client.pool as Pool;
 	return [

@@ -3,7 +3,7 @@ import {createGauge, type Figure} from './instruments.ts';
 import {associationMetrics, cacheMetrics, journalMetrics} from './part-metrics.ts';
 import {poolMetrics, processMetrics} from './process-metrics.ts';
 
-/** All that this process tells of itself. */
+/** All figures of this process. */
 export const readFigures = ({metrics, linkCache, associationCache, clickJournal, db, eventLoop}: Services): Figure[] =>
 	[
 		...metrics.own,
@@ -14,14 +14,14 @@ export const readFigures = ({metrics, linkCache, associationCache, clickJournal,
 		...processMetrics(eventLoop.delay),
 	].map((metric) => metric.read());
 
-/** The same for a scrape, from which delays of the event loop are counted anew. */
+/** The same for a scrape, which resets the event loop's delays. */
 export const scrapeFigures = (services: Services): Figure[] => {
 	const figures = readFigures(services);
 	services.eventLoop.delay.reset();
 	return figures;
 };
 
-/** How many processes share the port, and of how many a scrape tells. */
+/** Number of processes that share the port, and of those in this scrape. */
 export const workerFigures = (workers: number, answered: number): Figure[] =>
 	[
 		createGauge(

@@ -18,14 +18,14 @@ import {
 	unfinishedOf,
 } from './unfinished-organization.ts';
 
-/** Makes it at the provider; where that is not answered, what was made all the same is taken back. @throws 502. */
+/** Creates it at the provider; if the outcome is unknown, removes what may have been created. @throws 502. */
 const createAtProvider = async (services: Services, founding: Founding): Promise<ProviderOrganization> => {
 	const {provider, log} = services;
 	const {session, name} = founding;
 	try {
 		return await provider.createOrganization({name, createdBy: session.userId});
 	} catch (error) {
-		// The user had none before, so whatever is there now was made here.
+		// The user had none before, so any organization there now was created here.
 		const made = isUnanswered(error)
 			? await provider.listMembershipsOfUser(session.userId).catch((failure: unknown) => {
 					log.warn({err: failure}, 'could not check whether an organization was created');
@@ -44,7 +44,7 @@ const createAtProvider = async (services: Services, founding: Founding): Promise
 
 type Made = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
 
-/** Organization, user and owner in one transaction. @throws 409 where the name or the user is taken meanwhile. */
+/** Organization, user and owner in one transaction. @throws 409 if the name or the user was taken meanwhile. */
 const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Promise<Organization> =>
 	inMirror(services, by, async (mirror) => {
 		const organization = await mirrorOrganization(mirror, made.organization, 'updated', {requireOwnName: true});
@@ -63,14 +63,14 @@ const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Pr
 				? null
 				: await mirrorMember(mirror, {organization, membership, role: 'owner', told: 'updated'});
 		if (organization === null || member === null) {
-			// Somebody ended it at the provider while it was made.
+			// It was deleted at the provider during the creation.
 			throw providerUnavailable();
 		}
 
 		return (await findOwnOrganization(mirror.trx, session.userId)) ?? organization;
 	});
 
-/** Makes an organization that is at the provider the caller's own, there and here. @throws 409, 502. */
+/** Makes an organization at the provider the caller's own, there and here. @throws 409, 502. */
 const finish = async (
 	services: Services,
 	founding: Founding,
@@ -78,7 +78,7 @@ const finish = async (
 ): Promise<Organization> => {
 	const membership = await services.provider.stampRole(organization.id, founding.session.userId, 'owner');
 	if (membership === null) {
-		// Whoever makes an organization is its member, as long as both are there.
+		// The creator of an organization is its member as long as both exist.
 		throw providerUnavailable();
 	}
 
@@ -101,7 +101,7 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
 
 	const user = await provider.getUser(userId);
 	if (unfinished !== null) {
-		// Not made by this attempt, so not this one's to take away: whatever is refused, the user has it.
+		// Not created by this attempt, so it must not be removed: whatever is refused, the user keeps it.
 		return finish(services, founding, {organization: unfinished, user}).catch(async (error: unknown) => {
 			await mirrorMemberships(services, founding, memberships);
 			throw error;
@@ -116,10 +116,9 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
 };
 
 /**
- * Makes the caller's organization, with the caller as its owner: at the provider, and here in one transaction
- * (contract/portal 3). Of one user one attempt runs at a time; one that does not come about leaves nothing on either
- * side.
- * @throws 409 where the caller belongs to an organization or the name is in use; what the provider refuses; 502.
+ * Creates the caller's organization, with the caller as its owner: at the provider, and here in one transaction
+ * (contract/portal 3). A user's attempts run one at a time; a failed one leaves nothing on either side.
+ * @throws 409 if the caller belongs to an organization or the name is in use; the provider's refusals; 502.
  */
 export const createOwnOrganization = (services: Services, founding: Founding): Promise<Organization> =>
 	withLease(services, `create-organization:${founding.session.userId}`, () => found(services, founding));

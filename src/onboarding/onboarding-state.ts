@@ -9,14 +9,15 @@ import {type Organization, organizationJson} from '../organizations/organization
 import {planOf} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 
-/** Whoever signed in, and as whom audit records name them. */
+/** The signed-in person, and the actor of audit records. */
 export type SignedIn = {session: Session; by: Caller};
 
 type Steps = {planSelected: boolean; appConfigured: boolean; hasLinks: boolean};
 
 /**
- * The organization to go on with: the session's active one, fetched from the provider where its events are not here
- * yet; of a session without one, the one that the user is a member of here. @throws 403.
+ * The organization of the onboarding: the session's active one, fetched from the provider if its events have not
+ * arrived; without one, the one that the user is a member of here.
+ * @throws 403.
  */
 const organizationOf = async (services: Services, {session, by}: SignedIn): Promise<Organization | null> => {
 	if (session.organizationId !== null) {
@@ -43,7 +44,7 @@ const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
 	return hasLinks ? 'done' : 'create-link';
 };
 
-/** How far somebody who signed in has come (contract/portal 3). @throws 403, so that the frontend asks again. */
+/** The progress of a person's onboarding (contract/portal 3). @throws 403, so that the frontend asks again. */
 export const readOnboardingState = async (services: Services, signedIn: SignedIn) => {
 	const organization = await organizationOf(services, signedIn);
 	if (organization === null) {

@@ -8,8 +8,8 @@ import {FREE_PLAN} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 
 /**
- * Takes the free plan for an organization that has none.
- * @throws 400 for an unknown plan, 409 where a plan is selected, 422 USE_BILLING_FLOW for a plan that costs something.
+ * Selects the free plan for an organization without a plan.
+ * @throws 400 for an unknown plan, 409 if a plan is selected, 422 USE_BILLING_FLOW for a paid plan.
  */
 export const selectPlan = (
 	services: Services,

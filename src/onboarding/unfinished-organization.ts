@@ -8,13 +8,13 @@ import type {SignedIn} from './onboarding-state.ts';
 /** An attempt to create an organization of that name. */
 export type Founding = SignedIn & {name: string};
 
-/** Names are compared without case (contract/portal 3). */
+/** Names are compared case-insensitively (contract/portal 3). */
 export const isNamed = (organization: ProviderOrganization, name: string): boolean =>
 	organization.name.toLowerCase() === name.toLowerCase();
 
 /**
- * Takes an organization back that did not come about. It is discarded first: then its events leave nothing here, and
- * where the provider fails now, the user's next attempt takes it away there. What fails is logged alone.
+ * Removes an organization whose creation failed. It is discarded first: then its events leave nothing here, and if the
+ * provider fails now, the user's next attempt removes it there. Errors are only logged.
  */
 export const giveUp = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
 	const {log, provider} = services;
@@ -26,7 +26,7 @@ export const giveUp = async (services: Services, {by}: SignedIn, organizationId:
 	});
 };
 
-/** What the user has at the provider, without what was given up before, which goes now. @throws 502. */
+/** The user's organizations at the provider, after removing abandoned ones. @throws 502. */
 export const readMemberships = async (services: Services, userId: string): Promise<ProviderMembership[]> => {
 	const {provider, db} = services;
 	const kept: ProviderMembership[] = [];
@@ -42,14 +42,14 @@ export const readMemberships = async (services: Services, userId: string): Promi
 	return kept;
 };
 
-/** Has what the provider knows of the user's memberships mirrored, where no event has told of it yet. */
+/** Mirrors the user's memberships from the provider where no event has arrived yet. */
 export const mirrorMemberships = async (
 	services: Services,
 	{session: {userId}, by}: SignedIn,
 	memberships: ProviderMembership[],
 ): Promise<void> => {
 	for (const {organizationId} of memberships) {
-		// The ops organization is nobody's customer: nothing is made of it here.
+		// The ops organization is not a customer, so it is not mirrored.
 		if (organizationId !== services.config.opsOrgId) {
 			await fetchOnDemand(services, {by, organizationId, userId});
 		}
@@ -57,8 +57,8 @@ export const mirrorMemberships = async (
 };
 
 /**
- * What is left at the provider where the process ended, or the provider did not answer, in the middle of an attempt
- * like this one: an organization of this name that the user made there, and is no other than its owner in.
+ * The orphan at the provider of an interrupted attempt like this one: an organization of this name that the user
+ * created there and in which nobody else is.
  */
 export const unfinishedOf = (
 	memberships: ProviderMembership[],

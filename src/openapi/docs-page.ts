@@ -7,7 +7,7 @@ import type {Operation, Parameter, Response} from './operation.ts';
 import {sampleOf} from './sample.ts';
 import {boundsOf, fieldList, schemaName, typeText} from './type-text.ts';
 
-/** `code`, **strong** and paragraphs: all that the document's descriptions use. */
+/** `code`, **strong** and paragraphs: all markup in the document's descriptions. */
 const marked = (text: string): Html[] =>
 	text.split('\n\n').map(
 		(paragraph) =>
@@ -143,7 +143,7 @@ ${tags.map((tag) => section(tag, document))}
 
 const styleHash = createHash('sha256').update(docsStyle).digest('base64');
 
-/** Nothing is loaded, run or framed; the one style sheet is known by its hash. */
+/** Nothing is loaded, run or framed; the only style sheet is allowed by its hash. */
 export const docsPageHeaders: Record<string, string> = {
 	'Content-Type': 'text/html; charset=utf-8',
 	'Referrer-Policy': 'no-referrer',

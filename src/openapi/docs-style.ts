@@ -1,4 +1,4 @@
-/** The only style sheet of `/docs`: 320 px to desktop, light and dark. */
+/** The only style sheet of `/docs`: from 320 px to desktop, light and dark. */
 export const docsStyle = `:root {
 	color-scheme: light dark;
 	--ground: #f6f6f3; --card: #fff; --ink: #14161b; --soft: #565b66; --line: #dedfd9; --panel: #f2f2ee; --link: #1d4fd8;

@@ -97,8 +97,8 @@ const refusals = (schema: JsonSchema) =>
 	);
 
 /**
- * The document of the whole API (contract/operations 3), from the schemas that validate. @throws where one cannot be
- * told.
+ * The document of the whole API (contract/operations 3), from the validating schemas.
+ * @throws for a schema that cannot be described.
  */
 export const openApiDocument = (
 	routes: readonly Route[],

@@ -3,7 +3,7 @@ import {type JsonSchema, schemaRules} from './schema-rules.ts';
 
 export type {JsonSchema} from './schema-rules.ts';
 
-/** What `describe()` tells of a schema, as far as it is read here. */
+/** The part of joi's `describe()` that is used here. */
 type Description = {
 	type: string;
 	flags?: {
@@ -28,7 +28,7 @@ type Description = {
 	examples?: unknown[];
 };
 
-/** Where named schemas are put, and whether a schema is of what callers send or of what they get. */
+/** Where named schemas are collected, and whether a schema is for requests or answers. */
 export type Target = {components: Record<string, JsonSchema>; of: 'request' | 'answer'};
 type Context = Target & {isRequired: boolean};
 
@@ -47,13 +47,13 @@ const requireKnown = (description: Description): void => {
 	}
 };
 
-/** The schema's own words, which a rule in code needs, because nothing else tells what it does. */
+/** The schema's own keywords, required for rules in code, which cannot be described otherwise. */
 const wordsOf = ({metas = []}: Description): JsonSchema | null => {
 	const given = metas.flatMap(({schema}) => schema ?? []);
 	return given.length === 0 ? null : Object.assign({}, ...given);
 };
 
-/** A schema has one pattern: a second one is a condition beside it. */
+/** A schema has one pattern; a second one becomes a condition beside it. */
 const addTo = (keywords: JsonSchema, {pattern, ...added}: JsonSchema): void => {
 	Object.assign(keywords, added);
 	if (pattern !== undefined) {
@@ -81,7 +81,7 @@ const ruleKeywords = (description: Description): JsonSchema => {
 	return {...keywords, ...words};
 };
 
-/** The values that are allowed beside or instead of what the type says; null is told apart. */
+/** Values allowed beside or instead of the type; null is separate. */
 const allowedOf = ({allow = []}: Description) => {
 	const values = allow.filter((value) => typeof value !== 'object' || value === null);
 	return {isNullable: values.includes(null), values: values.filter((value) => value !== null)};
@@ -90,20 +90,20 @@ const allowedOf = ({allow = []}: Description) => {
 const stringKeywords = (description: Description): JsonSchema => {
 	const keywords = ruleKeywords(description);
 	const {values} = allowedOf(description);
-	// An empty string is refused unless it is named.
+	// An empty string is invalid unless allowed explicitly.
 	const isFree = values.includes('') || 'minLength' in keywords || 'format' in keywords;
 	const schema = {type: 'string', ...(isFree ? {} : {minLength: 1}), ...keywords};
 	const others = values.filter((value) => value !== '' || 'minLength' in keywords);
 	return others.length === 0 ? schema : {anyOf: [schema, {enum: others}]};
 };
 
-/** Numbers beyond these lose digits, so that no body may have them. */
+/** Numbers beyond these lose digits, so no body may contain them. */
 const SAFE = {minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER};
 
 const isRequired = ({flags = {}}: Description, context: Context): boolean =>
 	flags.presence === 'required' || (context.isRequired && flags.presence === undefined);
 
-/** `when`: the fields that another one decides, as a condition on the whole object. */
+/** `when`: fields that depend on another one, as a condition on the whole object. */
 const conditionOf = (name: string, {whens = []}: Description, context: Context): JsonSchema[] =>
 	whens.map(({ref, is, then, otherwise}) => {
 		const [decider = ''] = ref.path;
@@ -125,7 +125,7 @@ const objectKeywords = (description: Description, context: Context): JsonSchema 
 	const required = properties.filter(([, one]) => isRequired(one, context)).map(([name]) => name);
 	const [pattern] = patterns;
 	const isOpen = flags.unknown === true || preferences.stripUnknown === true || context.of === 'answer';
-	// Generators of clients take an object without fields for one that is empty, unless it is said.
+	// Client generators take an object without fields for an empty one, unless stated otherwise.
 	const others = isOpen ? (properties.length === 0 ? {additionalProperties: true} : {}) : {additionalProperties: false};
 	const exclusions = dependencies.map(({rel, peers}) => {
 		if (rel !== 'oxor') {
@@ -223,14 +223,14 @@ const describe = (schema: Joi.Schema): Description => {
 };
 
 /**
- * The JSON Schema of what a joi schema accepts. Names (`meta({name})`) become references to `components`; a rule in
- * code says what it does as `meta({schema})`.
- * @throws Error at a rule, flag or type that has no translation here, so that no document is silently wrong.
+ * Translates a joi schema to JSON Schema. Names (`meta({name})`) become references to `components`; a rule in code
+ * provides its keywords as `meta({schema})`.
+ * @throws Error at a rule, flag or type without a translation here, so that no document is silently wrong.
  */
 export const toJsonSchema = (schema: Joi.Schema, target: Target): JsonSchema =>
 	translate(describe(schema), {...target, isRequired: false});
 
-/** The fields of a schema of path or query parameters, in order, and whether each must be there. */
+/** The fields of a schema of path or query parameters, in order, and whether each is required. */
 export const fieldsOf = (
 	schema: Joi.Schema,
 	target: Target,

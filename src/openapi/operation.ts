@@ -72,7 +72,7 @@ const schemeOf = ({credential, declared, path}: Route): string | null => {
 const signerOf = (path: string): string =>
 	(path.split('/').at(-1) ?? '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the pipeline may refuse a credential with (contract/requests 9, contract/requests 8). */
+/** The refusals of a credential (contract/requests 9, contract/requests 8). */
 const credentialRefusals: Record<Credential, number[]> = {
 	none: [],
 	user: [401, 502],
@@ -84,7 +84,9 @@ const credentialRefusals: Record<Credential, number[]> = {
 	signature: [400, 408, 413, 415],
 };
 
-/** Every status that a route can refuse with: 404 is also what another host answers, 500 and 503 are everybody's. */
+/**
+ * Every status that a route can refuse with. 404 is also the answer on other hosts; 500 and 503 apply to all routes.
+ */
 const refusalsOf = ({credential, limit, schemas, declared}: Route): number[] => {
 	const body = declared.accepts !== undefined || schemas.body !== null ? [400, 408, 413, 415] : [];
 	const values = schemas.params !== null || schemas.query !== null ? [400] : [];
@@ -198,7 +200,7 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 
 	const schema = toJsonSchema(schemas.body, asked);
 	if (schema['properties'] === undefined && schema['additionalProperties'] === false) {
-		// All that it could hold is nothing.
+		// It can only be empty.
 		return undefined;
 	}
 
@@ -223,7 +225,7 @@ const descriptionOf = ({declared, role, credential, limit, cors}: Route): string
 	return sentences.filter((sentence) => sentence !== null && sentence !== undefined).join(' ');
 };
 
-/** A route as OpenAPI describes it. @throws Error where a schema cannot be told. */
+/** A route as OpenAPI describes it. @throws Error for a schema that cannot be described. */
 export const operationOf = (route: Route, components: Target['components'], linkUrl: string): Operation => {
 	const scheme = schemeOf(route);
 	const description = descriptionOf(route);

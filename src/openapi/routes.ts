@@ -4,10 +4,7 @@ import type {Services} from '../services.ts';
 import {docsPage, docsPageHeaders} from './docs-page.ts';
 import {type OpenApiDocument, openApiDocument} from './document.ts';
 
-/**
- * The document as JSON and as a page (contract/operations 3), made when somebody first asks. @param all every route
- * there is.
- */
+/** The document as JSON and as a page (contract/operations 3), created on first request. @param all every route. */
 export const documentRoutes = (all: () => readonly Route[]): Route[] => {
 	const made = new WeakMap<Services['addresses'], {document: OpenApiDocument; json: string; page: string}>();
 	const documentOf = ({addresses}: Pick<Services, 'addresses'>) => {

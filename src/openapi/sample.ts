@@ -7,7 +7,7 @@ const formats: Record<string, string> = {
 	uri: 'https://example.com/shop',
 };
 
-/** What fields of these names hold, where the schema alone says no more than that they are text. */
+/** Example values for fields of these names, whose schema only says text. */
 const names: Record<string, string> = {
 	path: '/products/42',
 	shortCode: 'spring',
@@ -28,7 +28,7 @@ const names: Record<string, string> = {
 const stringSample = (schema: JsonSchema, name: string): string =>
 	formats[String(schema['format'])] ?? names[name] ?? `${name || 'text'}`;
 
-/** A value that the schema describes, for a reader to start from: of requests only what is required, and the path. */
+/** An example value of a schema; for requests only required fields and the path. */
 export const sampleOf = (
 	schema: JsonSchema,
 	schemas: Record<string, JsonSchema>,

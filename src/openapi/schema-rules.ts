@@ -1,4 +1,4 @@
-/** A schema of JSON Schema 2020-12, which is what OpenAPI 3.1 has. */
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = {[keyword: string]: unknown};
 
 const patternOf = (regex: unknown): JsonSchema => {
@@ -12,7 +12,7 @@ const patternOf = (regex: unknown): JsonSchema => {
 
 type Rule = (args: Record<string, unknown>) => JsonSchema;
 
-/** Each rule of a type that we use, as keywords. What has no line here is a mistake in this table (`custom` aside). */
+/** Each used rule of a type, as keywords. A rule without a line here is an error in this table (except `custom`). */
 export const schemaRules: Record<string, Record<string, Rule>> = {
 	any: {},
 	alternatives: {},
@@ -24,7 +24,7 @@ export const schemaRules: Record<string, Record<string, Rule>> = {
 		email: () => ({format: 'email'}),
 		isoDate: () => ({format: 'date-time'}),
 		pattern: ({regex}) => patternOf(regex),
-		// Bodies are not trimmed, so that a space at either end is a fault.
+		// Bodies are not trimmed, so leading and trailing spaces are faults.
 		trim: () => ({pattern: '^\\S(?:[\\s\\S]*\\S)?$'}),
 	},
 	number: {

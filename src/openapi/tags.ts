@@ -1,4 +1,4 @@
-/** Operations in the order of their groups, which a path belongs to by its beginning: the first that fits. */
+/** Groups of operations, in order. A path belongs to the first group with a matching prefix. */
 const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> = [
 	{name: 'Links', path: /^\/links\b/, description: 'Links, for machines: a SERVER key.'},
 	{name: 'Match', path: /^\/match$/, description: 'Deferred deep linking: which click a first open came from.'},

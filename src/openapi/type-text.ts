@@ -18,7 +18,7 @@ const boundWords: Array<[string, (value: unknown) => string]> = [
 	['default', (value) => `default ${JSON.stringify(value)}`],
 ];
 
-/** What a schema asks for beyond its type, in a few words. */
+/** The constraints of a schema beyond its type, in a few words. */
 export const boundsOf = (schema: JsonSchema): string =>
 	[
 		...boundWords.flatMap(([key, words]) =>
@@ -32,7 +32,7 @@ const typesOf = ({type}: JsonSchema): string[] => (Array.isArray(type) ? type.ma
 const joined = (parts: Html[], separator: string): Html =>
 	html`${parts.map((part, index) => html`${index > 0 && separator}${part}`)}`;
 
-/** A schema's type on one line, as TypeScript would write it; named schemas are links into the page. */
+/** A schema's type on one line in TypeScript's notation; named schemas are links into the page. */
 export const typeText = (schema: JsonSchema): Html => {
 	const name = schemaName(schema);
 	if (name !== null) {
@@ -67,7 +67,7 @@ export const typeText = (schema: JsonSchema): Html => {
 	);
 };
 
-/** The schema whose fields are worth a list of their own below this one: itself, or what it is a list of. */
+/** The schema whose fields are listed separately below: itself, or the item of a list. */
 const innerOf = (schema: JsonSchema): JsonSchema | null => {
 	if (schema['properties'] !== undefined) {
 		return schema;
@@ -77,7 +77,7 @@ const innerOf = (schema: JsonSchema): JsonSchema | null => {
 	return items === undefined ? null : innerOf(items);
 };
 
-/** The fields of an object, those within it indented below it. */
+/** The fields of an object, nested ones indented. */
 export const fieldList = (schema: JsonSchema): Html | null => {
 	const inner = innerOf(schema);
 	if (inner === null) {

@@ -4,8 +4,9 @@ import type {Services} from '../services.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
 /**
- * Deletes an organization at the identity provider; one that is gone there already is fine. Without a key for the
- * provider nothing can be asked of it, and the organization goes here alone. @throws 403, 502.
+ * Deletes an organization at the identity provider; succeeds if it is already gone. Without the provider's key it is
+ * deleted here only.
+ * @throws 403, 502.
  */
 export const deleteAtProvider = async (
 	{provider, config}: Pick<Services, 'provider' | 'config'>,
@@ -20,8 +21,8 @@ export const deleteAtProvider = async (
 };
 
 /**
- * Gives an organization the name at the provider that it has here, for the provider's own pages and e-mails. One at a
- * time and with the name of now, so that of two changes the later one stays.
+ * Copies an organization's name to the provider, for its pages and e-mails. Serialized, and with the current name, so
+ * that the later of two changes wins.
  */
 export const renameAtProvider = async (services: Services, {id, clerkOrgId}: Organization): Promise<void> => {
 	const {db, provider, config} = services;

@@ -1,8 +1,8 @@
 import {randomAlphanumeric} from '../random-text.ts';
 
 /**
- * First path segments that are surfaces of their own (contract/hosts 3). A resolution path never begins with one, so an
- * unknown path under them is 404 and not a link.
+ * First path segments of other surfaces (contract/hosts 3). No resolution path begins with one, so an unknown path
+ * below them is 404 and not a link.
  */
 export const reservedSegments: ReadonlySet<string> = new Set([
 	'links',
@@ -21,7 +21,7 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 	'.well-known',
 ]);
 
-/** What an orgKey looks like: exactly 4 alphanumeric characters, case-sensitive. */
+/** The form of an orgKey: exactly 4 alphanumeric characters, case-sensitive. */
 export const ORG_KEY = /^[A-Za-z0-9]{4}$/;
 
 /** A new orgKey, never a reserved segment. */

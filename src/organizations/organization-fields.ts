@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {sized} from '../http/sized.ts';
 
-/** What is written in bodies about an organization, on every surface. */
+/** Body fields of an organization, on all surfaces. */
 export const organizationName = Joi.string().trim().min(1).max(255);
 export const contactEmail = sized.string().email({tlds: false}).max(320).allow(null);
 

@@ -18,7 +18,7 @@ import {
 
 type NewOrganization = {name: string; contactEmail?: string | null; plan?: string | null};
 
-/** A new organization with its channels and, where one is named, a plan as ops would set it. @throws 400, 409. */
+/** Creates an organization with its channels and, if named, a plan as set by ops. @throws 400, 409. */
 export const createOrganization = (services: Services, {fields, by}: {fields: NewOrganization; by: Caller}) => {
 	const plan = requirePlanName(services.config.plans, fields.plan ?? null);
 	return inTransaction(services.db, async (trx): Promise<Organization> => {
@@ -60,8 +60,8 @@ const change = (services: Services, {organization, by}: Target, action: string, 
 	});
 
 /**
- * Changes name or contact; nothing where nothing is named. The identity provider is told of a new name, whether or not
- * it can be. @throws 409 where the name is in use.
+ * Changes the given name or contact. A new name is sent to the identity provider; a failure there is ignored.
+ * @throws 409 if the name is in use.
  */
 export const updateOrganization = async (
 	services: Services,
@@ -81,8 +81,8 @@ export const updateOrganization = async (
 };
 
 /**
- * Suspends or activates. A repetition changes nothing and is no error. What a suspended organization pays for is left
- * to the job of billing, which lets it end with its period.
+ * Suspends or activates. Repeating it changes nothing. The subscription of a suspended organization is left to the
+ * billing job, which lets it end with its period.
  */
 export const setOrganizationStatus = (
 	services: Services,
@@ -93,7 +93,7 @@ export const setOrganizationStatus = (
 		? Promise.resolve(target.organization)
 		: change(services, target, status === 'ACTIVE' ? 'ACTIVATE' : 'SUSPEND', {status});
 
-/** The removal, in the caller's transaction. @returns the checkouts that nobody shall pay any more. */
+/** The removal, in the caller's transaction. @returns the checkouts to close. */
 const removeOrganization = async (
 	services: Services,
 	trx: Db,
@@ -101,7 +101,7 @@ const removeOrganization = async (
 ): Promise<BillingAttempt[]> => {
 	const {id, clerkOrgId} = organization;
 	const store = createOrganizationStore(trx);
-	// The lock keeps an activation that arrives meanwhile from paying for what is gone.
+	// The lock keeps a concurrent activation from paying for a deleted organization.
 	await store.lock(id);
 	if (await hasLiveSubscription(trx, id)) {
 		throw organizationHasSubscription();
@@ -113,7 +113,7 @@ const removeOrganization = async (
 	}
 
 	const checkouts = await createAttemptStore(trx).supersedeOpen(id, null, services.clock.now());
-	// Only now, because visitors of its links wait for this lock, and must not wait for the provider.
+	// Locked late, because visitors of its links wait for this lock and must not wait for the provider.
 	await trx('organizations').where({id}).forUpdate().select('id');
 	await trx('links').where({organization_id: id}).delete();
 	await trx('clicks').where({organization_id: id}).delete();
@@ -132,9 +132,9 @@ const removeOrganization = async (
 };
 
 /**
- * Removes the organization at the identity provider, and here with all that is its own, clicks included; only its audit
- * records stay. No event that comes later brings it back, and its open checkouts are closed.
- * @throws 409 with an active subscription; 502 where the provider does not delete it, which changes nothing here.
+ * Deletes the organization at the identity provider, and here with all its data including clicks; only its audit
+ * records stay. No later event restores it, and its open checkouts are closed.
+ * @throws 409 with an active subscription; 502 if the provider does not delete it, which changes nothing here.
  */
 export const deleteOrganization = async (services: Services, target: Target) => {
 	const checkouts = await inTransaction(services.db, (trx) => removeOrganization(services, trx, target));

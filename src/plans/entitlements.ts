@@ -3,14 +3,14 @@ import type {Clock} from '../clock.ts';
 import {featureNotAvailable, planNotSelected, quotaExceeded} from '../errors.ts';
 import {type FeatureName, FREE_PLAN, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
 
-/** What tells which plan an organization is on now. */
+/** The data that determines an organization's current plan. */
 export type PlanDeps = {config: {plans: Plans}; clock: Clock; log: Logger};
 
-/** What an organization has selected, and until when that entitles to something; null: without an end. */
+/** An organization's selected plan, and until when it is paid; null without an end. */
 export type Entitled = {plan: string | null; entitledUntil: Date | null};
 
 /**
- * The plan that an organization is on, the free one where its own is no longer paid for (contract/billing 4), or null
+ * The effective plan of an organization: the free one if its own is no longer paid for (contract/billing 4), or null
  * without one.
  */
 export const planOf = ({config, clock, log}: PlanDeps, {plan, entitledUntil}: Entitled): Plan | null => {
@@ -33,18 +33,18 @@ export const requirePlan = (deps: PlanDeps, organization: Entitled): Plan => {
 	return plan;
 };
 
-/** Whether the organization's plan has the feature now; without a plan it has none. */
+/** Whether the organization's current plan has the feature; without a plan it has none. */
 export const hasFeature = (deps: PlanDeps, organization: Entitled, feature: FeatureName): boolean =>
 	planOf(deps, organization)?.features[feature] === true;
 
-/** @throws 403 FEATURE_NOT_AVAILABLE where the plan lacks the feature. */
+/** @throws 403 FEATURE_NOT_AVAILABLE if the plan lacks the feature. */
 export const requireFeature = (plan: Plan, feature: FeatureName): void => {
 	if (!plan.features[feature]) {
 		throw featureNotAvailable(feature);
 	}
 };
 
-/** @throws 402 QUOTA_EXCEEDED where `used` has reached what the plan gives. */
+/** @throws 402 QUOTA_EXCEEDED if `used` has reached the plan's quota. */
 export const requireQuota = (plan: Plan, quota: QuotaName, used: number): void => {
 	const limit = plan.quotas[quota];
 	if (limit !== null && used >= limit) {

@@ -1,9 +1,9 @@
 import type {Plans} from './plans.ts';
 
-/** Whether it is one of the shipped plans file, which no gateway knows (contract/config 6, `PLANS_FILE`). */
+/** Whether it is a price of the shipped plans file, which no gateway knows (contract/config 6, `PLANS_FILE`). */
 export const isPlaceholderPrice = (price: string): boolean => price.startsWith('price_oplink_');
 
-/** A warning where plans are sold at placeholders, else null. */
+/** A warning if plans are sold at placeholder prices, else null. */
 export const placeholderWarning = (plans: Plans): string | null => {
 	const names = Object.entries(plans).flatMap(([name, {stripePrice}]) =>
 		stripePrice !== null && isPlaceholderPrice(stripePrice) ? [name] : [],

@@ -23,12 +23,12 @@ export type Plan = {
 /** Plans by their uppercase name, in the order of the file. */
 export type Plans = Readonly<Record<string, Plan>>;
 
-/** The plan that costs nothing, so that choosing it is having it, and what is left of one that is no longer paid for. */
+/** The free plan: selecting it activates it, and an unpaid plan falls back to it. */
 export const FREE_PLAN = 'STARTER';
 
 const require = createRequire(import.meta.url);
 
-/** joi alone would be a tenth of a start (docs/performance.md), so it is loaded where there is a file to check. */
+/** Loaded only if there is a file to check, because joi alone would be a tenth of a start (docs/performance.md). */
 const loadJoi = () => require('joi') as typeof import('joi');
 
 const plansSchema = (Joi: typeof import('joi')) => {
@@ -45,24 +45,24 @@ const plansSchema = (Joi: typeof import('joi')) => {
 		.min(1);
 };
 
-/** The plans of a plans file (contract/config 6, `PLANS_FILE`). @throws with every fault of the text. */
+/** Parses a plans file (contract/config 6, `PLANS_FILE`). @throws with every fault of the text. */
 export const readPlans = (text: string): Plans => {
 	const Joi = loadJoi();
 	const options = {abortEarly: false, convert: false};
 	return Object.freeze(Joi.attempt(JSON.parse(text), plansSchema(Joi), options) as Record<string, Plan>);
 };
 
-/** The plans of `config/plans.json`, which a test holds to what `readPlans` asks of a file. */
+/** The plans of `config/plans.json`, which a test validates by `readPlans`. */
 export const shippedPlans = (): Plans =>
 	Object.freeze(JSON.parse(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')) as Plans);
 
-/** The plan's name as it is written, uppercase, or null where there is no such plan (contract/requests 12). */
+/** The plan's canonical uppercase name, or null for an unknown plan (contract/requests 12). */
 export const planNamed = (plans: Plans, name: string): string | null => {
 	const upper = name.toUpperCase();
 	return Object.hasOwn(plans, upper) ? upper : null;
 };
 
-/** A stored plan's name. One that is no plan counts as none, with a warning in the log (contract/requests 12). */
+/** A stored plan's name. An unknown one counts as none, with a warning in the log (contract/requests 12). */
 export const storedPlan = (plans: Plans, stored: string | null, log: Logger): string | null => {
 	const name = stored === null ? null : planNamed(plans, stored);
 	if (stored !== null && name === null) {

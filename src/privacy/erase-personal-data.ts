@@ -7,9 +7,9 @@ import {createErasureStore, type Erased} from './erasure-store.ts';
 import {findSubject} from './find-subject.ts';
 
 /**
- * Deletes or anonymises all that is stored about a device or a user of an organization (GDPR, article 17), in one
- * transaction. Counts stay what they are. The record of it tells how much there was and not whose, for it outlives them.
- * @throws 404 where nothing is stored, so also the second time.
+ * Deletes or anonymises all data of a device or a user of an organization (GDPR, article 17), in one transaction.
+ * Counts do not change. The audit record says how much was erased and not whose, because it outlives the data.
+ * @throws 404 if nothing is stored, so also the second time.
  */
 export const erasePersonalData = (
 	services: Services,

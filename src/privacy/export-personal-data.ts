@@ -8,7 +8,7 @@ import {createPersonalDataStore, type Read} from './personal-data-store.ts';
 
 const BATCH = 500;
 
-/** The items of a JSON array, a batch at a time. */
+/** The items of a JSON array, in batches. */
 async function* items(read: Read<{id: string}>): AsyncGenerator<string> {
 	let after: string | null = null;
 	for (;;) {
@@ -43,8 +43,9 @@ async function* documentOf(head: Head, sections: Record<string, Read<{id: string
 }
 
 /**
- * All that is stored about a device or a user of an organization, as one JSON document (GDPR, article 15): read a batch
- * at a time, as the caller takes it. @throws 404 where there is nothing.
+ * All data of a device or a user of an organization, as one JSON document (GDPR, article 15), read in batches with
+ * backpressure.
+ * @throws 404 if there is none.
  */
 export const exportPersonalData = async (
 	services: Services,

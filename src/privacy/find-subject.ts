@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
 import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
 
-/** What the subject is found by in the organization. @throws 404 where nothing is stored about it, or no longer. */
+/** The keys of the subject's data in the organization. @throws 404 if nothing is stored about it any more. */
 export const findSubject = async (
 	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
 	db: Db,

@@ -1,9 +1,9 @@
 import {clicksInFull} from '../clicks/click-context.ts';
 
 /**
- * The match clicks that a subject's devices claimed, and the others of the same browser. A day after a match the
- * device's hash is gone (`match/forget-matches.ts`), in two weeks its secret; then its attempt, which was made at the
- * same moment, leads there.
+ * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
+ * device's hash is deleted (`match/forget-matches.ts`), after two weeks its secret; then its attempt, created at the
+ * same moment, identifies it.
  */
 export const matchClicksOfSubject = `WITH claimed AS (
 		SELECT id, visitor FROM match_clicks
@@ -19,8 +19,8 @@ export const matchClicksOfSubject = `WITH claimed AS (
 		AND (id IN (SELECT id FROM claimed) OR visitor IN (SELECT visitor FROM claimed WHERE visitor IS NOT NULL))`;
 
 /**
- * With the columns of the click's own row, which may be of a month whose clicks have been dropped. `id` is that of the open
- * match. Addresses, cookies and device ids are stored as hashes alone.
+ * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,
+ * cookies and device ids are stored only as hashes.
  */
 export const clicksOfSubject = `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
 		own.link_id AS "linkId", clicks.channel, own.platform, clicks.os, clicks.os_version AS "osVersion", clicks.browser,
@@ -34,7 +34,7 @@ export const clicksOfSubject = `SELECT own.id, own.click_id AS "clickId", own.cr
 	FROM (${matchClicksOfSubject}) AS own
 	LEFT JOIN ${clicksInFull} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
 
-/** `signals`: what the page reported for the match, until it is forgotten. */
+/** `signals`: the page's signals for the match, until they are deleted. */
 export type PersonalClick = {
 	id: string;
 	clickId: string;

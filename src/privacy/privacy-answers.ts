@@ -4,7 +4,7 @@ import {answerOf, anyObject, count, instant, partOf, text, uuid} from '../http/a
 import {attemptFields} from '../match/match-answer.ts';
 import {eventAnswer} from '../sdk/sdk-answers.ts';
 
-/** All that is stored about a device or a user: `subject` has its `deviceId` or `externalUserId`. */
+/** All data of a device or a user: `subject` has its `deviceId` or `externalUserId`. */
 export const personalDataAnswer = answerOf('PersonalData', {
 	exportedAt: instant,
 	organization: partOf({id: uuid, orgKey: text, name: text}),
@@ -15,7 +15,7 @@ export const personalDataAnswer = answerOf('PersonalData', {
 	clicks: Joi.array().items(anyObject),
 });
 
-/** How much of each kind was erased. */
+/** Number of erased records of each kind. */
 export const erasedAnswer = answerOf('Erased', {
 	deviceId: text.optional(),
 	externalUserId: text.optional(),

@@ -2,18 +2,16 @@ import {createBatches} from '../db/batches.ts';
 import type {Db} from '../db/db.ts';
 import {type AppEvent, storeEvent, storeEvents} from './sdk-store.ts';
 
-/** Stores what apps tell. */
+/** Stores apps' events. */
 export type EventWriter = {
-	/**
-	 * Resolves when the event is on the disk. @throws 404 for an unknown device, or a link that is not the organization's.
-	 */
+	/** Resolves when the event is committed. @throws 404 for an unknown device, or a link of another organization. */
 	store(event: AppEvent): Promise<unknown>;
 };
 
-/** Most events of one statement, of up to 10 KiB each. */
+/** Most events per statement, of up to 10 KiB each. */
 const MAX_BATCH = 200;
 
-/** Events that arrive together share a statement and its commit. */
+/** Group commit: concurrent events share a statement and its commit. */
 export const createEventWriter = (db: Db): EventWriter => ({
 	store: createBatches<AppEvent, true>({
 		most: MAX_BATCH,

@@ -4,8 +4,8 @@ import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 
 /**
- * Deletes events that happened longer ago than `config/retention.json` says. Reports stay as they were: only what the
- * rollups hold is deleted, by whole days (UTC), and the rollups are noted to know alone what was before.
+ * Deletes events older than in `config/retention.json`. Reports do not change: only whole days (UTC) that are rolled up
+ * are deleted, and the rollups are marked as the only source before that time.
  * @returns how many.
  */
 export const forgetEvents = async (db: Db, now: Date): Promise<number> => {
@@ -19,7 +19,7 @@ export const forgetEvents = async (db: Db, now: Date): Promise<number> => {
 	await db('rollups').where('events_from', '<', before).update({events_from: before});
 	return inBatches(
 		db,
-		// A few of each organization at a time, as its index finds them.
+		// A few per organization at a time, in the order of the index.
 		`DELETE FROM events WHERE id IN (
 			SELECT old.id FROM organizations CROSS JOIN LATERAL (
 				SELECT id FROM events WHERE organization_id = organizations.id AND occurred_at < ?

@@ -11,7 +11,7 @@ export const eventAnswer = answerOf('Event', {
 	id: uuid,
 	eventId: textOrNull,
 	eventName: text,
-	/** Null where what told of the device was erased. */
+	/** Null if the event that registered the device was erased. */
 	deviceId: textOrNull,
 	properties: anyObject,
 	linkId: uuidOrNull,

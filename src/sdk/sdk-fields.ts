@@ -3,7 +3,7 @@ import {deviceIdField, toldField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
 import {isoDateTime} from '../http/validate.ts';
 
-/** An object of at most so many bytes as JSON. */
+/** An object of at most that many bytes as JSON. */
 const objectOf = (maxBytes: number) =>
 	Joi.object<Record<string, unknown>>()
 		.unknown(true)
@@ -16,7 +16,7 @@ const objectOf = (maxBytes: number) =>
 
 const deviceId = deviceIdField.required();
 
-/** Newer SDKs may send what this server does not know (contract/requests 4). */
+/** Newer SDKs may send fields unknown to this server (contract/requests 4). */
 const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).options({stripUnknown: true});
 
 export type SessionFields = {deviceId: string} & DeviceFacts;
@@ -31,7 +31,7 @@ export const sessionBody = bodyOf<SessionFields>({
 	timezone: toldField,
 });
 
-/** Who an app says its user is. */
+/** The user that an app reports. */
 export const externalUserIdField = Joi.string().min(1).max(255);
 
 export type IdentityFields = {deviceId: string; externalUserId: string; traits?: Record<string, unknown> | null};

@@ -12,7 +12,7 @@ import {invitationJson, type NewInvitation} from './invitation.ts';
 import {createMemberStore} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
 
-/** The provider's largest page; no plan that has a limit has room for more. */
+/** The provider's largest page; limited plans never need more. */
 const ALL = 500;
 
 const openInvitations = (
@@ -46,7 +46,7 @@ const recordInvitation = (
 		}),
 	);
 
-/** Takes back invitations to an address that did not come about. What fails is logged alone. */
+/** Revokes invitations of a failed attempt. Errors are only logged. */
 const withdraw = async (services: Services, organizationId: string, email: string): Promise<void> => {
 	try {
 		const open = await services.provider.listInvitations(organizationId, {statuses: ['pending'], email});
@@ -59,11 +59,11 @@ const withdraw = async (services: Services, organizationId: string, email: strin
 };
 
 /**
- * Whether one more may come in, and this one. Open invitations count as members (contract/portal 4).
- * @throws 402 without a plan or over its quota, 409 for a member or where an invitation is open.
+ * Whether one more member may be invited, and this one. Open invitations count as members (contract/portal 4).
+ * @throws 402 without a plan or over its quota, 409 for a member or if an invitation is open.
  */
 const requireSeat = async (services: Services, {organization: {id}}: TeamChange, email: string): Promise<string> => {
-	// As it is now: the plan may have changed while this waited for its turn.
+	// The current plan: it may have changed while this waited for its turn.
 	const organization = await createOrganizationStore(services.db).findById(id);
 	if (organization === null) {
 		throw organizationNotFound();
@@ -86,9 +86,9 @@ const requireSeat = async (services: Services, {organization: {id}}: TeamChange,
 };
 
 /**
- * Invites somebody; the provider sends the e-mail. Nobody is invited where it does not come about.
- * @throws 402 without a plan or over its quota, 403 to be an owner where the caller is none, or the provider's refusal,
- * 409 for a member or where an invitation is open, 502.
+ * Invites somebody; the provider sends the e-mail. A failure leaves no invitation.
+ * @throws 402 without a plan or over its quota, 403 if somebody other than an owner invites an owner, or the provider's
+ * refusal, 409 for a member or if an invitation is open, 502.
  */
 export const inviteMember = (
 	services: Services,
@@ -101,7 +101,7 @@ export const inviteMember = (
 		}
 
 		const organizationId = await requireSeat(services, change, email);
-		// Nobody had invited that address before, so whatever is open then was made here.
+		// Nobody had invited that address before, so any open invitation was created here.
 		const undo = () => withdraw(services, organizationId, email);
 		const made = await undoIfUnanswered(services.provider.createInvitation(organizationId, fields), undo);
 		const invitation = {...made, role};
@@ -112,7 +112,7 @@ export const inviteMember = (
 		return invitationJson(invitation);
 	});
 
-/** Takes an open invitation back. @throws 404, 502. */
+/** Revokes an open invitation. @throws 404, 502. */
 export const revokeInvitation = async (services: Services, {id, ...change}: TeamChange & {id: string}) => {
 	const organizationId = requireProviderId(change.organization);
 	const revoked = await services.provider.revokeInvitation(organizationId, id).catch(async (error: unknown) => {

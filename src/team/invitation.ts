@@ -15,8 +15,8 @@ const email = sized
 export const newInvitation = Joi.object<NewInvitation>({email: email.required(), role: roleField});
 
 /**
- * As the API shows it (contract/portal 1): the role in upper case as a member's, the one that accepting it gives; the
- * status as the provider spells it.
+ * In the API's form (contract/portal 1): the role in upper case like a member's, which accepting grants; the status as
+ * the provider spells it.
  */
 export const invitationJson = ({id, email: address, role, status, createdAt, expiresAt}: ProviderInvitation) => ({
 	id,

@@ -14,7 +14,7 @@ import {createMemberStore} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
 
 type MemberChange = TeamChange & {userId: string};
-/** Who is meant, by the provider's ids. */
+/** The subject of a change, by the provider's ids. */
 type Named = {organizationId: string; userId: string};
 
 export const listMembers = async (
@@ -25,7 +25,7 @@ export const listMembers = async (
 	return {...found, data: found.data.map(memberJson)};
 };
 
-/** The member that a change is about. @throws 404; 403 and 409 where it would take an owner away and must not. */
+/** The member to change. @throws 404; 403 and 409 if an owner must not be removed or demoted. */
 const requireChangeable = async (
 	{db}: Pick<Services, 'db'>,
 	{organization, session, userId}: MemberChange,
@@ -52,7 +52,7 @@ const requireChangeable = async (
 	return {member, named: {organizationId, userId: member.clerkUserId}};
 };
 
-/** Gives a member back the role from before a change that did not come about. What fails is logged alone. */
+/** Restores a member's role after a failed change. Errors are only logged. */
 const putBack = async (
 	{provider, log}: Pick<Services, 'provider' | 'log'>,
 	{organizationId, userId}: Named,
@@ -68,7 +68,7 @@ const putBack = async (
 	}
 };
 
-/** Writes a role to the mirror as the provider has it since our own call, which nothing older may undo. */
+/** Writes a role to the mirror with the time of our own call, so that no older event overrides it. */
 const mirrorRole = (services: Services, {organization, by, userId}: MemberChange, stamped: ProviderMembership) =>
 	inMirror(services, by, async (mirror) => {
 		const known = await createMembershipStore(mirror.trx).find(organization.id, userId);
@@ -77,9 +77,9 @@ const mirrorRole = (services: Services, {organization, by, userId}: MemberChange
 	});
 
 /**
- * Changes a member's role: at the provider, whence the next session token takes it, and here. Both have the old one
- * where it does not come about.
- * @throws 403 where it makes or takes away an owner and the caller is none, 404, 409 for the last owner, 502.
+ * Changes a member's role: at the provider, which puts it into the next session token, and here. A failure leaves both
+ * unchanged.
+ * @throws 403 if somebody other than an owner makes or demotes an owner, 404, 409 for the last owner, 502.
  */
 export const changeMemberRole = (services: Services, {role, ...change}: MemberChange & {role: Role}) =>
 	inTeam(services, change, async () => {
@@ -92,7 +92,7 @@ export const changeMemberRole = (services: Services, {role, ...change}: MemberCh
 		const undo = () => putBack(services, named, {to: former, from: role});
 		const stamped = await undoIfUnanswered(services.provider.stampRole(named.organizationId, named.userId, role), undo);
 		if (stamped === null) {
-			// Removed at the provider, whose event of it is still to come.
+			// Removed at the provider; its event has not arrived yet.
 			throw memberNotFound();
 		}
 
@@ -109,8 +109,8 @@ export const changeMemberRole = (services: Services, {role, ...change}: MemberCh
 	});
 
 /**
- * Removes a member at the provider and here, for good: no late event brings the membership back. It may be the caller.
- * @throws 403 for an owner where the caller is none, 404, 409 for the last owner, 502.
+ * Removes a member at the provider and here, permanently: no late event restores the membership. It may be the caller.
+ * @throws 403 for an owner unless the caller is one, 404, 409 for the last owner, 502.
  */
 export const removeMember = (services: Services, change: MemberChange) =>
 	inTeam(services, change, async () => {

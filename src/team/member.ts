@@ -1,23 +1,23 @@
 import Joi from 'joi';
 import {type Role, roleOf, roles, type StoredRole} from '../auth/roles.ts';
 
-/** A member of an organization, with what the provider knows of the membership. */
+/** A member of an organization, with the provider's data of the membership. */
 export type Member = {
 	userId: string;
 	email: string | null;
 	name: string;
 	role: StoredRole;
 	joinedAt: Date;
-	/** The provider's ids; null where it told of none. */
+	/** The provider's ids; null if it sent none. */
 	clerkUserId: string | null;
 	clerkMembershipId: string | null;
 	providerCreatedAt: Date | null;
 };
 
-/** As the API shows it (contract/portal 1); the role as memberships have it, in upper case (contract/identity 1). */
+/** In the API's form (contract/portal 1); the role as stored in memberships, in upper case (contract/identity 1). */
 export const memberJson = ({userId, email, name, role, joinedAt}: Member) => ({userId, email, name, role, joinedAt});
 
-/** A role in a body, in upper case as answers have it or in lower case as claims do; read as claims spell it. */
+/** A role in a body, in upper case as in answers or in lower case as in claims; converted to lower case. */
 export const roleField = Joi.any()
 	.required()
 	.custom((value: unknown, helpers) => {

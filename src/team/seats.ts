@@ -4,8 +4,8 @@ import type {Services} from '../services.ts';
 import {createMemberStore} from './member-store.ts';
 
 /**
- * What an organization uses of its quota `members`, for people to read: members, and the open invitations, which count
- * as such (contract/portal 4). Where the provider does not say how many there are, the members alone.
+ * The organization's use of its quota `members`, for display: members and open invitations, which count as such
+ * (contract/portal 4). If the provider fails, only the members.
  */
 export const countSeats = async (services: Services, {id, clerkOrgId}: Organization): Promise<number> => {
 	const {db, provider, config} = services;

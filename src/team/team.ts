@@ -5,18 +5,19 @@ import {insufficientRole, noProviderOrganization} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
-/** A change of an organization's team: in which, by whom, and with what session. */
+/** A change of an organization's team: the organization, the actor and the session. */
 export type TeamChange = {organization: Organization; by: Caller; session: Session};
 
 /**
- * Runs a change of the team while no other one of the organization runs: the provider holds invitations and roles, so
- * that no constraint of ours keeps the number of members in the quota, or the last owner.
+ * Serializes changes of an organization's team. The provider holds invitations and roles, so no constraint of ours can
+ * enforce the quota of members, or the last owner.
  */
 export const inTeam = <T>(services: Services, {organization}: TeamChange, work: () => Promise<T>): Promise<T> =>
 	withLease(services, `team:${organization.id}`, work);
 
 /**
- * Only an owner makes or removes an owner (contract/portal 4). Ops sessions pass (contract/identity 5). @throws 403.
+ * Only an owner makes or removes an owner (contract/portal 4). Ops sessions pass (contract/identity 5).
+ * @throws 403.
  */
 export const requireOwner = ({isOps, role}: Session): void => {
 	if (!isOps && role !== 'owner') {
@@ -24,7 +25,7 @@ export const requireOwner = ({isOps, role}: Session): void => {
 	}
 };
 
-/** The provider's id of an organization. @throws 409 for one that an operator made, which has none. */
+/** The provider's id of an organization. @throws 409 for one created by an operator, which has none. */
 export const requireProviderId = ({clerkOrgId}: Organization): string => {
 	if (clerkOrgId === null) {
 		throw noProviderOrganization();

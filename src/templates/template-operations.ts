@@ -37,7 +37,7 @@ export const getTemplate = async (
 	return template;
 };
 
-/** @throws 400 for an unknown channel or a URL that loops, 409 where the name is in use. */
+/** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
 export const createTemplate = (services: Services, {fields, ...target}: Write & {fields: TemplateInput}) => {
 	return inTransaction(services.db, async (trx): Promise<Template> => {
 		const now = services.clock.now();
@@ -52,8 +52,8 @@ export const createTemplate = (services: Services, {fields, ...target}: Write & 
 };
 
 /**
- * Changes what `changes` names; nothing where it names nothing.
- * @throws 404; 400 as createTemplate; 409 where the name is in use, or the path that links rely on would be gone.
+ * Applies `changes`, which may be empty.
+ * @throws 404; 400 as createTemplate; 409 if the name is in use, or if links need the removed path.
  */
 export const updateTemplate = (
 	services: Services,
@@ -62,7 +62,7 @@ export const updateTemplate = (
 	return inTransaction(services.db, async (trx): Promise<Template> => {
 		const now = services.clock.now();
 		const store = createTemplateStore(trx, target.organization.id);
-		// Channel before template, as a rename locks them, so that the two never wait for each other.
+		// Lock the channel before the template, in the order of a rename, to avoid a deadlock.
 		const isKnown = await isKnownChannel(trx, target.organization, changes.channel);
 		const template = await store.lock(id);
 		if (template === null) {
@@ -73,7 +73,7 @@ export const updateTemplate = (
 			return template;
 		}
 
-		// The label of a deleted channel may stay where it is, but nothing else may take it.
+		// The label of a deleted channel may stay, but cannot be newly assigned.
 		if (!isKnown && changes.channel !== template.channel) {
 			throw unknownChannel(changes.channel ?? '');
 		}

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {type SharedFields, type SharedFieldsInput, sharedFieldSchemas} from '../links/link-fields.ts';
 
-/** A template as the API shows it: what its links take where they leave a field out (contract/links 4). */
+/** A template in the API: defaults for fields that its links omit (contract/links 4). */
 export type Template = {id: string; name: string} & SharedFields & {createdAt: Date; updatedAt: Date};
 
 export type TemplateInput = SharedFieldsInput & {name: string};

@@ -11,8 +11,8 @@ import {countSeats} from '../team/seats.ts';
 export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
 
 /**
- * What an organization uses of each quota; open invitations count as members. Without a plan every limit is 0, because whatever a quota gates is refused
- * then (402 PLAN_NOT_SELECTED).
+ * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because
+ * everything gated by a quota is refused then (402 PLAN_NOT_SELECTED).
  */
 export const readUsage = async (services: Services, organization: Organization): Promise<Usage> => {
 	const {db, clock, clickJournal} = services;
