@@ -1,22 +1,21 @@
 import type {Caller} from '../audit/audit-log.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {hasFeature, requireFeature, requirePlan} from '../plans/entitlements.ts';
-import type {Services} from '../services.ts';
+import {hasFeature, type PlanDeps, requireFeature, requirePlan} from '../plans/entitlements.ts';
 import type {Tier} from './api-key.ts';
-import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
+import {type KeyDeps, provisionedKeyCards, regenerateApiKey} from './rotation.ts';
 
 /**
  * What a member sees of the keys. A plan without `api_access` locks them, and so does no plan: no key is made then
  * (contract/api-keys 6).
  */
-export const portalKeyCards = async (services: Services, organization: Organization) =>
+export const portalKeyCards = async (services: PlanDeps & KeyDeps, organization: Organization) =>
 	hasFeature(services, organization, 'api_access')
 		? provisionedKeyCards(services, organization)
 		: {sdkKey: null, serverKey: null, locked: true};
 
 /** Replaces a key, where the plan has any. @throws 402 without a plan, 403 FEATURE_NOT_AVAILABLE. */
 export const regenerateUnlockedKey = async (
-	services: Services,
+	services: PlanDeps & KeyDeps,
 	target: {organization: Organization; tier: Tier; by: Caller},
 ) => {
 	requireFeature(requirePlan(services, target.organization), 'api_access');

@@ -23,8 +23,10 @@ const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
 	};
 };
 
+export type KeyDeps = Pick<Services, 'clock' | 'db' | 'keyCipher'>;
+
 const insertNewKey = async (
-	{keyCipher, clock}: Pick<Services, 'keyCipher' | 'clock'>,
+	{keyCipher, clock}: KeyDeps,
 	db: Db,
 	organizationId: string,
 	tier: Tier,
@@ -41,7 +43,7 @@ const insertNewKey = async (
  * Both key cards; a tier without a current key gets one, also when two callers come first at once.
  * @returns `{sdkKey, serverKey, locked: false}`; what a plan locks is for the route to decide.
  */
-export const provisionedKeyCards = async (services: Services, organization: {id: string}) => {
+export const provisionedKeyCards = async (services: KeyDeps, organization: {id: string}) => {
 	const store = createApiKeyStore(services.db);
 	let keys = await store.listCurrent(organization.id);
 	if (keys.length < 2) {
@@ -62,7 +64,7 @@ export const provisionedKeyCards = async (services: Services, organization: {id:
  * @returns the new key card and `rawKey`.
  */
 export const regenerateApiKey = (
-	services: Services,
+	services: KeyDeps,
 	{organization, tier, by}: {organization: {id: string}; tier: Tier; by: Caller},
 ) =>
 	inTransaction(services.db, async (trx) => {

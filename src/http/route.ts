@@ -101,7 +101,7 @@ export type Route = {
 	respond: (ctx: Exchange, services: Services) => Promise<void>;
 };
 
-const requestFacts = (ctx: Exchange, services: Services): RequestFacts => ({
+const requestFacts = (ctx: Exchange, services: Pick<Services, 'clientIp'>): RequestFacts => ({
 	ip: services.clientIp.ip(ctx.req),
 	hostname: ctx.state.hostname,
 	headers: ctx.req.headers,

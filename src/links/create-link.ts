@@ -8,6 +8,7 @@ import {
 	shortCodeTaken,
 	templateNotFound,
 } from '../errors.ts';
+import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {creationOf, emptyLink, generateShortCode} from './empty-link.ts';
 import {createOnce} from './idempotent-create.ts';
@@ -26,7 +27,7 @@ export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
 	links_organization_id_fkey: organizationNotFound,
 });
 
-type Creation = Pick<Services, 'addresses' | 'clock' | 'config' | 'log'>;
+type Deps = PlanDeps & Pick<Services, 'addresses'>;
 
 /** Inserts the row under its own short code, or under the first generated one that is free. @throws 409. */
 const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow> => {
@@ -47,7 +48,7 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 };
 
 /** One check after the other, so that the first one against the link is the answer. */
-const create = async (services: Creation, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
+const create = async (services: Deps, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
 	const now = services.clock.now();
 	const owner = await lockOwner(trx, organization.id);
 	const plan = requireCreationTerms(services, owner);
@@ -70,7 +71,7 @@ const create = async (services: Creation, trx: Db, {organization, by, fields}: N
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */
 export const createLink = async (
-	services: Creation & Pick<Services, 'changes' | 'clickJournal' | 'db' | 'linkWriter'>,
+	services: Deps & Pick<Services, 'changes' | 'clickJournal' | 'db' | 'linkWriter'>,
 	{idempotencyKey, ...newLink}: NewLink & {idempotencyKey?: string | undefined},
 ): Promise<LinkJson> => {
 	const {clickJournal, linkWriter, db, clock, changes} = services;

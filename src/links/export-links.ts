@@ -1,5 +1,6 @@
 import {Readable} from 'node:stream';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
+import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type LinkOwner, type LinkRow, linkJsonWithDomain} from './link.ts';
 import {ndjsonHeaders} from './link-answer.ts';
@@ -8,7 +9,9 @@ import {createLinkStore} from './link-store.ts';
 
 const BATCH = 500;
 
-async function* lines(services: Services, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'db'>;
+
+async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[], request: RequestFacts) {
 	const {db, addresses} = services;
 	const store = createLinkStore(db, organization.id);
 	let batch = first;
@@ -36,7 +39,7 @@ async function* lines(services: Services, organization: LinkOwner, first: LinkRo
  * them, a batch at a time. A fault of ours ends the connection and not the answer.
  */
 export const exportLinks = async (
-	services: Services,
+	services: Deps,
 	{organization, request}: {organization: LinkOwner; request: RequestFacts},
 ): Promise<Reply> => {
 	// Read before the answer begins, so that a database that is away is a 503.

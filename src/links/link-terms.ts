@@ -1,9 +1,8 @@
 import {countMonthClicks} from '../clicks/record-click.ts';
 import type {Db} from '../db/db.ts';
 import {appConfigRequired, organizationNotFound} from '../errors.ts';
-import {requirePlan, requireQuota} from '../plans/entitlements.ts';
+import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
-import type {Services} from '../services.ts';
 import type {LinkOwner} from './link.ts';
 
 /** An organization as a write of its links finds it; it stays until the transaction ends. */
@@ -27,10 +26,7 @@ export const lockOwner = async (trx: Db, organizationId: string): Promise<Locked
 };
 
 /** The plan under which the owner may create links. @throws 402 without a plan, 428 without an app configuration. */
-export const requireCreationTerms = (
-	services: Pick<Services, 'config' | 'clock' | 'log'>,
-	owner: LockedOwner,
-): Plan => {
+export const requireCreationTerms = (services: PlanDeps, owner: LockedOwner): Plan => {
 	const plan = requirePlan(services, owner);
 	if (!owner.hasAppConfig) {
 		throw appConfigRequired();

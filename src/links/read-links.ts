@@ -1,5 +1,6 @@
 import type {Page} from '../db/read-page.ts';
 import {linkNotFound} from '../errors.ts';
+import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type LinkOwner, linkJsonWithDomain} from './link.ts';
 import {readReferences} from './link-references.ts';
@@ -10,7 +11,7 @@ type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
 
 /** One link, with its domain. @throws 404. */
 export const getLink = async (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
 	{organization, id}: {organization: LinkOwner; id: string},
 ): Promise<LinkJsonWithDomain> => {
 	const link = await createLinkStore(services.db, organization.id).find(id);
@@ -24,7 +25,7 @@ export const getLink = async (
 
 /** A page of the organization's links, each with its domain, the newest first. */
 export const listLinks = async (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
 	{organization, query}: {organization: LinkOwner; query: LinkListQuery},
 ): Promise<Page<LinkJsonWithDomain>> => {
 	const found = await createLinkStore(services.db, organization.id).list(query);

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction, translateViolation} from '../db/db.ts';
 import {linkNotFound} from '../errors.ts';
-import {requirePlan} from '../plans/entitlements.ts';
+import {type PlanDeps, requirePlan} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {linkViolations} from './create-link.ts';
 import {changeDetails, changedColumns, type LinkInput, type LinkJson, linkJson} from './link.ts';
@@ -15,7 +15,7 @@ import {lockOwner, requireClickQuota} from './link-terms.ts';
  * 400 for an unknown channel or where no path is left, 409 for a taken short code or external id.
  */
 export const updateLink = async (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
 	await services.clickJournal.settled(organization.id);

@@ -1,6 +1,7 @@
 import {type AuditEntry, type Caller, recordAudit} from '../../audit/audit-log.ts';
+import type {Addresses} from '../../config/config.ts';
 import {externalIdTaken, HttpError, quotaExceeded, shortCodeTaken} from '../../errors.ts';
-import type {Services} from '../../services.ts';
+import type {PlanDeps} from '../../plans/entitlements.ts';
 import {emptyLink} from '../empty-link.ts';
 import {changeDetails, changedColumns} from '../link.ts';
 import {readReferences} from '../link-references.ts';
@@ -21,12 +22,7 @@ const refusal = (error: unknown): HttpError => {
 };
 
 /** What holds for every row of a chunk: how many links there may be, or why there may be none. */
-const termsOf = async (
-	services: Pick<Services, 'clock' | 'config' | 'log'>,
-	target: ImportTarget,
-	owner: LockedOwner,
-	now: Date,
-) => {
+const termsOf = async (services: PlanDeps, target: ImportTarget, owner: LockedOwner, now: Date) => {
 	try {
 		const plan = requireCreationTerms(services, owner);
 		const overClicks = await requireClickQuota(target.db, owner, plan, now).then(() => null, refusal);
@@ -40,7 +36,7 @@ const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
 /** Everything that rows may meet: the links that have their names, and what they point at. */
 const readNeighbours = async (
-	services: Services,
+	services: PlanDeps,
 	target: ImportTarget,
 	owner: LockedOwner,
 	rows: ReadableRow[],
@@ -63,7 +59,7 @@ type Chunk = {organizationId: string; by: Caller; onConflict: OnConflict; rows: 
  * and concerns no other row. Statements are shared by the rows of a chunk.
  */
 export const importChunk = async (
-	services: Services,
+	services: PlanDeps & {addresses: Addresses},
 	target: ImportTarget,
 	{organizationId, by, onConflict, rows}: Chunk,
 ): Promise<ImportAnswer[]> => {

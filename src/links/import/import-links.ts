@@ -4,6 +4,7 @@ import type {Caller} from '../../audit/audit-log.ts';
 import {inTransaction} from '../../db/db.ts';
 import {unsupportedEncoding, unsupportedMediaType} from '../../errors.ts';
 import {type Reply, type RequestFacts, reply} from '../../http/route.ts';
+import type {PlanDeps} from '../../plans/entitlements.ts';
 import type {Services} from '../../services.ts';
 import {ndjsonHeaders} from '../link-answer.ts';
 import type {ImportQuery} from '../link-schemas.ts';
@@ -29,11 +30,12 @@ const requireNdjson = (headers: IncomingHttpHeaders): void => {
 	}
 };
 
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db'>;
 type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
 type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 
 /** One transaction for each chunk. A stop of the service waits for the one that is under way. */
-const inEarnest = (services: Services, {organization, by, query}: Import): ApplyRows => {
+const inEarnest = (services: Deps, {organization, by, query}: Import): ApplyRows => {
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 	return async (rows) => {
 		await services.clickJournal.settled(organization.id);
@@ -47,7 +49,7 @@ const inEarnest = (services: Services, {organization, by, query}: Import): Apply
 	};
 };
 
-async function* answerLines(services: Services, {request}: Import, apply: ApplyRows) {
+async function* answerLines(services: Pick<Deps, 'addresses'>, {request}: Import, apply: ApplyRows) {
 	// An empty piece sends the headers, so that a caller may wait for them before it sends its rows.
 	yield '';
 	for await (const lines of lineBatches(request.stream, {maxLineBytes: MAX_ROW_BYTES, max: BATCH})) {
@@ -57,7 +59,7 @@ async function* answerLines(services: Services, {request}: Import, apply: ApplyR
 	}
 }
 
-async function* dryRun(services: Services, given: Import) {
+async function* dryRun(services: Deps, given: Import) {
 	const {organization, by, query} = given;
 	const trx = await services.db.transaction();
 	try {
@@ -84,7 +86,7 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
  * for the whole; a caller that hangs up ends the import after the chunk that is under way.
  * @throws 415 before anything is read.
  */
-export const importLinks = (services: Services, given: Import): Reply => {
+export const importLinks = (services: Deps, given: Import): Reply => {
 	requireNdjson(given.request.headers);
 	const answers = given.query.dryRun
 		? dryRun(services, given)
