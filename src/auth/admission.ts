@@ -26,7 +26,7 @@ export type Granted = {
 export type Credential = keyof Granted;
 
 /** The caller's data in a request. */
-export type Shown = {
+export type CallerData = {
 	authorization: string | undefined;
 	/** The organization in a session's query, read after the credential and the limit. */
 	orgId: () => string | null;
@@ -71,7 +71,7 @@ const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 export const admit = async (
 	services: Services,
 	credential: Credential,
-	{authorization, orgId, requestId}: Shown,
+	{authorization, orgId, requestId}: CallerData,
 	{role, onboarding}: SessionRule,
 ): Promise<Admission> => {
 	const caller = (actor: Actor): Caller => ({actor, requestId});

@@ -96,8 +96,8 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 			table = {name: first, rows: 0, hash: createHash('sha256')};
 			yield {kind: 'table', name: table.name, columns: second};
 		} else if (word === 'end of table' && table !== null && first === table.name) {
-			const told = second as {rows: number; sha256: string} | null | undefined;
-			if (told?.rows !== table.rows || told.sha256 !== table.hash.digest('hex')) {
+			const declared = second as {rows: number; sha256: string} | null | undefined;
+			if (declared?.rows !== table.rows || declared.sha256 !== table.hash.digest('hex')) {
 				throw altered(`the table ${table.name}`);
 			}
 
@@ -111,13 +111,17 @@ export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator
 			totals.rows += table.rows;
 			table = null;
 		} else if (word === 'end of backup' && table === null) {
-			const told = first as BackupTotals | null | undefined;
-			if (told?.tables !== totals.tables || told.rows !== totals.rows || told.sha256 !== whole.digest('hex')) {
+			const declared = first as BackupTotals | null | undefined;
+			if (
+				declared?.tables !== totals.tables ||
+				declared.rows !== totals.rows ||
+				declared.sha256 !== whole.digest('hex')
+			) {
 				throw altered('its contents');
 			}
 
 			isEnded = true;
-			yield {kind: 'end', totals: told};
+			yield {kind: 'end', totals: declared};
 		} else {
 			throw altered(`line ${number}`);
 		}

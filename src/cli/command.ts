@@ -1,7 +1,7 @@
 import type {Option} from 'commander';
 import {type Connection, type ConnectionOptions, createConnection} from './server/connection.ts';
 import {type Page, remainder} from './server/list-pages.ts';
-import {type Io, isLively, print, tell} from './terminal/io.ts';
+import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
@@ -62,7 +62,7 @@ const createShow = (io: Io, json: boolean): Show => {
 	const bold = (text: string) => (isLively(io.stdout, io.env) ? styled(text, BOLD, NOT_BOLD) : text);
 	const answer: Show['answer'] = (value, render) =>
 		print(io, json ? safeJson(JSON.stringify(value, null, 2)) : render(value));
-	const note: Show['note'] = (text) => tell(io, text);
+	const note: Show['note'] = (text) => writeMessage(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
 	const asTable: Show['table'] = (columns, rows) =>
 		table(columns, rows, {width: io.stdout.columns || Number.POSITIVE_INFINITY, heading: bold});

@@ -24,7 +24,7 @@ export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/
 
 const TOKEN_WORDS = {absent: 'none', unknown: 'one that no tap has', known: 'one of a tap'} as const;
 
-const told = ({platform, osVersion, deviceModel, language, timezone}: Attempt['signals']): string =>
+const signalsText = ({platform, osVersion, deviceModel, language, timezone}: Attempt['signals']): string =>
 	[[platform, osVersion].filter(Boolean).join(' '), deviceModel, language, timezone].filter(Boolean).join(', ');
 
 const answerText = ({matched, method, confidence, score, reason}: Attempt): string => {
@@ -88,7 +88,7 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 	const fields: Array<[string, unknown]> = [
 		['asked', `${timeText(at)} UTC`],
 		['device', deviceId],
-		['told', told(signals)],
+		['signals', signalsText(signals)],
 		['came over', `${signals.network}, ${signals.apiKey ? 'with the CLIENT key' : 'without a CLIENT key'}`],
 		['clipboard token', TOKEN_WORDS[signals.clipboardToken]],
 		['install referrer', TOKEN_WORDS[signals.installReferrer]],

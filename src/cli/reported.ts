@@ -1,7 +1,7 @@
 import {InterruptedError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
 import {reportError} from './report-error.ts';
-import {type Io, isBrokenPipe, tell} from './terminal/io.ts';
+import {type Io, isBrokenPipe, writeMessage} from './terminal/io.ts';
 
 /** Runs a command line and reports its errors on standard error. Never throws. @returns the exit code. */
 export const reported = async (io: Io, work: () => Promise<number>): Promise<number> => {
@@ -15,7 +15,7 @@ export const reported = async (io: Io, work: () => Promise<number>): Promise<num
 
 		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
 		const report = reportError(interrupted ? new InterruptedError() : error);
-		await tell(io, report.lines.join('\n')).catch(() => {});
+		await writeMessage(io, report.lines.join('\n')).catch(() => {});
 		return report.exitCode;
 	}
 };

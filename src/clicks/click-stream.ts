@@ -55,7 +55,7 @@ export const createClickStream = (services: {
 	let isTurning = false;
 	let timers: {turn: NodeJS.Timeout; beat: NodeJS.Timeout} | null = null;
 
-	const handOut = async (from: Snapshot, upTo: Snapshot, members: Listener[]): Promise<void> => {
+	const deliver = async (from: Snapshot, upTo: Snapshot, members: Listener[]): Promise<void> => {
 		if (from !== upTo) {
 			for await (const events of readBetween(db, from, upTo)) {
 				for (const event of events) {
@@ -80,7 +80,7 @@ export const createClickStream = (services: {
 		try {
 			const upTo = await readSnapshot(db);
 			for (const [from, members] of byPosition(listeners)) {
-				await handOut(from, upTo, members);
+				await deliver(from, upTo, members);
 			}
 
 			isAway = false;

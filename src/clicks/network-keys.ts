@@ -39,17 +39,17 @@ export const networkKeysOf = (pepper: Buffer, ip: string): NetworkKeys => {
 	return {ipKey: Buffer.from(ipKey, 'hex'), netKey: Buffer.from(netKey, 'hex')};
 };
 
-export type AskingDevice = {deviceId: string | null; ip: string; told: readonly unknown[]};
+export type AskingDevice = {deviceId: string | null; ip: string; traits: readonly unknown[]};
 
 /**
  * The key that identifies a device on repeated requests. Without a device id it is derived from the address and the
  * device's properties, which equal phones on one network share (contract/match 7).
  */
-export const deviceKeyOf = (pepper: Buffer, {deviceId, ip, told}: AskingDevice): Buffer =>
+export const deviceKeyOf = (pepper: Buffer, {deviceId, ip, traits}: AskingDevice): Buffer =>
 	createHmac('sha256', pepper)
 		.update(
 			deviceId === null
-				? `a:${JSON.stringify([prefixOf(ipaddr.process(ip), ip.includes(':') ? 64 : 32), told])}`
+				? `a:${JSON.stringify([prefixOf(ipaddr.process(ip), ip.includes(':') ? 64 : 32), traits])}`
 				: `d:${deviceId}`,
 		)
 		.digest();

@@ -8,7 +8,7 @@ import {keepUnlessChanged} from './keep-unless-changed.ts';
  * written meanwhile. A process that has lost contact with others reports the failure instead of answering with stale
  * data.
  */
-export const standsIn = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
+export const mayServeStale = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
 
 /** A cache of few or rarely changing values, which is cleared as a whole. */
 export type WholeCache<T> = {
@@ -33,7 +33,7 @@ export const createWholeCache = <T>(
 		}
 	});
 
-	const readAnew = async (key: string, read: () => Promise<T>): Promise<T> => {
+	const readFresh = async (key: string, read: () => Promise<T>): Promise<T> => {
 		const kept = entries.get(key);
 		try {
 			return await keepUnlessChanged(
@@ -48,7 +48,7 @@ export const createWholeCache = <T>(
 				},
 			);
 		} catch (error) {
-			if (kept !== undefined && standsIn(feed, error)) {
+			if (kept !== undefined && mayServeStale(feed, error)) {
 				return kept.value;
 			}
 
@@ -68,7 +68,7 @@ export const createWholeCache = <T>(
 				return underWay;
 			}
 
-			const fresh = readAnew(key, read);
+			const fresh = readFresh(key, read);
 			reading.set(key, fresh);
 			try {
 				return await fresh;

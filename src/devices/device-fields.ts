@@ -15,10 +15,10 @@ const tooShort = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] =>
 /** The device id assigned by an app (contract/sdk 2). */
 export const deviceIdField = Joi.string().min(SHORTEST_ID).max(100).error(tooShort);
 
-const TOLD_LIMIT = 100;
+const TEXT_LIMIT = 100;
 
 /** A property that a device reports: truncated if too long, never refused (contract/match 9). */
-export const toldField = Joi.string()
+export const reportedField = Joi.string()
 	.allow('', null)
-	.meta({schema: {description: `Cut to ${TOLD_LIMIT} characters.`}})
-	.custom((text: string) => text.slice(0, TOLD_LIMIT).toWellFormed());
+	.meta({schema: {description: `Cut to ${TEXT_LIMIT} characters.`}})
+	.custom((text: string) => text.slice(0, TEXT_LIMIT).toWellFormed());

@@ -6,7 +6,7 @@ export type TxtResolver = (name: string) => Promise<string[]>;
 /** A name server may have to query others first, and datagrams get lost. */
 const PATIENCE = {timeout: 5000, tries: 2};
 
-const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
+const NO_RECORD_CODES = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
  * @param servers addresses of resolvers, with a port unless it is 53; empty for the system's.
@@ -25,7 +25,7 @@ export const createTxtResolver = (servers: readonly string[]): TxtResolver => {
 			// The strings of one record are concatenated (RFC 7208, 3.3, as is usual for TXT).
 			return records.map((strings) => strings.join(''));
 		} catch (error) {
-			if (NOTHING_THERE.has((error as {code?: string}).code ?? '')) {
+			if (NO_RECORD_CODES.has((error as {code?: string}).code ?? '')) {
 				return [];
 			}
 

@@ -50,7 +50,7 @@ const mirrorFound = async (
 		await mirrorUser(mirror, user, 'updated');
 	}
 
-	return mirrorMember(mirror, {organization: mirrored, membership, role, told: 'updated'});
+	return mirrorMember(mirror, {organization: mirrored, membership, role, kind: 'updated'});
 };
 
 /**

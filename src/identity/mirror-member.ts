@@ -2,7 +2,7 @@ import {type Role, storedRole, storedRoleOf} from '../auth/roles.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {createMembershipStore, type MirroredMember} from './membership-store.ts';
 import type {Mirror} from './mirror.ts';
-import {fillContact, isNews, mirrorOrganization, type Told} from './mirror-organization.ts';
+import {type EventKind, fillContact, isNewer, mirrorOrganization} from './mirror-organization.ts';
 import {ensureUser} from './mirror-user.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
 import {type EndedMembership, emailIn, isTold, membershipIdOf, type ProviderMembership} from './provider-payloads.ts';
@@ -49,15 +49,15 @@ const addOwner = async (
 const settleRole = async (
 	{trx}: Mirror,
 	known: MirroredMember | null,
-	{membership, role, told}: {membership: ProviderMembership; role: Role; told: Told},
+	{membership, role, kind}: {membership: ProviderMembership; role: Role; kind: EventKind},
 ): Promise<Pick<MirroredMember, 'role' | 'providerUpdatedAt'>> => {
 	const isSame = known?.clerkMembershipId === membership.id;
 	const here =
-		isSame && !isNews(told, membership.updatedAt, known.providerUpdatedAt)
+		isSame && !isNewer(kind, membership.updatedAt, known.providerUpdatedAt)
 			? {role: known.role, providerUpdatedAt: known.providerUpdatedAt}
 			: {role: storedRole(role), providerUpdatedAt: membership.updatedAt};
 	const awaited = await createMembershipStore(trx).takeAwaitedRole(membership.id);
-	return awaited !== null && isNews('updated', awaited.updatedAt, here.providerUpdatedAt)
+	return awaited !== null && isNewer('updated', awaited.updatedAt, here.providerUpdatedAt)
 		? {role: awaited.role, providerUpdatedAt: awaited.updatedAt}
 		: here;
 };
@@ -73,8 +73,8 @@ export const mirrorMember = async (
 		organization,
 		membership,
 		role,
-		told,
-	}: {organization: Pick<Organization, 'id'>; membership: ProviderMembership; role: Role; told: Told},
+		kind,
+	}: {organization: Pick<Organization, 'id'>; membership: ProviderMembership; role: Role; kind: EventKind},
 ): Promise<MirroredMember | null> => {
 	const {trx, now, record} = mirror;
 	const store = createMembershipStore(trx);
@@ -97,7 +97,7 @@ export const mirrorMember = async (
 		userId: known?.userId ?? user.id,
 		clerkMembershipId: membership.id,
 		providerCreatedAt: membership.createdAt,
-		...(await settleRole(mirror, known, {membership, role, told})),
+		...(await settleRole(mirror, known, {membership, role, kind})),
 	};
 	if (known === null) {
 		await store.insert(member, now);
@@ -120,12 +120,12 @@ export const mirrorMember = async (
 /** As `mirrorMember`, and creates the organization from the membership's data if necessary. */
 export const mirrorMemberAndOrganization = async (
 	mirror: Mirror,
-	{membership, role, told}: {membership: ProviderMembership; role: Role; told: Told},
+	{membership, role, kind}: {membership: ProviderMembership; role: Role; kind: EventKind},
 ): Promise<MirroredMember | null> => {
 	const {organizationId: id, createdAt} = membership;
 	const mentioned = membership.organization ?? {id, name: id, createdBy: null, createdAt, updatedAt: createdAt};
 	const organization = await mirrorOrganization(mirror, mentioned, 'mentioned');
-	return organization === null ? null : mirrorMember(mirror, {organization, membership, role, told});
+	return organization === null ? null : mirrorMember(mirror, {organization, membership, role, kind});
 };
 
 /**
@@ -151,7 +151,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 		await addOwner(mirror, known.organizationId, membership, isTold(updatedAt) ? updatedAt : now);
 	}
 
-	if (isNews('updated', updatedAt, known.providerUpdatedAt)) {
+	if (isNewer('updated', updatedAt, known.providerUpdatedAt)) {
 		const member = {...known, role, providerUpdatedAt: updatedAt};
 		await store.update(member, now);
 		if (role !== known.role) {

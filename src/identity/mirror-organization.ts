@@ -12,11 +12,11 @@ import {createTombstoneStore} from './tombstone-store.ts';
  * Kind of an event. 'updated' overrides records of the same age, 'created' only older ones, and 'mentioned' (as part of
  * a membership) none: it only creates missing rows.
  */
-export type Told = 'created' | 'updated' | 'mentioned';
+export type EventKind = 'created' | 'updated' | 'mentioned';
 
 /** Whether an event is newer than the stored state. */
-export const isNews = (told: Told, at: Date, known: Date | null): boolean => {
-	switch (told) {
+export const isNewer = (kind: EventKind, at: Date, known: Date | null): boolean => {
+	switch (kind) {
 		case 'mentioned':
 			return false;
 		case 'created':
@@ -37,7 +37,7 @@ const entryOf = (action: string, {id}: {id: string}, details: Record<string, unk
 const insert = async (
 	{trx, now, record}: Mirror,
 	organization: ProviderOrganization,
-	told: Told,
+	kind: EventKind,
 	mayShareName: boolean,
 ): Promise<Organization> => {
 	const isDeleted = await createTombstoneStore(trx).isOrganizationDeleted(organization.id);
@@ -45,7 +45,7 @@ const insert = async (
 		organization,
 		{
 			status: isDeleted ? 'SUSPENDED' : 'ACTIVE',
-			providerUpdatedAt: told === 'mentioned' ? null : organization.updatedAt,
+			providerUpdatedAt: kind === 'mentioned' ? null : organization.updatedAt,
 			mayShareName,
 		},
 		now,
@@ -83,7 +83,7 @@ const update = async (
 export const mirrorOrganization = async (
 	mirror: Mirror,
 	organization: ProviderOrganization,
-	told: Told,
+	kind: EventKind,
 	{requireOwnName = false} = {},
 ): Promise<Organization | null> => {
 	// Lock it first: a concurrent deletion holds the row and discards it in the same transaction.
@@ -93,7 +93,7 @@ export const mirrorOrganization = async (
 	}
 
 	if (known === null) {
-		return insert(mirror, organization, told, !requireOwnName);
+		return insert(mirror, organization, kind, !requireOwnName);
 	}
 
 	// Its event arrived first and had to use the name unchanged.
@@ -101,7 +101,7 @@ export const mirrorOrganization = async (
 		throw organizationNameTaken(known.name);
 	}
 
-	return isNews(told, organization.updatedAt, known.providerUpdatedAt) ? update(mirror, known, organization) : known;
+	return isNewer(kind, organization.updatedAt, known.providerUpdatedAt) ? update(mirror, known, organization) : known;
 };
 
 /**

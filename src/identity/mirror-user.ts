@@ -1,5 +1,5 @@
 import type {Mirror} from './mirror.ts';
-import {fillContact, isNews, type Told} from './mirror-organization.ts';
+import {type EventKind, fillContact, isNewer} from './mirror-organization.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
 import {emailIn, type ProviderMembership, type ProviderUser} from './provider-payloads.ts';
 import {createUserStore, type MirroredUser} from './user-store.ts';
@@ -78,9 +78,9 @@ const save = async (
  * Updates a person to the provider's state, whatever the order of events.
  * @returns null if another account has verified the address since, so that no row is left for this one.
  */
-export const mirrorUser = async (mirror: Mirror, user: ProviderUser, told: Told): Promise<MirroredUser | null> => {
+export const mirrorUser = async (mirror: Mirror, user: ProviderUser, kind: EventKind): Promise<MirroredUser | null> => {
 	const own = await createUserStore(mirror.trx).findByProviderId(user.id);
-	if (own !== null && !isNews(told, user.updatedAt, own.providerUpdatedAt)) {
+	if (own !== null && !isNewer(kind, user.updatedAt, own.providerUpdatedAt)) {
 		return own;
 	}
 
@@ -112,12 +112,12 @@ export const mirrorUser = async (mirror: Mirror, user: ProviderUser, told: Told)
 export const ensureUser = async (mirror: Mirror, membership: ProviderMembership): Promise<MirroredUser> => {
 	const store = createUserStore(mirror.trx);
 	const known = await store.findByProviderId(membership.userId);
-	const told = emailIn(membership.identifier);
-	const isFree = told !== null && (await store.findByEmail(told)) === null;
+	const claimed = emailIn(membership.identifier);
+	const isFree = claimed !== null && (await store.findByEmail(claimed)) === null;
 	if (known === null) {
 		return save(mirror, null, {
 			clerkUserId: membership.userId,
-			email: isFree ? told : null,
+			email: isFree ? claimed : null,
 			isEmailVerified: false,
 			name: membership.name,
 			lastLoginAt: null,
@@ -126,7 +126,7 @@ export const ensureUser = async (mirror: Mirror, membership: ProviderMembership)
 	}
 
 	const isOnlyMentioned = known.providerUpdatedAt === null;
-	const email = known.email ?? (isFree ? told : null);
+	const email = known.email ?? (isFree ? claimed : null);
 	const name = known.name || membership.name;
 	return isOnlyMentioned && (email !== known.email || name !== known.name)
 		? save(mirror, known, {...known, email, name, isEmailVerified: known.email !== null && known.isEmailVerified})

@@ -37,7 +37,7 @@ const membershipCreated = async (context: Context, membership: ProviderMembershi
 
 	const role: Role = await resolveRole(services, membership);
 	const member = await applyOnce(context, (mirror) =>
-		mirrorMemberAndOrganization(mirror, {membership, role, told: 'created'}),
+		mirrorMemberAndOrganization(mirror, {membership, role, kind: 'created'}),
 	);
 	if (member?.clerkMembershipId === membership.id && member.role === storedRole(role)) {
 		await stampRole(services, membership, role);

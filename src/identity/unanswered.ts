@@ -17,7 +17,7 @@ export const undoIfUnanswered = <T>(call: Promise<T>, undo: () => Promise<void>)
  * Runs a deletion at the provider, which cannot be undone. If its outcome is unknown, it reads the record to find out.
  * @throws the call's error if the record still exists or cannot be read.
  */
-export const takeAway = (call: Promise<void>, isGone: () => Promise<boolean>): Promise<void> =>
+export const confirmDeletion = (call: Promise<void>, isGone: () => Promise<boolean>): Promise<void> =>
 	call.catch(async (error: unknown) => {
 		const isDone = isUnanswered(error) && (await isGone().catch(() => false));
 		if (!isDone) {

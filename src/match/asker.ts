@@ -40,8 +40,8 @@ export const askerOf = async (
 	const now = clock.now();
 	const [current, ...previous] = await matchPeppers.at(now);
 	const {deviceId, platform, osVersion, deviceModel, language, timezone} = fields;
-	const told = [platform, osVersion, deviceModel, language, timezone].map((value) => value ?? null);
-	const device = (pepper: Buffer) => deviceKeyOf(pepper, {deviceId: deviceId ?? null, ip, told});
+	const traits = [platform, osVersion, deviceModel, language, timezone].map((value) => value ?? null);
+	const device = (pepper: Buffer) => deviceKeyOf(pepper, {deviceId: deviceId ?? null, ip, traits});
 	return {
 		now,
 		signals: signalsOfApp(fields),

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
-import {deviceIdField, toldField} from '../devices/device-fields.ts';
+import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {MatchClick} from './match-click-store.ts';
 import type {DeviceFields} from './match-signals.ts';
 
@@ -18,10 +18,10 @@ export const matchBody = Joi.object<MatchFields>({
 	installReferrer: tokenField,
 	deviceId: deviceIdField.allow(null),
 	platform: Joi.valid('iOS', 'Android').allow(null),
-	osVersion: toldField,
-	deviceModel: toldField,
-	language: toldField,
-	timezone: toldField,
+	osVersion: reportedField,
+	deviceModel: reportedField,
+	language: reportedField,
+	timezone: reportedField,
 }).options({stripUnknown: true});
 
 export type TokenMethod = 'CLIPBOARD' | 'INSTALL_REFERRER';

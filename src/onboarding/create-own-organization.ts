@@ -11,10 +11,10 @@ import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {
 	type Founding,
-	giveUp,
 	isNamed,
 	mirrorMemberships,
 	readMemberships,
+	rollBackCreation,
 	unfinishedOf,
 } from './unfinished-organization.ts';
 
@@ -34,7 +34,7 @@ const createAtProvider = async (services: Services, founding: Founding): Promise
 			: [];
 		for (const {organization} of made) {
 			if (organization?.createdBy === session.userId && isNamed(organization, name)) {
-				await giveUp(services, founding, organization.id);
+				await rollBackCreation(services, founding, organization.id);
 			}
 		}
 
@@ -61,7 +61,7 @@ const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Pr
 		const member =
 			organization === null
 				? null
-				: await mirrorMember(mirror, {organization, membership, role: 'owner', told: 'updated'});
+				: await mirrorMember(mirror, {organization, membership, role: 'owner', kind: 'updated'});
 		if (organization === null || member === null) {
 			// It was deleted at the provider during the creation.
 			throw providerUnavailable();
@@ -110,7 +110,7 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
 
 	const organization = await createAtProvider(services, founding);
 	return finish(services, founding, {organization, user}).catch(async (error: unknown) => {
-		await giveUp(services, founding, organization.id);
+		await rollBackCreation(services, founding, organization.id);
 		throw error;
 	});
 };

@@ -16,7 +16,7 @@ export const isNamed = (organization: ProviderOrganization, name: string): boole
  * Removes an organization whose creation failed. It is discarded first: then its events leave nothing here, and if the
  * provider fails now, the user's next attempt removes it there. Errors are only logged.
  */
-export const giveUp = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
+export const rollBackCreation = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
 	const {log, provider} = services;
 	await discardOrganization(services, by, organizationId).catch((error: unknown) => {
 		log.error({err: error, organizationId}, 'could not record that an organization was abandoned');

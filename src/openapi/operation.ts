@@ -137,9 +137,11 @@ const responseOf = (status: number, answer: Answer, target: Target): Response =>
 const responsesOf = (route: Route, target: Target): Record<string, Response> => {
 	const {status, declared} = route;
 	const answers = Object.entries({[status]: declared.answer, ...declared.otherAnswers});
-	const told = Object.fromEntries(answers.map(([code, answer]) => [code, responseOf(Number(code), answer, target)]));
+	const described = Object.fromEntries(
+		answers.map(([code, answer]) => [code, responseOf(Number(code), answer, target)]),
+	);
 	const refused = refusalsOf(route).map((code) => [code, {$ref: `#/components/responses/${refusalName(code)}`}]);
-	return {...Object.fromEntries(refused), ...told};
+	return {...Object.fromEntries(refused), ...described};
 };
 
 const parametersOf = (route: Route, target: Target): Parameter[] => {

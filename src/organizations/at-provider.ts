@@ -1,5 +1,5 @@
 import {withLease} from '../db/lease.ts';
-import {takeAway} from '../identity/unanswered.ts';
+import {confirmDeletion} from '../identity/unanswered.ts';
 import type {Services} from '../services.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
@@ -13,7 +13,7 @@ export const deleteAtProvider = async (
 	clerkOrgId: string,
 ): Promise<void> => {
 	if (config.idp.apiKey !== null) {
-		await takeAway(
+		await confirmDeletion(
 			provider.deleteOrganization(clerkOrgId),
 			async () => (await provider.getOrganization(clerkOrgId)) === null,
 		);
@@ -33,9 +33,9 @@ export const renameAtProvider = async (services: Services, {id, clerkOrgId}: Org
 	await withLease(services, `organization-name:${id}`, async () => {
 		const store = createOrganizationStore(db);
 		const organization = await store.findById(id);
-		const told = organization && (await provider.updateOrganization(clerkOrgId, {name: organization.name}));
-		if (told !== null) {
-			await store.noteProviderName(id, told);
+		const updated = organization && (await provider.updateOrganization(clerkOrgId, {name: organization.name}));
+		if (updated !== null) {
+			await store.noteProviderName(id, updated);
 		}
 	});
 };

@@ -17,7 +17,7 @@ export const findSubject = async (
 		matchPeppers.at(clock.now()),
 	]);
 	const deviceKeys = peppers.flatMap((pepper) =>
-		deviceIds.map((deviceId) => deviceKeyOf(pepper, {deviceId, ip: '::', told: []})),
+		deviceIds.map((deviceId) => deviceKeyOf(pepper, {deviceId, ip: '::', traits: []})),
 	);
 	const keys = {organizationId, deviceIds, deviceKeys};
 	const store = createPersonalDataStore(db, keys);

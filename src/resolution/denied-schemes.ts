@@ -13,7 +13,7 @@ const denied: Record<string, string> = {
 		'prefs app-prefs app-settings x-apple.systempreferences ms-settings ms-msdt ms-officecmd ms-cxh ms-availablenetworks search-ms search shell res hcp mk ms-its mhtml telnet ssh sftp smb afp nfs rdp vnc ldap ldaps jnlp jnlps',
 	'opens documents in an office program, from anywhere':
 		'ms-word ms-excel ms-powerpoint ms-access ms-visio ms-project ms-publisher ms-infopath ms-spd onenote',
-	'calls, writes or pays on the phone of whoever taps':
+	'calls, writes or pays on the phone of the person who taps':
 		'tel telprompt callto sip sips facetime facetime-audio sms smsto mms mmsto mailto im imto bitcoin ethereum shortcuts',
 };
 

@@ -1,6 +1,6 @@
 import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
-import {createWholeCache, standsIn, type WholeCache} from '../db/whole-cache.ts';
+import {createWholeCache, mayServeStale, type WholeCache} from '../db/whole-cache.ts';
 
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
@@ -127,7 +127,7 @@ export const createLinkCache = <T>(
 				() => version,
 				(value) => keep(key, orgKey, value),
 			).catch((error: unknown) => {
-				if (kept !== undefined && standsIn(feed, error)) {
+				if (kept !== undefined && mayServeStale(feed, error)) {
 					return kept.value;
 				}
 

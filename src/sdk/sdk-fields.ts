@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {deviceIdField, toldField} from '../devices/device-fields.ts';
+import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
 import {isoDateTime} from '../http/validate.ts';
 
@@ -22,13 +22,13 @@ const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).opt
 export type SessionFields = {deviceId: string} & DeviceFacts;
 export const sessionBody = bodyOf<SessionFields>({
 	deviceId,
-	platform: toldField,
-	osVersion: toldField,
-	deviceModel: toldField,
-	appVersion: toldField,
-	sdkVersion: toldField,
-	language: toldField,
-	timezone: toldField,
+	platform: reportedField,
+	osVersion: reportedField,
+	deviceModel: reportedField,
+	appVersion: reportedField,
+	sdkVersion: reportedField,
+	language: reportedField,
+	timezone: reportedField,
 });
 
 /** The user that an app reports. */

@@ -6,7 +6,7 @@ import {inMirror} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';
 import type {ProviderMembership} from '../identity/provider-client.ts';
 import {membershipIdOf} from '../identity/provider-payloads.ts';
-import {takeAway, undoIfUnanswered} from '../identity/unanswered.ts';
+import {confirmDeletion, undoIfUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {type Member, memberJson} from './member.ts';
@@ -53,7 +53,7 @@ const requireChangeable = async (
 };
 
 /** Restores a member's role after a failed change. Errors are only logged. */
-const putBack = async (
+const restoreRole = async (
 	{provider, log}: Pick<Services, 'provider' | 'log'>,
 	{organizationId, userId}: Named,
 	{to, from}: {to: Role; from: Role},
@@ -89,7 +89,7 @@ export const changeMemberRole = (services: Services, {role, ...change}: MemberCh
 
 		const {member, named} = await requireChangeable(services, change, {staysOwner: role === 'owner'});
 		const former = roleOf(member.role.toLowerCase()) ?? 'viewer';
-		const undo = () => putBack(services, named, {to: former, from: role});
+		const undo = () => restoreRole(services, named, {to: former, from: role});
 		const stamped = await undoIfUnanswered(services.provider.stampRole(named.organizationId, named.userId, role), undo);
 		if (stamped === null) {
 			// Removed at the provider; its event has not arrived yet.
@@ -117,7 +117,7 @@ export const removeMember = (services: Services, change: MemberChange) =>
 		const {provider} = services;
 		const {member, named} = await requireChangeable(services, change, {staysOwner: false});
 		const {organizationId, userId} = named;
-		await takeAway(
+		await confirmDeletion(
 			provider.removeMember(organizationId, userId),
 			async () => (await provider.findMembership(organizationId, userId)) === null,
 		);

@@ -48,7 +48,7 @@ test('match explain shows the answer, the candidates with their points, and what
 	const {exitCode, stdout} = await onTerminal(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(exitCode, 0);
 	t.is(shown(stdout, 'device'), 'device-0001');
-	t.is(shown(stdout, 'told'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
+	t.is(shown(stdout, 'signals'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
 	t.is(shown(stdout, 'came over'), 'IPv4, with the CLIENT key');
 	t.is(shown(stdout, 'answer'), 'FINGERPRINT_EXACT, high, 85 points');
 	t.is(shown(stdout, 'link'), sale.url);

@@ -98,7 +98,7 @@ export const backupCommand = command({
 const restoreError = async (error: unknown): Promise<unknown> => {
 	const {altered, notABackup, truncated} = await import('../../backup/archive-format.ts');
 	const {code, message, name} = error as {code?: string; message?: string; name?: string};
-	const told =
+	const translated =
 		code === 'Z_BUF_ERROR'
 			? truncated()
 			: code === 'Z_DATA_ERROR'
@@ -114,9 +114,9 @@ const restoreError = async (error: unknown): Promise<unknown> => {
 		);
 	}
 
-	return (told as Error).name === 'BackupError'
-		? new OperatorError((told as Error).message, exitCodes.failed, 'Nothing was changed')
-		: told;
+	return (translated as Error).name === 'BackupError'
+		? new OperatorError((translated as Error).message, exitCodes.failed, 'Nothing was changed')
+		: translated;
 };
 
 const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Restored> => {

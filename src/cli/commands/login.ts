@@ -8,7 +8,7 @@ import {type Context, command} from '../command.ts';
 import {createClient} from '../server/admin-client.ts';
 import {isLoopback, serverUrl, usableToken} from '../server/chosen-server.ts';
 import {profileName, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
-import {type Io, tell} from '../terminal/io.ts';
+import {type Io, writeMessage} from '../terminal/io.ts';
 import {canAsk, openPrompts, type Prompts} from '../terminal/prompts.ts';
 
 type NameOption = {name?: string};
@@ -44,7 +44,7 @@ const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string 
 	}
 
 	// Says what it waits for, in case nothing writes to the pipe.
-	await tell(io, 'Reading the admin token from standard input');
+	await writeMessage(io, 'Reading the admin token from standard input');
 	const piped = await tokenIn(io, STANDARD_INPUT);
 	if (piped === '') {
 		throw usageError('No admin token is given, and standard input is empty', GIVE_BOTH);

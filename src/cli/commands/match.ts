@@ -63,7 +63,7 @@ const pageText = ({link, tap, open}: Json<Simulation>): string => {
 		: 'leaves no token: the link is not deferred';
 };
 
-const storyOf = (simulation: Json<Simulation>, width: number): string => {
+const simulationText = (simulation: Json<Simulation>, width: number): string => {
 	const {link, tap, open} = simulation;
 	const {platform, osVersion, deviceModel, clipboardToken, installReferrer} = open.body;
 	const carried = [...(clipboardToken ? ['clipboard token'] : []), ...(installReferrer ? ['install referrer'] : [])];
@@ -171,7 +171,7 @@ export const matchCommands: CommandGroup = {
 					[link.id, {url: link.url, shortCode: link.url.split('/').at(-1) ?? link.id}],
 				]);
 				await show.answer(simulation, () =>
-					[storyOf(simulation, show.width), matchTrace(attempt, links, show)].join('\n\n'),
+					[simulationText(simulation, show.width), matchTrace(attempt, links, show)].join('\n\n'),
 				);
 				await show.note('Nothing was stored: no click was counted and no tap was used up.');
 			},

@@ -27,7 +27,7 @@ type Options = {
 };
 
 /** A link to draw the code of; `file` is the file's name without the extension. */
-type Wanted = {id: string; file: string; label: Omit<Label, 'svg'> | null};
+type QrTarget = {id: string; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
 const MOST_LABELS = 100;
@@ -35,7 +35,7 @@ const MOST_LABELS = 100;
 const AT_ONCE = 4;
 
 /** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */
-const wantedLinks = async function* ({links}: LinkSurface, ids: string[], options: Options): AsyncGenerator<Wanted> {
+const wantedLinks = async function* ({links}: LinkSurface, ids: string[], options: Options): AsyncGenerator<QrTarget> {
 	for (const id of ids) {
 		const link = options.sheet === undefined ? null : await links.get(linkId(id));
 		yield {id, file: path.basename(id), label: link && {title: link.title, url: link.url}};
@@ -76,7 +76,7 @@ const fetchCode = async (
 	}
 };
 
-const requireSense = ({all, output, sheet}: Options, ids: string[]): void => {
+const requireConsistent = ({all, output, sheet}: Options, ids: string[]): void => {
 	if (all ? ids.length > 0 : ids.length === 0) {
 		throw usageError(all ? 'Links and --all cannot be combined' : 'No link is given', 'Name links, or give --all');
 	}
@@ -96,7 +96,7 @@ const requireSense = ({all, output, sheet}: Options, ids: string[]): void => {
 
 const exportCodes = async (context: Context<Options>, ids: string[]): Promise<void> => {
 	const {io, options, show} = context;
-	requireSense(options, ids);
+	requireConsistent(options, ids);
 	const output = options.output ?? '';
 	const target = path.resolve(io.cwd, output);
 	const toFolder =
@@ -113,7 +113,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		await mkdir(target, {recursive: true});
 	}
 
-	const draw = async ({id, file, label}: Wanted) => {
+	const draw = async ({id, file, label}: QrTarget) => {
 		const code = (wanted: Format) => fetchCode(context, surface, {...options, id, format: wanted});
 		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
 		const labels: Label[] = svg === null || label === null ? [] : [{...label, svg}];
@@ -128,7 +128,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 	};
 	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
 	let count = 0;
-	const inOrder = async (wanted: {link: Wanted; place: number}) => {
+	const inOrder = async (wanted: {link: QrTarget; place: number}) => {
 		drawn[wanted.place] = await draw(wanted.link);
 	};
 	const numbered = async function* () {

@@ -105,7 +105,7 @@ const empty = () => ({
 	events: 0,
 	lost: 0,
 	/** The server's time, and when it was received by `elapsed`. */
-	told: {at: 0, elapsed: 0},
+	serverTime: {at: 0, elapsed: 0},
 });
 
 /**
@@ -114,7 +114,7 @@ const empty = () => ({
  */
 export const createFigures = (elapsed: () => number) => {
 	let state = empty();
-	const now = () => state.told.at + elapsed() - state.told.elapsed;
+	const now = () => state.serverTime.at + elapsed() - state.serverTime.elapsed;
 
 	const count = (event: LiveEvent): void => {
 		const {type, data} = event;
@@ -141,7 +141,7 @@ export const createFigures = (elapsed: () => number) => {
 		/** Resets to the last hour. */
 		begin: (recent: RecentAnswer): void => {
 			const at = Date.parse(recent.at);
-			state = {...empty(), lost: state.lost, told: {at, elapsed: elapsed()}};
+			state = {...empty(), lost: state.lost, serverTime: {at, elapsed: elapsed()}};
 			for (let ago = BUCKETS - 1; ago >= 0; ago -= 1) {
 				state.seconds.add(at - ago * SECOND_MS, recent.perSecond.at(-1 - ago) ?? 0);
 				state.minutes.add(at - ago * MINUTE_MS, recent.perMinute.at(-1 - ago) ?? 0);
@@ -179,7 +179,7 @@ export const createFigures = (elapsed: () => number) => {
 				perSecond,
 				lastMinute: sum(perSecond),
 				perMinute: state.minutes.upTo(now()),
-				since: Math.floor(state.told.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS,
+				since: Math.floor(state.serverTime.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS,
 				crawlerViews: state.crawlerViews,
 				events: state.events,
 				links: ranked(state.links),

@@ -9,7 +9,7 @@ const FEW_DAYS = 14;
 const SMALL_PART = 0.25;
 
 /** Result of a handshake. `fault`: the code of the certificate's error, such as CERT_HAS_EXPIRED. */
-export type Shown = {
+export type Handshake = {
 	certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to' | 'subjectaltname'>;
 	fault: string | null;
 };
@@ -21,13 +21,18 @@ const INCOMPLETE = new Set([
 ]);
 const SELF_SIGNED = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
 
-const namesOf = ({subjectaltname}: Shown['certificate']): string =>
+const namesOf = ({subjectaltname}: Handshake['certificate']): string =>
 	(subjectaltname ?? '').replaceAll('DNS:', '').replaceAll('IP Address:', '') || 'no name';
 
 const dayOf = (text: string): string => new Date(text).toISOString().slice(0, 10);
 
 /** The finding for a host's certificate. */
-export const judgeCertificate = (area: string, hostname: string, {certificate, fault}: Shown, now: Date): Finding => {
+export const judgeCertificate = (
+	area: string,
+	hostname: string,
+	{certificate, fault}: Handshake,
+	now: Date,
+): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {valid_from: from, valid_to: to} = certificate;
 	const failed = (message: string, next: string) => fail('host.certificate', message, next);
@@ -64,7 +69,15 @@ export const judgeCertificate = (area: string, hostname: string, {certificate, f
 		: ok('host.certificate', message);
 };
 
-const shake = ({hostname, port, signal}: {hostname: string; port: number; signal: AbortSignal}): Promise<Shown> =>
+const handshake = ({
+	hostname,
+	port,
+	signal,
+}: {
+	hostname: string;
+	port: number;
+	signal: AbortSignal;
+}): Promise<Handshake> =>
 	new Promise((resolve, reject) => {
 		const host = hostname.replace(/^\[|\]$/g, '');
 		const socket = connect({
@@ -93,7 +106,7 @@ export const checkCertificate = async (
 	{signal, now}: {signal: AbortSignal; now: Date},
 ): Promise<Finding> => {
 	try {
-		const shown = await shake({hostname: url.hostname, port: Number(url.port) || 443, signal});
+		const shown = await handshake({hostname: url.hostname, port: Number(url.port) || 443, signal});
 		return judgeCertificate(area, url.hostname, shown, now);
 	} catch (error) {
 		return findingsOf(area).fail(

@@ -64,7 +64,7 @@ const headOf = async (name: string, file: string): Promise<Head> => {
 };
 
 /** The start of a stream, and the whole of it. @throws the signal's reason if the input stalls. */
-const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
+const peek = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
 	const interrupted = new Promise<never>((_, reject) => {
 		interruption.addEventListener('abort', () => reject(interruption.reason), {once: true});
 	});
@@ -97,7 +97,7 @@ const peeked = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source
 	return {bytes: Buffer.concat(chunks), source: source()};
 };
 
-const untold = (name: string) =>
+const unrecognized = (name: string) =>
 	usageError(
 		name === '-' ? 'Standard input has no recognizable format' : `'${name}' has no recognizable format`,
 		`Add --format ${importFormatNames.join('|')}`,
@@ -156,7 +156,7 @@ export const openInput = async (
 	const formatOf = async (head: string): Promise<ImportFormat> => {
 		const guess: Guess | null = named ? {name: named, by: 'ending'} : guessFormat(name, head);
 		if (guess === null) {
-			throw untold(name);
+			throw unrecognized(name);
 		}
 
 		if (guess.by === 'content') {
@@ -183,7 +183,7 @@ export const openInput = async (
 		return {...facts, format, ...rowsOf(format, io.stdin as Readable)};
 	}
 
-	const {bytes, source} = await peeked(io);
+	const {bytes, source} = await peek(io);
 	const head = textOfHead(bytes, encoding);
 	const format = await formatOf(head);
 	return {...facts, format, ...rowsOf(format, source, head)};

@@ -13,7 +13,7 @@ type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void
 
 const PARALLEL_REQUESTS = 8;
 /** How often an import waits for its own first request. */
-const MEETINGS = 3;
+const MAX_WAITS = 3;
 
 /** A retry that arrived while the first request was running. */
 const isUnderWay = (error: OplinkApiError): boolean =>
@@ -23,7 +23,7 @@ const isUnderWay = (error: OplinkApiError): boolean =>
  * The client gives up after a few retries (contract/client 3). An import is more patient: it waits as long as the rate
  * limit needs, and a little for its own pending request.
  */
-const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
+const withPatience = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
 	for (let meetings = 0; ; ) {
 		try {
 			return await request();
@@ -34,7 +34,7 @@ const patiently = async <T>(request: () => Promise<T>, sleep: Options['sleep']):
 
 			if (error.status === 429) {
 				await sleep(error.retryAfterSeconds ?? 1);
-			} else if (isUnderWay(error) && meetings < MEETINGS) {
+			} else if (isUnderWay(error) && meetings < MAX_WAITS) {
 				meetings += 1;
 				await sleep(meetings / 2);
 			} else {
@@ -94,12 +94,12 @@ export async function* sendThroughKey(
 			return {row, status: 'skipped'};
 		}
 
-		const id = onConflict === 'update' ? await patiently(() => existingId(links, body), sleep) : null;
+		const id = onConflict === 'update' ? await withPatience(() => existingId(links, body), sleep) : null;
 		if (id === null) {
 			return refused(row, error);
 		}
 
-		await patiently(() => links.update(id, body as LinkChanges), sleep);
+		await withPatience(() => links.update(id, body as LinkChanges), sleep);
 		return {row, status: 'updated'};
 	};
 
@@ -112,7 +112,7 @@ export async function* sendThroughKey(
 		number += 1;
 		const idempotencyKey = `import-${run}-${number}`;
 		try {
-			await patiently(() => links.create(body as NewLink, {idempotencyKey}), sleep);
+			await withPatience(() => links.create(body as NewLink, {idempotencyKey}), sleep);
 			return {row, status: 'created'};
 		} catch (error) {
 			if (endsTheImport(error)) {

@@ -58,7 +58,7 @@ export const writeData = (stream: OutStream, text: string): Promise<void> =>
  * Writes messages to standard error. They may quote a file, a server or a typed line, whose escape sequences are
  * neutralized.
  */
-export const tell = ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> =>
+export const writeMessage = ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> =>
 	write(stderr, printable(`${text}\n`));
 
 /** Whether the reader of our output closed the pipe: `oplink links export | head` is a success. */
