@@ -99,7 +99,7 @@ export const createApiKeyStore = (db: Db) => ({
 			.limit(limit)
 			.pluck('display_key'),
 
-	/** Adds a current key, or gives null where the tier has one already: the index api_keys_current_key decides. */
+	/** Adds a current key, or returns null if the tier has one already: the index api_keys_current_key decides. */
 	insertCurrent: async (
 		key: {organizationId: string; tier: Tier; prefix: string; keyHash: Buffer; displayKey: string},
 		now: Date,

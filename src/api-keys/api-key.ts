@@ -8,8 +8,7 @@ const tierPrefix: Record<Tier, string> = {CLIENT: 'opl_sdk_', SERVER: 'opl_api_'
 export const CLIENT_GRACE_HOURS = 24;
 
 /**
- * How many characters of a raw key are its `prefix`: shown on the card, and what a lookup starts from
- * (contract/api-keys 4).
+ * Length of a raw key's `prefix`, which the card shows and look-ups use (contract/api-keys 4).
  */
 const PREFIX_LENGTH = 16;
 
@@ -18,14 +17,14 @@ export const mintRawKey = (tier: Tier): string => tierPrefix[tier] + randomBytes
 
 const RAW_KEY = /^opl_(?:sdk|api)_[A-Za-z0-9_-]{43}$/;
 
-/** Whether a text has the form of a raw key. What has not is nobody's key, and is looked for nowhere. */
+/** Whether a text has the form of a raw key. Others are refused without a look-up. */
 export const isRawKey = (text: string): boolean => RAW_KEY.test(text);
 
 export const prefixOf = (rawKey: string): string => rawKey.slice(0, PREFIX_LENGTH);
 
 export const hashRawKey = (rawKey: string): Buffer => hash('sha256', rawKey, 'buffer');
 
-/** Compares in constant time, so that the answer's time tells nothing of the stored hash. */
+/** Compares in constant time, so that timing reveals nothing about the stored hash. */
 export const isRawKeyOf = (keyHash: Buffer, rawKey: string): boolean => timingSafeEqual(keyHash, hashRawKey(rawKey));
 
 /** The validity rule of contract/api-keys 2: not revoked, and not expired at `now`. */

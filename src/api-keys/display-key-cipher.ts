@@ -1,14 +1,14 @@
 import type {Logger} from 'pino';
 import {createSecretCipher, isSealed} from '../secret-cipher.ts';
 
-/** How the raw key of a key card is kept: as is, or encrypted where OPLINK_KEY_SECRET is set (contract/config 5). */
+/** Stores the raw key of a key card: as is, or encrypted if OPLINK_KEY_SECRET is set (contract/config 5). */
 export type DisplayKeyCipher = {
 	seal(rawKey: string): string;
-	/** The raw key; null where it was encrypted with a secret that is not configured now. */
+	/** The raw key; null if it was encrypted with another secret. */
 	open(stored: string | null): string | null;
 };
 
-/** What becomes of keys that the secret of now does not open. */
+/** The message for keys that the current secret cannot decrypt. */
 export const otherSecret = {
 	fault: 'was encrypted with a different OPLINK_KEY_SECRET',
 	remedy: 'Restore the earlier secret and restart, or regenerate the key; the key itself still works',

@@ -5,7 +5,7 @@ import type {Tier} from './api-key.ts';
 import {type KeyDeps, provisionedKeyCards, regenerateApiKey} from './rotation.ts';
 
 /**
- * What a member sees of the keys. A plan without `api_access` locks them, and so does no plan: no key is made then
+ * The key cards for a member. Without a plan with `api_access` they are locked, and no key is created
  * (contract/api-keys 6).
  */
 export const portalKeyCards = async (services: PlanDeps & KeyDeps, organization: Organization) =>
@@ -13,7 +13,7 @@ export const portalKeyCards = async (services: PlanDeps & KeyDeps, organization:
 		? provisionedKeyCards(services, organization)
 		: {sdkKey: null, serverKey: null, locked: true};
 
-/** Replaces a key, where the plan has any. @throws 402 without a plan, 403 FEATURE_NOT_AVAILABLE. */
+/** Replaces a key, if the plan includes keys. @throws 402 without a plan, 403 FEATURE_NOT_AVAILABLE. */
 export const regenerateUnlockedKey = async (
 	services: PlanDeps & KeyDeps,
 	target: {organization: Organization; tier: Tier; by: Caller},

@@ -6,8 +6,8 @@ import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
 import type {DisplayKeyCipher} from './display-key-cipher.ts';
 
 /**
- * A key card (contract/api-keys 5). `displayKey` is the raw key, null for legacy rows, and with `displayKeyFault` for
- * those that were encrypted with another secret than the one of now.
+ * A key card (contract/api-keys 5). `displayKey` is the raw key; null for legacy rows, and, with `displayKeyFault`,
+ * for keys that were encrypted with another secret.
  */
 const keyCard = (cipher: DisplayKeyCipher, key: ApiKey) => {
 	const displayKey = cipher.open(key.displayKey);
@@ -40,8 +40,8 @@ const insertNewKey = async (
 };
 
 /**
- * Both key cards; a tier without a current key gets one, also when two callers come first at once.
- * @returns `{sdkKey, serverKey, locked: false}`; what a plan locks is for the route to decide.
+ * Both key cards; a tier without a current key gets one, even if two callers ask for the first time at once.
+ * @returns `{sdkKey, serverKey, locked: false}`; the caller decides whether the plan locks them.
  */
 export const provisionedKeyCards = async (services: KeyDeps, organization: {id: string}) => {
 	const store = createApiKeyStore(services.db);
@@ -60,7 +60,8 @@ export const provisionedKeyCards = async (services: KeyDeps, organization: {id: 
 };
 
 /**
- * Replaces the tier's key: a CLIENT key lives on for the grace, a SERVER key ends at once (contract/api-keys 3).
+ * Replaces the tier's key: a CLIENT key keeps working for the grace period, a SERVER key ends at once
+ * (contract/api-keys 3).
  * @returns the new key card and `rawKey`.
  */
 export const regenerateApiKey = (
@@ -70,7 +71,7 @@ export const regenerateApiKey = (
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createApiKeyStore(trx);
-		// Two rotations at once take turns, so that neither leaves the other's new key behind as current.
+		// Concurrent rotations take turns, so that neither leaves the other's new key current.
 		await trx('organizations').where({id: organization.id}).forUpdate().select('id');
 		if (tier === 'CLIENT') {
 			await store.expireCurrent(organization.id, tier, new Date(now.getTime() + CLIENT_GRACE_HOURS * 3_600_000));

@@ -1,8 +1,8 @@
 import Joi from 'joi';
 
 /**
- * An answer that is no plain JSON: its media types, and in words what it is; `lines` is the schema of a line of NDJSON,
- * `json` that of the JSON that may come instead.
+ * An answer other than plain JSON: its media types and a description; `lines` is the schema of a line of NDJSON, `json`
+ * that of JSON that may come instead.
  */
 export type MediaAnswer = {media: readonly string[]; about: string; lines?: Joi.Schema; json?: Joi.Schema};
 
@@ -10,32 +10,32 @@ export type MediaAnswer = {media: readonly string[]; about: string; lines?: Joi.
 export type Answer = Joi.Schema | MediaAnswer | null;
 
 /**
- * What a route tells of itself beside what validates requests. The document of the API is made of it, and the test
- * suite compares every answer that it gets with it.
+ * What a route declares besides its validation. The API document is generated from it, and the test suite compares
+ * every answer with it.
  */
 export type Declared = {
-	/** One line, as a heading has it. */
+	/** One line, used as a heading. */
 	summary: string;
-	/** What a caller has to know beyond that. */
+	/** Further information for callers. */
 	description?: string;
 	answer: Answer;
-	/** Answers with another status that are no refusals. */
+	/** Answers with another status that are not refusals. */
 	otherAnswers?: Readonly<Record<number, Answer>>;
-	/** Statuses of the operation's own refusals, beside those of the pipeline: credential, limit, body, values. */
+	/** Statuses of the operation's own refusals, besides those of credential, limit, body and values. */
 	refusals?: readonly number[];
 	/** Bodies that the handler reads itself, by media type. */
 	accepts?: Readonly<Record<string, Joi.Schema | string>>;
-	/** Headers that the handler reads, in words. */
+	/** Headers that the handler reads, with a description. */
 	headers?: Readonly<Record<string, string>>;
-	/** Where a webhook's signature stands. */
+	/** The location of a webhook's signature. */
 	signature?: {in: 'header' | 'query'; name: string};
 };
 
-/** An object that has all the fields that are named, unless one says `optional()`. */
+/** An object whose fields are all required, unless one is `optional()`. */
 export const answerOf = (name: string, fields: Joi.SchemaMap): Joi.ObjectSchema =>
 	Joi.object(fields).options({presence: 'required'}).meta({name});
 
-/** The same where the object has no name of its own. */
+/** The same without a schema name. */
 export const partOf = (fields: Joi.SchemaMap): Joi.ObjectSchema => Joi.object(fields).options({presence: 'required'});
 
 export const text = Joi.string().allow('');
@@ -46,15 +46,15 @@ export const instant = Joi.string().isoDate();
 export const instantOrNull = instant.allow(null);
 export const flag = Joi.boolean();
 export const count = Joi.number().integer().min(0);
-/** Anything that JSON has. */
+/** Any JSON object. */
 export const anyObject = Joi.object().unknown(true);
 
-/** A list of `item`, as every list is answered (contract/requests 10). */
+/** A page of `item`, the shape of every list (contract/requests 10). */
 export const pageOf = (item: Joi.Schema): Joi.ObjectSchema =>
 	partOf({data: Joi.array().items(item), total: count, page: count, limit: count});
 
-/** What a removal answers. */
+/** The answer to a removal. */
 export const deletedAnswer = answerOf('Deleted', {id: text, deleted: Joi.valid(true)});
 
-/** What every webhook answers. */
+/** The answer to a webhook. */
 export const receivedAnswer = answerOf('Received', {received: Joi.valid(true)});

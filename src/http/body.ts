@@ -12,7 +12,7 @@ import {
 /** Largest body of a JSON route (contract/requests 4). */
 const BODY_LIMIT = 256 * 1024;
 
-/** How long a caller may take to send a body that is read at once. */
+/** How long a caller may take to send a body that is read as a whole. */
 const BODY_SECONDS = 30;
 
 const decoder = new TextDecoder('utf-8', {fatal: true});
@@ -25,21 +25,21 @@ const isJson = (contentType: string): boolean => {
 	return /^application\/(?:json|[\w.-]+\+json)$/i.test(type.trim());
 };
 
-/** The bytes of the body. @throws 413 above `limit`; 408 where it takes too long; 400 where the caller hung up or lied about the length. */
+/** The bytes of the body. @throws 413 above `limit`; 408 if it takes too long; 400 if it breaks off or has another length. */
 export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT): Promise<Buffer> => {
 	if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
 		throw unsupportedEncoding();
 	}
 
 	const length = request.headers['content-length'];
-	// Nearly always it came together with the headers.
+	// Nearly always it arrives together with the headers.
 	if (length !== undefined && request.readableLength === Number(length) && request.readableLength <= limit) {
 		const whole: Buffer | null = request.read();
 		request.resume();
 		return whole ?? Buffer.alloc(0);
 	}
 
-	// The server has no limit for whole requests, because an import may take long; a body that is read at once has one.
+	// The server has no time limit for requests, because an import may take long; a body that is read as a whole has one.
 	let late: NodeJS.Timeout | undefined;
 	const tooLate = new Promise<never>((_, reject) => {
 		late = setTimeout(() => reject(bodyTooSlow()), BODY_SECONDS * 1000);
@@ -65,7 +65,7 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 /**
  * The JSON body; an absent one counts as `{}` (contract/requests 4).
  * @param alsoText accept text/plain too, which is what a browser's beacon sends.
- * @throws 413, 415, or 400 for what is not valid JSON.
+ * @throws 413, 415, or 400 for invalid JSON.
  */
 export const readJsonBody = async (
 	request: IncomingMessage,

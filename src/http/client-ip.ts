@@ -7,16 +7,16 @@ import {hostnameOf} from './request-host.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** What the proxies in front say of the request as the caller sent it; null where they are silent or not believed. */
+/** Scheme and host as trusted proxies report them; null if they do not, or are not trusted. */
 export type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
 
 const MOST_JUDGED = 10_000;
-// Stands for the peer of a socket that is closed already.
+// The address of a peer whose socket is already closed.
 const UNKNOWN = '0.0.0.0';
-// RFC 6052 2.1: where a translator puts IPv4 callers.
+// RFC 6052 2.1: the addresses that a translator gives to IPv4 callers.
 const NAT64: Range = [ipaddr.parse('64:ff9b::'), 96];
 
-/** An address written the one way, or null: IPv4 out of its IPv6 mapping (RFC 4291 2.5.5.2), no zone, RFC 5952. */
+/** An address in normal form, or null: IPv4 without its IPv6 mapping (RFC 4291 2.5.5.2), no zone, RFC 5952. */
 const normalForm = (text: string): string | null => {
 	const mapped = text.startsWith('::ffff:') ? text.slice(7) : text;
 	if (isIPv4(mapped)) {
@@ -84,7 +84,7 @@ const addressOfEntry = (entry: string): string | null => {
 };
 
 /**
- * Reads who calls out of the socket and, behind trusted proxies only, out of X-Forwarded-*.
+ * Reads the caller's address from the socket and, behind trusted proxies only, from X-Forwarded-*.
  * @param trustedProxies CIDRs and addresses that are isProxyRange.
  */
 export const createClientIp = (trustedProxies: string[]) => {
@@ -98,8 +98,8 @@ export const createClientIp = (trustedProxies: string[]) => {
 	const peerOf = (request: IncomingMessage): string => normalForm(request.socket.remoteAddress ?? '') ?? UNKNOWN;
 
 	/**
-	 * Walks from the socket towards the caller for as long as the hop is a trusted proxy, whose own entry tells where
-	 * it was called from. `hops` is the number of entries used. Whatever stands further left is the caller's claim.
+	 * Walks from the socket towards the caller while the hop is a trusted proxy, whose entry names its own caller. `hops`
+	 * is the number of entries used. Entries further left are unverified claims.
 	 */
 	const walk = (request: IncomingMessage): {ip: string; hops: number} => {
 		let ip = peerOf(request);
@@ -109,7 +109,7 @@ export const createClientIp = (trustedProxies: string[]) => {
 		}
 
 		const header = request.headers['x-forwarded-for'];
-		// Nearly always there is one proxy, which tells one address.
+		// Nearly always there is one proxy, which sends one address.
 		if (typeof header === 'string' && isIPv4(header)) {
 			return {ip: header, hops: 1};
 		}
@@ -128,10 +128,10 @@ export const createClientIp = (trustedProxies: string[]) => {
 	};
 
 	return {
-		/** Whether the socket's peer is one of the proxies, so that what it adds to a request is believed. */
+		/** Whether the socket's peer is one of the proxies, so that its headers are trusted. */
 		isTrustedPeer: (request: IncomingMessage): boolean => isTrusted(peerOf(request)),
 
-		/** The caller's address: the right-most hop that is no trusted proxy. IPv4, or IPv6 as of RFC 5952. */
+		/** The caller's address: the right-most hop that is not a trusted proxy. IPv4, or IPv6 as of RFC 5952. */
 		ip: (request: IncomingMessage): string => untranslated(walk(request).ip),
 
 		/**

@@ -6,17 +6,15 @@ import type {Entrance} from './entrance.ts';
 import {createBodyKeeper} from './rest-of-body.ts';
 
 /**
- * A stop waits until no request has come for this part of its time, and at most for ten times that, before it ends idle
- * connections.
+ * A stop ends idle connections once no request has arrived for this part of its time, or after ten times that.
  */
 const QUIET_PART = 1 / 50;
 const PAUSE_MS = 5;
 
 /**
- * Looks after the connections of a server: closes those above `max` at once, and lets it finish what is under way.
- * Without that a keep-alive connection whose answer comes during the stop would stay open, idle, until the deadline.
- * One that seems idle may have a request on its way, or in the socket already: those are answered, and their answers say
- * that the connection ends, before it does.
+ * Manages the connections of a server: closes those above `max` at once, and lets a stop finish requests in progress.
+ * Otherwise a keep-alive connection whose answer is sent during the stop would stay open, idle, until the deadline. A
+ * connection that seems idle may have a request in flight: it is answered with `Connection: close` first.
  */
 export const watchConnections = (server: Server, {max, log}: {max: number; log: Logger}) => {
 	const sockets = new Set<Socket>();
@@ -24,14 +22,14 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 	const bodies = createBodyKeeper();
 	let stopping = false;
 	let endsIdle = false;
-	/** Whether a connection or a request came since it was last asked for. */
+	/** Whether a connection or a request has arrived since it was last reset. */
 	let hasCome = false;
 	let onGone = (): void => {};
 
 	const endIdle = (): void => {
 		server.closeIdleConnections();
 		for (const socket of sockets) {
-			// Node counts one that never said anything as busy.
+			// Node counts one that never sent anything as busy.
 			if (socket.bytesRead === 0) {
 				socket.destroy();
 			}
@@ -71,7 +69,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 				}
 			});
 		},
-		/** Resolves when no connection is left: those that are still there after `seconds` are cut off. */
+		/** Resolves when no connection is left; those left after `seconds` are destroyed. */
 		finish: async (entrance: Entrance, seconds: number): Promise<void> => {
 			stopping = true;
 			for (const response of underWay) {
@@ -90,7 +88,7 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 			for (let quiet = 0; sockets.size > 0 && quiet < quietMs && performance.now() < end; quiet += PAUSE_MS) {
 				hasCome = false;
 				await pause(PAUSE_MS);
-				// Timers come before the sockets are read: what came during the pause is heard of in the rest of the turn.
+				// Timers run before sockets are read: what arrived during the pause is read in the rest of the turn.
 				await nextTurn();
 				if (hasCome) {
 					quiet = 0;

@@ -3,20 +3,20 @@ import {type Socket, Server as TcpServer} from 'node:net';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {type ListenAddress, listenAt} from '../start/port.ts';
 
-/** Where the connections of a server come from. */
+/** The source of a server's connections. */
 export type Entrance = {
-	/** Lets connections in. @returns the port that they come to. */
+	/** Begins to accept connections. @returns their port. */
 	open(server: Server): Promise<number>;
-	/** Resolves when all that came were let in, and no more do. */
+	/** Resolves when all that arrived are accepted, and no more will be. */
 	close(): Promise<void>;
 };
 
-/** A turn of the event loop accepts one connection. Where more keep coming than that, a stop waits for no end of them. */
+/** A turn of the event loop accepts one connection. A bound on turns, in case more keep coming. */
 const MOST_TURNS = 10_000;
 
 /**
- * Stops a server from listening. Linux resets connections that wait to be accepted when that happens, so that it happens
- * at the end of a turn in which none came: those that came before the call are all let in.
+ * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits for a turn in
+ * which none arrived: all that arrived before the call are accepted.
  */
 export const closeListener = async (server: TcpServer): Promise<void> => {
 	let came = 0;
@@ -26,7 +26,7 @@ export const closeListener = async (server: TcpServer): Promise<void> => {
 	let before = -1;
 	for (let turn = 0; before !== came && turn < MOST_TURNS; turn += 1) {
 		before = came;
-		// The first time it is the rest of a turn, which may have looked for connections before.
+		// The first turn is a partial one, which may have looked for connections already.
 		await (turn === 0 ? nextTurn() : null);
 		await nextTurn();
 	}
@@ -49,14 +49,14 @@ export const ownPort = (address: ListenAddress): Entrance => {
 
 /**
  * Connections that another process has accepted and hands over.
- * @param onSocket is given what takes them. Whoever hands over stops it before the server is stopped.
+ * @param onSocket registers the receiver. The sender stops before the server is stopped.
  */
 export const handedOver = (port: number, onSocket: (take: (socket: Socket) => void) => void): Entrance => ({
 	open: async (server) => {
-		// From this event on Node looks after slow senders; a server that listens by itself emits it.
+		// On this event Node starts its time limits for slow senders; a server that listens by itself emits it.
 		server.emit('listening');
 		onSocket((socket) => {
-			// As connections are that an HTTP server accepts by itself: who has sent all may still wait for the answer.
+			// As an HTTP server sets it on connections that it accepts: a client that has sent all still reads the answer.
 			socket.allowHalfOpen = true;
 			server.emit('connection', socket);
 		});

@@ -28,7 +28,7 @@ export const errorBody = (error: HttpError, at: {now: Date; path: string; reques
 	requestId: at.requestId,
 });
 
-/** Whatever was thrown, as what the caller is told: a known refusal as it is, a fault of ours as 500 or 503. */
+/** The answer to an error: a refusal as it is, a fault of ours as 500 or 503. */
 const toHttpError = (error: unknown): HttpError => {
 	if (error instanceof HttpError) {
 		return error;
@@ -66,12 +66,12 @@ export const envelope =
 			ctx.status = refusal.status;
 			ctx.set({'Cache-Control': 'no-store'});
 			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
-			// A body that came together with the headers ends with this turn.
+			// A body that arrived together with the headers ends with this turn.
 			if (!ctx.req.complete) {
 				await nextTurn();
 			}
 
-			// Who reads this need not send the rest. What is sent all the same is dropped (rest-of-body.ts).
+			// The caller need not send the rest; if it does, it is dropped (rest-of-body.ts).
 			if (!ctx.req.complete) {
 				ctx.set({Connection: 'close'});
 			}

@@ -1,10 +1,10 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Logger} from 'pino';
 
-/** What is known of a request beside what it says itself. */
+/** What the pipeline has found out about a request. */
 export type ExchangeState = {
 	requestId: string;
-	/** The pattern of the route that took it. */
+	/** The pattern of its route. */
 	route?: string;
 	hostname: string | null;
 	/** The log with the request's id. */
@@ -16,7 +16,7 @@ export type Exchange = {
 	req: IncomingMessage;
 	method: string;
 	path: string;
-	/** What the router found in the path. */
+	/** The parameters in the path. */
 	params?: Record<string, string>;
 	state: ExchangeState;
 	status: number;
@@ -26,7 +26,8 @@ export type Exchange = {
 };
 
 /**
- * A request to a path without parameters, and its answer, in front of Koa.
+ * A request to a path without parameters, and its answer, without Koa. The bars of `/sdk/events` and `POST /match`
+ * (docs/performance.md) carry this: Koa's context, router and response take a fifth of such a request.
  * @param path the request's URL, which has no query.
  * @returns `send` writes the answer as Koa writes JSON.
  */

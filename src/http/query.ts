@@ -1,18 +1,18 @@
-/** Parameters of a query, by name; one that is given more than once has a list. */
+/** Parameters of a query, by name; a repeated one has a list. */
 export type Query = Record<string, string | string[]>;
 
-/** Most parameters that are read of a query; what comes behind them counts for nothing. No route has a tenth as many. */
+/** Most parameters that are read of a query; further ones are ignored. No route has a tenth as many. */
 const MOST_PARAMETERS = 1000;
 
-/** The text behind the `?` of a request's URL. */
+/** The text after the `?` of a request's URL. */
 const queryText = (url: string): string => {
 	const start = url.indexOf('?');
 	return start === -1 ? '' : url.slice(start + 1);
 };
 
 /**
- * The parameters of a request's URL, read in one pass, as `application/x-www-form-urlencoded` has them. `__proto__` is
- * left out: no parameter of ours has that name, and as a key it is no name like others.
+ * The parameters of a request's URL, read in one pass as `application/x-www-form-urlencoded`. `__proto__` is left out:
+ * it would set the object's prototype.
  */
 export const readQuery = (url = ''): Query => {
 	const text = queryText(url);
@@ -42,7 +42,7 @@ export const readQuery = (url = ''): Query => {
 	return Object.fromEntries(found);
 };
 
-/** As `readQuery`, read when it is first asked for: nobody without a credential, or over a limit, has it read. */
+/** As `readQuery`, read on first use: not for a caller without a credential, or over a limit. */
 export const lazyQuery = (url: string | undefined): (() => Query) => {
 	let read: Query | null = null;
 	return () => {

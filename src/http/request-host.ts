@@ -2,7 +2,7 @@ import {isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
 
-/** What a host serves (contract/hosts 2). `other` may be a custom domain, which its own look-up tells. */
+/** What a host serves (contract/hosts 2). `other` may be a custom domain, which a look-up decides. */
 export type HostRole = 'api' | 'link' | 'both' | 'other';
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -29,7 +29,7 @@ const hostnames = memoize(parse);
 
 /**
  * The name in a Host header: lower case, without port and trailing dot, an IPv6 address in brackets and as of RFC 5952.
- * Null where there is none or it is malformed.
+ * Null if it is missing or malformed.
  */
 export const hostnameOf = (hostHeader = ''): string | null => hostnames(hostHeader);
 
@@ -37,7 +37,7 @@ export const hostnameOf = (hostHeader = ''): string | null => hostnames(hostHead
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAMES.has(hostname);
 
 /**
- * Tells what a host serves. A loopback name counts as the API host, and as the default link domain where that is a
+ * Decides what a host serves. A loopback name counts as the API host, and as the default link domain where that is a
  * loopback name too.
  * @param publicUrl base URL of the API host. @param linkDomain default link domain, its port included or not.
  */

@@ -14,24 +14,24 @@ import type {Exchange} from './exchange.ts';
 import {lazyQuery} from './query.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
-/** What a handler may know of the request besides its validated parts. */
+/** What a handler may read of the request besides its validated parts. */
 export type RequestFacts = {
 	/** The caller's address, behind trusted proxies. */
 	ip: string;
-	/** Host name that the caller asked for, lower case and without port; null where it sent none. */
+	/** The requested host name, lower case and without port; null if none was sent. */
 	hostname: string | null;
 	headers: IncomingHttpHeaders;
 	/** The path as sent, without the query. */
 	path: string;
 	isHead: boolean;
-	/** The body as it comes in, for routes with `body: 'stream'`. */
+	/** The incoming body, for routes with `body: 'stream'`. */
 	stream: IncomingMessage;
 	requestId: string;
 	/** The log with the request's id. */
 	log: () => Logger;
 };
 
-/** The bytes of a webhook's body; other routes have it parsed. */
+/** The bytes of a webhook's body; other routes get it parsed. */
 type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
 
 export type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
@@ -59,8 +59,7 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	/** Least role of a session; absent: any. */
 	role?: C extends 'user' | 'session' ? Role : never;
 	/**
-	 * Sessions that are not finished pass, and an organization that is not mirrored yet is fetched
-	 * (contract/identity 11).
+	 * Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11).
 	 */
 	onboarding?: C extends 'session' ? boolean : never;
 	limit?: Limit;
@@ -70,15 +69,15 @@ type Definition<C extends Credential, P, Q, B> = Declared & {
 	body?: Joi.Schema<B> | 'stream';
 	/** Accept a body sent as text/plain too, as a browser's beacon does. */
 	textBody?: boolean;
-	/** Take path and query as they came: what they hold is for the handler to judge, and nothing of it is 400 here. */
+	/** Do not validate path and query: the handler does. */
 	lenient?: boolean;
 	/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data). */
 	cors?: boolean;
-	/** Where the route lives (contract/hosts 2): on the API host, on link domains, or on whatever host was asked. */
+	/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
 	host?: 'api' | 'link' | 'any';
-	/** The operation waits itself until its write is known everywhere (`ChangeFeed`). */
+	/** The operation itself waits until its write is known everywhere (`ChangeFeed`). */
 	settles?: boolean;
-	/** Status of a plain answer; 200 unless said. */
+	/** Status of a plain answer; default 200. */
 	status?: number;
 	handler: (input: HandlerInput<C, P, Q, B>) => unknown;
 };
@@ -122,22 +121,22 @@ const send = (ctx: Exchange, status: number, answer: unknown): void => {
 	const {parts} = answer;
 	ctx.status = parts.status ?? status;
 	ctx.body = parts.body ?? null;
-	// Koa turns a null body into 204 and guesses a type from the body, so both are said after it.
+	// Koa turns a null body into 204 and guesses a type from the body, so both are set after it.
 	ctx.status = parts.status ?? status;
 	ctx.set(parts.headers ?? {});
 };
 
-/** Whose requests may change what links resolve to. Devices and visitors change nothing of it. */
+/** Credentials whose requests may change what links resolve to; those of devices and visitors do not. */
 const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'serverKey', 'admin', 'signature']);
 
-/** A part that a route does not declare. */
+/** The result for a part that a route does not declare. */
 const nothing = {value: {}, faults: []};
 
 /**
- * Declares an endpoint. This function is the order of checks (contract/requests 9, contract/requests 8), for every
- * route there is: credential (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and
- * membership of a session (403) → body (413, 415, 400) → params, query and body values (400) → the handler, whose
- * operation checks plan, quota, references and conflicts.
+ * Declares an endpoint. This function is the order of checks of every route (contract/requests 8 and 9): credential
+ * (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a session (403) →
+ * body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks plan, quota,
+ * references and conflicts.
  */
 export const route = <C extends Credential, P = unknown, Q = unknown, B = unknown>(
 	definition: Definition<C, P, Q, B>,
@@ -200,7 +199,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
 			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);
-			// All of them at once, wherever they stand in the request (contract/requests 3).
+			// All faults at once, of every part of the request (contract/requests 3).
 			if (ofPath.faults.length + ofQuery.faults.length + ofBody.faults.length > 0) {
 				throw validationFailed([...ofPath.faults, ...ofQuery.faults, ...ofBody.faults]);
 			}
@@ -215,7 +214,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				body: ofBody.value,
 			};
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
-			// Whoever is told that a write was made finds it everywhere (docs/link-cache.md).
+			// A caller that has the answer to its write sees the write everywhere (docs/link-cache.md).
 			if (method !== 'GET' && writers.has(credential) && !settles) {
 				await services.changes.settled();
 			}

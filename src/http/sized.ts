@@ -11,8 +11,8 @@ const refuseLarge =
 	};
 
 /**
- * joi, whose texts and lists judge their size first: joi itself would list a fault for each of a hundred thousand items,
- * and then say that there are too many. For lists, and for texts that a rule of ours reads.
+ * joi whose texts and lists check their size first: joi itself would report a fault for each of a hundred thousand
+ * items, and then that there are too many. For lists, and for texts with a custom rule.
  */
 export const sized: Joi.Root = Joi.extend(
 	{type: 'string', base: Joi.string(), validate: refuseLarge('string.max')},

@@ -18,9 +18,9 @@ const stringFault = (text: string, name: string): string | null => {
 };
 
 /**
- * The fault of the first thing, however deep, that cannot be stored: a string (key or value) with a null character,
- * which PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb; a key that would name an
- * object's prototype and silently vanish; too many levels.
+ * The first fault, at any depth, that prevents storing the value: a string (key or value) with a null character, which
+ * PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb; the key `__proto__`, which
+ * would set an object's prototype and vanish; too many levels.
  */
 export const unstorable = (value: unknown, path: string[] = []): FieldFault[] => {
 	const field = path.join('.');
@@ -53,7 +53,7 @@ export const unstorable = (value: unknown, path: string[] = []): FieldFault[] =>
 	return [];
 };
 
-/** Whether `unstorable` finds nothing, without the path to what it would find. */
+/** Whether `unstorable` finds no fault; faster, because it keeps no path. */
 export const isStorable = (value: unknown, levels = MAX_DEPTH): boolean => {
 	if (typeof value === 'string') {
 		return !value.includes('\0') && value.isWellFormed();

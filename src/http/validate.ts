@@ -20,7 +20,7 @@ const wording: Record<string, string> = {
 	'number.max': '{{#label}} must be less than or equal to {{#limit}}',
 };
 
-/** The same as joi's templates: it would read the texts anew for every value, which takes as long as validating one. */
+/** Compiled to joi's templates: joi would compile the texts for every value, which takes as long as validating it. */
 const messages = Object.fromEntries(Object.entries(wording).map(([code, text]) => [code, Joi.expression(text)]));
 
 const options: Joi.ValidationOptions = {
@@ -29,30 +29,30 @@ const options: Joi.ValidationOptions = {
 	errors: {wrap: {label: false}, label: 'path'},
 };
 
-/** Body values are not coerced, query and path values are read as what they mean (contract/requests 4). */
+/** Body values are not coerced, query and path values are converted (contract/requests 4). */
 const bodyOptions: Joi.ValidationOptions = {...options, convert: false};
 
-/** A `params` or `query` part keeps unknown keys out of the way: callers may add what they like to a URL. */
+/** Unknown query parameters are ignored: callers may add any to a URL. */
 const urlOptions: Joi.ValidationOptions = {...options, convert: true, stripUnknown: true};
 
 const faultsOf = (error: Joi.ValidationError): FieldFault[] => {
 	const seen = new Set<string>();
 	return error.details.flatMap((detail) => {
 		const field = detail.path.join('.');
-		// One entry per bad field (contract/requests 3), where joi may report several faults of one value.
+		// One entry per bad field (contract/requests 3); joi may report several faults of one value.
 		if (seen.has(field)) {
 			return [];
 		}
 
 		seen.add(field);
-		// joi names an array's item `tags[0]`, the field of the envelope is `tags.0`: the message says the same.
+		// joi calls an array's item `tags[0]`, the envelope `tags.0`: the message uses the latter.
 		const label = detail.context?.label ?? '';
 		const message = label === field ? detail.message : detail.message.replace(label, field === '' ? 'body' : field);
 		return [field === '' ? {message} : {message, field}];
 	});
 };
 
-/** One more than an answer lists, so that it can say that there are more: joi writes a text for each of them. */
+/** One more than an answer lists, to show that there are more. Bounded, because joi formats a text for each. */
 const MOST_FAULTS = 101;
 const first = (errors: Joi.ErrorReport[]): Joi.ErrorReport[] => errors.slice(0, MOST_FAULTS);
 
@@ -61,10 +61,10 @@ type Checked<T> = {value: T; faults: FieldFault[]};
 const nothingWrong: FieldFault[] = [];
 
 /**
- * Schemas with options in them: joi would put those of a call together with a schema's own for each value anew, which
- * takes as long as validating one. A schema's own are the stronger, as they are in a call.
+ * Adds options to schemas once: joi would merge the options of a call with the schema's own for every value, which
+ * takes as long as validating it. The schema's own options win, as they do in a call.
  */
-const preparing = (options: Joi.ValidationOptions) => {
+const preparedWith = (options: Joi.ValidationOptions) => {
 	const prepared = new WeakMap<Joi.Schema, Joi.Schema>();
 	return <T>(schema: Joi.Schema<T>): Joi.Schema<T> => {
 		const known = prepared.get(schema);
@@ -83,8 +83,8 @@ const preparing = (options: Joi.ValidationOptions) => {
 	};
 };
 
-const ofBody = preparing(bodyOptions);
-const ofUrl = preparing(urlOptions);
+const ofBody = preparedWith(bodyOptions);
+const ofUrl = preparedWith(urlOptions);
 
 const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.ValidationOptions): Checked<T> => {
 	if (!isStorable(value)) {
@@ -103,14 +103,14 @@ const demand = <T>({value, faults}: Checked<T>): T => {
 	return value;
 };
 
-/** What rules of a schema read from the configuration, as joi's context. */
+/** The configuration that custom rules read, as joi's context. */
 export type BodyContext = {linkDomain: string};
 
-/** The body and its faults, values as they were sent but for the conversions that a schema names itself. */
+/** The body and its faults; values are as sent, except for conversions that the schema declares. */
 export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): Checked<T> =>
 	check(ofBody(schema), value, {context});
 
-/** The path or query parameters, converted to what they mean, and their faults. */
+/** The converted path or query parameters, and their faults. */
 export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(ofUrl(schema), value);
 
 /** The validated body. @throws 400 'Validation failed' with one detail per bad field. */
@@ -120,7 +120,7 @@ export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown, context: 
 /** The validated path or query parameters. @throws as validateBody. */
 export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkUrlPart(schema, value));
 
-/** An integer in a query, written in digits alone: `1e1` and ` 10` are none. */
+/** An integer in a query, digits only: `1e1` and ` 10` are invalid. */
 export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema<number> =>
 	Joi.any()
 		.custom((value: unknown, helpers) => {
@@ -149,7 +149,7 @@ export const idParams = Joi.object<{id: string}>({id: uuidParam});
 
 const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(:(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
-/** What of it JSON Schema can say. Its `date-time` has seconds and an offset, and allows leap seconds, which Date has not. */
+/** As JSON Schema. Its `date-time` requires seconds and an offset, and allows leap seconds, which Date does not. */
 const dateTimeSchema = {
 	type: 'string',
 	format: 'date-time',
@@ -170,7 +170,7 @@ export const isoDateTime = (): Joi.Schema<Date> =>
 			const normal = text.replace(',', '.').toUpperCase();
 			const date = new Date(match[9] ? normal : `${normal}Z`);
 			const day = Number(match[3]);
-			// Date rolls 31 February over into March; a caller who wrote that meant something else.
+			// Date turns 31 February into March, which is not what the caller meant.
 			const exists = day <= new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
 			if (Number.isNaN(date.getTime()) || !exists || date.getUTCFullYear() < 1970 || date.getUTCFullYear() > 9999) {
 				return helpers.message({custom: '{{#label}} must be an ISO 8601 date-time'});
