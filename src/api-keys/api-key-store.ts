@@ -49,41 +49,22 @@ const noteUse: Prepared = {
 /** A key and its organization. */
 export type OwnedKey = {key: ApiKey; organization: Organization};
 
+type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
+
+const toOwnedKey = ({organizationId, organizationCreatedAt, ...row}: Row): OwnedKey => {
+	const {id, tier, prefix, keyHash, displayKey, isRevoked, expiresAt, lastUsedAt, createdAt, ...organization} = row;
+	return {
+		key: {id, tier, prefix, keyHash, displayKey, isRevoked, expiresAt, lastUsedAt, createdAt},
+		organization: {...organization, id: organizationId, createdAt: organizationCreatedAt},
+	};
+};
+
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
 	/** Keys with a prefix, of any state, each with its organization. */
 	findByPrefix: async (prefix: string): Promise<OwnedKey[]> => {
-		type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
 		const rows = await runPrepared<Row>(db, byPrefix, [prefix]);
-		return rows.map(
-			({
-				organizationId,
-				clerkOrgId,
-				orgKey,
-				name,
-				status,
-				plan,
-				entitledUntil,
-				contactEmail,
-				defaultDomainId,
-				organizationCreatedAt,
-				...key
-			}) => ({
-				key,
-				organization: {
-					id: organizationId,
-					clerkOrgId,
-					orgKey,
-					name,
-					status,
-					plan,
-					entitledUntil,
-					contactEmail,
-					defaultDomainId,
-					createdAt: organizationCreatedAt,
-				},
-			}),
-		);
+		return rows.map(toOwnedKey);
 	},
 
 	/** The organization's current key of each tier, neither revoked nor superseded. */

@@ -20,34 +20,6 @@ export type AuditEntry = {
 	details?: Record<string, unknown> | null;
 };
 
-type Row = {
-	id: string;
-	at: Date;
-	organization_id: string | null;
-	actor_type: ActorType;
-	actor_id: string | null;
-	actor_name: string | null;
-	action: string;
-	entity_type: string;
-	entity_id: string | null;
-	request_id: string | null;
-	details: Record<string, unknown> | null;
-	count: number;
-	since: Date | null;
-};
-
-const toJson = (row: Row) => ({
-	id: row.id,
-	at: row.at,
-	action: row.action,
-	entityType: row.entity_type,
-	entityId: row.entity_id,
-	actor: {type: row.actor_type, id: row.actor_id, name: row.actor_name},
-	organizationId: row.organization_id,
-	requestId: row.request_id,
-	details: row.since === null ? row.details : {...row.details, repeated: {count: row.count, since: row.since}},
-});
-
 /** Actions that can be repeated endlessly without using up a quota. */
 const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 
@@ -82,12 +54,24 @@ export const auditRow = (now: Date, by: Caller, entry: AuditEntry) => ({
 	details: entry.details ?? null,
 	repeat_key: repeatKey(now, by, entry),
 	count: 1,
-	since: null,
+	since: null as Date | null,
 });
 
-type NewRow = ReturnType<typeof auditRow>;
+type Row = ReturnType<typeof auditRow>;
 
-const insertRows = (trx: Db, rows: NewRow[]): Promise<unknown> =>
+const toJson = (row: Row) => ({
+	id: row.id,
+	at: row.at,
+	action: row.action,
+	entityType: row.entity_type,
+	entityId: row.entity_id,
+	actor: {type: row.actor_type, id: row.actor_id, name: row.actor_name},
+	organizationId: row.organization_id,
+	requestId: row.request_id,
+	details: row.since === null ? row.details : {...row.details, repeated: {count: row.count, since: row.since}},
+});
+
+const insertRows = (trx: Db, rows: Row[]): Promise<unknown> =>
 	trx.raw(
 		`INSERT INTO audit_log AS known SELECT made.* FROM json_populate_recordset(null::audit_log, CAST(? AS json)) AS made
 		ON CONFLICT (repeat_key) WHERE repeat_key IS NOT NULL DO UPDATE SET
@@ -100,8 +84,8 @@ const insertRows = (trx: Db, rows: NewRow[]): Promise<unknown> =>
 	);
 
 /** A statement cannot merge into one record twice, so rows with equal keys go into separate statements. */
-const inRounds = (rows: readonly NewRow[]): NewRow[][] => {
-	const rounds: NewRow[][] = [];
+const inRounds = (rows: readonly Row[]): Row[][] => {
+	const rounds: Row[][] = [];
 	const seen = new Map<string, number>();
 	for (const row of rows) {
 		const key = row.repeat_key ?? row.id;
@@ -130,11 +114,5 @@ export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: Au
 };
 
 /** An organization's records, newest first. */
-export const listAudit = async (
-	db: Db,
-	organizationId: string,
-	{page, limit}: PageQuery,
-): Promise<Page<ReturnType<typeof toJson>>> => {
-	const all = db('audit_log').where({organization_id: organizationId});
-	return readPage(all, {page, limit}, 'at DESC, id DESC', toJson);
-};
+export const listAudit = (db: Db, organizationId: string, query: PageQuery): Promise<Page<ReturnType<typeof toJson>>> =>
+	readPage(db('audit_log').where({organization_id: organizationId}), query, 'at DESC, id DESC', toJson);

@@ -32,22 +32,15 @@ export const takeRollupLock = async (trx: Db): Promise<boolean> => {
 
 /** Read it after taking the lock, in a separate statement: an earlier state may be outdated by another process. */
 export const readState = async (trx: Db): Promise<RollupState | null> => {
-	type Row = {own: boolean; rolled: string; current: string; organization: string | null; since: string};
-	const {rows} = await trx.raw<{rows: Row[]}>(
-		`SELECT cluster = (SELECT system_identifier FROM pg_control_system()) AS own,
+	const {rows} = await trx.raw<{rows: RollupState[]}>(
+		`SELECT cluster = (SELECT system_identifier FROM pg_control_system()) AS "isOfThisCluster",
 			CAST(rolled AS text) AS rolled, CAST(pg_current_snapshot() AS text) AS current,
-			backfill_organization_id AS organization, CAST(backfill_from AS text) AS since
+			CASE WHEN backfill_organization_id IS NOT NULL THEN json_build_object(
+				'organizationId', backfill_organization_id, 'from', CAST(backfill_from AS text)
+			) END AS backfill
 		FROM rollups`,
 	);
-	const [row] = rows;
-	return row === undefined
-		? null
-		: {
-				isOfThisCluster: row.own,
-				rolled: row.rolled,
-				current: row.current,
-				backfill: row.organization === null ? null : {organizationId: row.organization, from: row.since},
-			};
+	return rows[0] ?? null;
 };
 
 /** A click's time as in the index of an organization's clicks. It has the day (UTC), and no more is needed. */

@@ -6,6 +6,12 @@ export type PageQuery = {page: number; limit: number};
 /** A list as every route answers it. */
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
+/** How many rows a query has. */
+export const countRows = async (all: Knex.QueryBuilder): Promise<number> => {
+	const [counted] = (await all.clone().clearSelect().count({total: '*'})) as Array<{total: string}>;
+	return Number(counted?.total ?? 0);
+};
+
 /**
  * One page of a query's rows, and their total number (contract/requests 10).
  * @param all selects the columns of an item (`columnsOf`), unless `toItem` makes one of the row.
@@ -17,10 +23,10 @@ export const readPage = async <T, Row = T>(
 	order: string,
 	toItem?: (row: Row) => T,
 ): Promise<Page<T>> => {
-	const [counted] = (await all.clone().clearSelect().count({total: '*'})) as Array<{total: string}>;
+	const total = await countRows(all);
 	const rows = await all
 		.orderByRaw(order)
 		.limit(limit)
 		.offset((page - 1) * limit);
-	return {data: toItem === undefined ? rows : rows.map(toItem), total: Number(counted?.total ?? 0), page, limit};
+	return {data: toItem === undefined ? rows : rows.map(toItem), total, page, limit};
 };

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
-import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
+import {countRows, type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
 import type {OrganizationStatus} from '../organizations/organization-store.ts';
 import type {Entitled} from '../plans/entitlements.ts';
@@ -92,10 +92,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 			return readPage(all, page, 'organization_id IS NULL, created_at DESC, id DESC');
 		},
 
-		count: async (): Promise<number> => {
-			const [counted] = await db('domains').where(own).count({total: '*'});
-			return Number(counted?.total ?? 0);
-		},
+		count: (): Promise<number> => countRows(db('domains').where(own)),
 
 		/** Whether one of its own is VERIFIED. */
 		hasVerified: async (): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
-import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
+import {countRows, type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import type {Member} from './member.ts';
 
 const columns: Columns<Member> = columnsOf(
@@ -38,16 +38,8 @@ export const createMemberStore = (db: Db, organizationId: string) => {
 		/** @param email lower case. */
 		hasEmail: async (email: string): Promise<boolean> => (await members().where({email}).select('user_id')).length > 0,
 
-		count: async (): Promise<number> => {
-			const [counted] = await db('org_members').where(own).count({total: '*'});
-			return Number(counted?.total ?? 0);
-		},
+		count: (): Promise<number> => countRows(db('org_members').where(own)),
 
-		countOwners: async (): Promise<number> => {
-			const [counted] = await db('org_members')
-				.where({...own, role: 'OWNER'})
-				.count({total: '*'});
-			return Number(counted?.total ?? 0);
-		},
+		countOwners: (): Promise<number> => countRows(db('org_members').where({...own, role: 'OWNER'})),
 	};
 };
