@@ -7,7 +7,7 @@ import {
 	organizationNotFound,
 	validationFailed,
 } from '../errors.ts';
-import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
+import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {isUuid} from '../uuid.ts';
@@ -55,7 +55,7 @@ export const requireOps = async (
  * The customer that an ops session acts for (`?orgId=`, contract/identity 5), even if suspended.
  * @throws 400, 403, 404.
  */
-const passThrough = async (services: Services, session: Session, orgId: string): Promise<Access> => {
+const passThrough = async (services: Pick<Services, 'db'>, session: Session, orgId: string): Promise<Access> => {
 	const {user} = await requireOps(services, session);
 	if (!isUuid(orgId)) {
 		throw validationFailed([{message: 'orgId must be a UUID', field: 'orgId'}]);
@@ -77,7 +77,7 @@ const passThrough = async (services: Services, session: Session, orgId: string):
  * `orgId`.
  */
 export const requireAccess = async (
-	services: Services,
+	services: FetchDeps,
 	session: Session,
 	{orgId, fetchBy}: {orgId: string | null; fetchBy: Caller | null},
 ): Promise<Access> => {

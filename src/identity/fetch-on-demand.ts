@@ -2,7 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {type Role, storedRole} from '../auth/roles.ts';
 import type {Services} from '../services.ts';
 import type {MirroredMember} from './membership-store.ts';
-import {inMirror, type Mirror} from './mirror.ts';
+import {inMirror, type Mirror, type MirrorDeps} from './mirror.ts';
 import {mirrorMember} from './mirror-member.ts';
 import {mirrorOrganization} from './mirror-organization.ts';
 import {mirrorUser} from './mirror-user.ts';
@@ -10,11 +10,13 @@ import type {ProviderMembership, ProviderOrganization, ProviderUser} from './pro
 import {resolveRole, stampRole} from './resolve-role.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
+export type FetchDeps = MirrorDeps & Pick<Services, 'log' | 'provider'>;
+
 type Found = {organization: ProviderOrganization; membership: ProviderMembership; user: ProviderUser | null};
 
 /** The provider's current records; null if the user is not a member or the provider does not answer. */
 const askProvider = async (
-	{provider, log}: Pick<Services, 'provider' | 'log'>,
+	{provider, log}: FetchDeps,
 	{organizationId, userId}: {organizationId: string; userId: string},
 ): Promise<Found | null> => {
 	try {
@@ -59,7 +61,7 @@ const mirrorFound = async (
  * @returns whether the caller is a member; false also if the provider fails or has reported its end.
  */
 export const fetchOnDemand = async (
-	services: Services,
+	services: FetchDeps,
 	{by, ...named}: {by: Caller; organizationId: string; userId: string},
 ): Promise<boolean> => {
 	const found = await askProvider(services, named);

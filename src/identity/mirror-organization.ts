@@ -2,8 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {seedChannels} from '../channels/channel-store.ts';
 import {organizationNameTaken} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
-import type {Services} from '../services.ts';
-import {inMirror, type Mirror} from './mirror.ts';
+import {inMirror, type Mirror, type MirrorDeps} from './mirror.ts';
 import {createOrganizationMirrorStore, type MirroredOrganization} from './organization-mirror-store.ts';
 import type {ProviderOrganization} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
@@ -129,7 +128,7 @@ export const fillContact = async ({trx, now, record}: Mirror, organizationId: st
  * Deletes an organization whose creation was abandoned (contract/portal 3), with everything its events have created or
  * would still create. Call it after the deletion at the provider.
  */
-export const discardOrganization = (services: Services, by: Caller, clerkOrgId: string): Promise<void> =>
+export const discardOrganization = (services: MirrorDeps, by: Caller, clerkOrgId: string): Promise<void> =>
 	inMirror(services, by, async ({trx, now, record}) => {
 		await createTombstoneStore(trx).addDiscarded(clerkOrgId, now);
 		const store = createOrganizationMirrorStore(trx);

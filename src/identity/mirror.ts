@@ -3,6 +3,8 @@ import {type Db, inTransaction} from '../db/db.ts';
 import {databaseUnavailable} from '../errors.ts';
 import type {Services} from '../services.ts';
 
+export type MirrorDeps = Pick<Services, 'clock' | 'db' | 'mirrorTurns'>;
+
 /** The context of mirror writes: a transaction that excludes all others. */
 export type Mirror = {
 	trx: Db;
@@ -23,7 +25,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * inside.
  * @throws 503 after waiting for 8 s.
  */
-export const inMirror = <T>(services: Services, by: Caller, work: (mirror: Mirror) => Promise<T>): Promise<T> =>
+export const inMirror = <T>(services: MirrorDeps, by: Caller, work: (mirror: Mirror) => Promise<T>): Promise<T> =>
 	services.mirrorTurns(() =>
 		inTransaction(services.db, async (trx) => {
 			await trx.raw('SELECT set_config(?, ?, true)', ['lock_timeout', LOCK_TIMEOUT]);

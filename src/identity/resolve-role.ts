@@ -46,7 +46,10 @@ const invitedRole = async (
 	return roleOf(newest?.role?.toLowerCase());
 };
 
-const isCreator = async (services: Services, {organization, organizationId, userId}: ProviderMembership) => {
+const isCreator = async (
+	services: Pick<Services, 'log' | 'provider'>,
+	{organization, organizationId, userId}: ProviderMembership,
+) => {
 	const createdBy =
 		organization?.createdBy ??
 		(await bestEffort(services, 'read who created an organization', services.provider.getOrganization(organizationId)))
@@ -59,7 +62,10 @@ const isCreator = async (services: Services, {organization, organizationId, user
  * (viewer if unknown), else owner for the creator of the organization, else viewer. Whatever the provider does not send
  * in time counts as absent.
  */
-export const resolveRole = async (services: Services, membership: ProviderMembership): Promise<Role> => {
+export const resolveRole = async (
+	services: Pick<Services, 'db' | 'log' | 'provider'>,
+	membership: ProviderMembership,
+): Promise<Role> => {
 	const invited = await bestEffort(services, 'read the invitations of a member', invitedRole(services, membership));
 	if (invited !== null) {
 		return invited;
@@ -76,7 +82,11 @@ export const resolveRole = async (services: Services, membership: ProviderMember
  * Writes the role to the provider's membership, which the next session token carries. Skipped if it is equal or was
  * changed there since, because an event may be hours late. Failures are logged and change nothing.
  */
-export const stampRole = async (services: Services, membership: ProviderMembership, role: Role): Promise<void> => {
+export const stampRole = async (
+	services: Pick<Services, 'log' | 'provider'>,
+	membership: ProviderMembership,
+	role: Role,
+): Promise<void> => {
 	if (membership.role === role) {
 		return;
 	}

@@ -8,18 +8,18 @@ import {mirrorUser} from '../identity/mirror-user.ts';
 import type {ProviderMembership, ProviderOrganization, ProviderUser} from '../identity/provider-client.ts';
 import {isUnanswered} from '../identity/unanswered.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import type {Services} from '../services.ts';
 import {
 	type Founding,
 	isNamed,
 	mirrorMemberships,
+	type OnboardingDeps,
 	readMemberships,
 	rollBackCreation,
 	unfinishedOf,
 } from './unfinished-organization.ts';
 
 /** Creates it at the provider; if the outcome is unknown, removes what may have been created. @throws 502. */
-const createAtProvider = async (services: Services, founding: Founding): Promise<ProviderOrganization> => {
+const createAtProvider = async (services: OnboardingDeps, founding: Founding): Promise<ProviderOrganization> => {
 	const {provider, log} = services;
 	const {session, name} = founding;
 	try {
@@ -45,7 +45,7 @@ const createAtProvider = async (services: Services, founding: Founding): Promise
 type Made = {organization: ProviderOrganization; user: ProviderUser | null; membership: ProviderMembership};
 
 /** Organization, user and owner in one transaction. @throws 409 if the name or the user was taken meanwhile. */
-const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Promise<Organization> =>
+const mirrorMade = (services: OnboardingDeps, {session, by}: Founding, made: Made): Promise<Organization> =>
 	inMirror(services, by, async (mirror) => {
 		const organization = await mirrorOrganization(mirror, made.organization, 'updated', {requireOwnName: true});
 		const own = await findOwnOrganization(mirror.trx, session.userId);
@@ -72,7 +72,7 @@ const mirrorMade = (services: Services, {session, by}: Founding, made: Made): Pr
 
 /** Makes an organization at the provider the caller's own, there and here. @throws 409, 502. */
 const finish = async (
-	services: Services,
+	services: OnboardingDeps,
 	founding: Founding,
 	{organization, user}: Pick<Made, 'organization' | 'user'>,
 ): Promise<Organization> => {
@@ -85,7 +85,7 @@ const finish = async (
 	return mirrorMade(services, founding, {organization, user, membership});
 };
 
-const found = async (services: Services, founding: Founding): Promise<Organization> => {
+const found = async (services: OnboardingDeps, founding: Founding): Promise<Organization> => {
 	const {provider, db} = services;
 	const {userId} = founding.session;
 	if ((await findOwnOrganization(db, userId)) !== null) {
@@ -120,5 +120,5 @@ const found = async (services: Services, founding: Founding): Promise<Organizati
  * (contract/portal 3). A user's attempts run one at a time; a failed one leaves nothing on either side.
  * @throws 409 if the caller belongs to an organization or the name is in use; the provider's refusals; 502.
  */
-export const createOwnOrganization = (services: Services, founding: Founding): Promise<Organization> =>
+export const createOwnOrganization = (services: OnboardingDeps, founding: Founding): Promise<Organization> =>
 	withLease(services, `create-organization:${founding.session.userId}`, () => found(services, founding));

@@ -4,10 +4,10 @@ import {findOwnOrganization} from '../auth/access-store.ts';
 import {requireAccess} from '../auth/organization-access.ts';
 import type {Session} from '../auth/session.ts';
 import {organizationNotActive} from '../errors.ts';
+import type {FetchDeps} from '../identity/fetch-on-demand.ts';
 import {countLinks} from '../links/link-store.ts';
 import {type Organization, organizationJson} from '../organizations/organization-store.ts';
-import {planOf} from '../plans/entitlements.ts';
-import type {Services} from '../services.ts';
+import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 
 /** The signed-in person, and the actor of audit records. */
 export type SignedIn = {session: Session; by: Caller};
@@ -19,7 +19,7 @@ type Steps = {planSelected: boolean; appConfigured: boolean; hasLinks: boolean};
  * arrived; without one, the one that the user is a member of here.
  * @throws 403.
  */
-const organizationOf = async (services: Services, {session, by}: SignedIn): Promise<Organization | null> => {
+const organizationOf = async (services: FetchDeps, {session, by}: SignedIn): Promise<Organization | null> => {
 	if (session.organizationId !== null) {
 		return (await requireAccess(services, session, {orgId: null, fetchBy: by})).organization;
 	}
@@ -45,7 +45,7 @@ const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
 };
 
 /** The progress of a person's onboarding (contract/portal 3). @throws 403, so that the frontend asks again. */
-export const readOnboardingState = async (services: Services, signedIn: SignedIn) => {
+export const readOnboardingState = async (services: FetchDeps & PlanDeps, signedIn: SignedIn) => {
 	const organization = await organizationOf(services, signedIn);
 	if (organization === null) {
 		const none: Steps = {planSelected: false, appConfigured: false, hasLinks: false};

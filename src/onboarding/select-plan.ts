@@ -3,7 +3,7 @@ import {requirePlanName} from '../billing/set-plan.ts';
 import {inTransaction} from '../db/db.ts';
 import {billingFlowRequired, organizationNotFound, planAlreadySelected} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
-import {planOf} from '../plans/entitlements.ts';
+import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 import {FREE_PLAN} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 
@@ -12,7 +12,7 @@ import type {Services} from '../services.ts';
  * @throws 400 for an unknown plan, 409 if a plan is selected, 422 USE_BILLING_FLOW for a paid plan.
  */
 export const selectPlan = (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'db'>,
 	{organization: {id}, by, plan: name}: {organization: {id: string}; by: Caller; plan: string},
 ): Promise<Organization> => {
 	const plan = requirePlanName(services.config.plans, name);

@@ -1,9 +1,11 @@
-import {fetchOnDemand} from '../identity/fetch-on-demand.ts';
+import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
 import {discardOrganization} from '../identity/mirror-organization.ts';
 import type {ProviderMembership, ProviderOrganization} from '../identity/provider-client.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
 import type {Services} from '../services.ts';
 import type {SignedIn} from './onboarding-state.ts';
+
+export type OnboardingDeps = FetchDeps & Pick<Services, 'config'>;
 
 /** An attempt to create an organization of that name. */
 export type Founding = SignedIn & {name: string};
@@ -16,7 +18,11 @@ export const isNamed = (organization: ProviderOrganization, name: string): boole
  * Removes an organization whose creation failed. It is discarded first: then its events leave nothing here, and if the
  * provider fails now, the user's next attempt removes it there. Errors are only logged.
  */
-export const rollBackCreation = async (services: Services, {by}: SignedIn, organizationId: string): Promise<void> => {
+export const rollBackCreation = async (
+	services: OnboardingDeps,
+	{by}: SignedIn,
+	organizationId: string,
+): Promise<void> => {
 	const {log, provider} = services;
 	await discardOrganization(services, by, organizationId).catch((error: unknown) => {
 		log.error({err: error, organizationId}, 'could not record that an organization was abandoned');
@@ -27,7 +33,7 @@ export const rollBackCreation = async (services: Services, {by}: SignedIn, organ
 };
 
 /** The user's organizations at the provider, after removing abandoned ones. @throws 502. */
-export const readMemberships = async (services: Services, userId: string): Promise<ProviderMembership[]> => {
+export const readMemberships = async (services: OnboardingDeps, userId: string): Promise<ProviderMembership[]> => {
 	const {provider, db} = services;
 	const kept: ProviderMembership[] = [];
 	for (const membership of await provider.listMembershipsOfUser(userId)) {
@@ -44,7 +50,7 @@ export const readMemberships = async (services: Services, userId: string): Promi
 
 /** Mirrors the user's memberships from the provider where no event has arrived yet. */
 export const mirrorMemberships = async (
-	services: Services,
+	services: OnboardingDeps,
 	{session: {userId}, by}: SignedIn,
 	memberships: ProviderMembership[],
 ): Promise<void> => {

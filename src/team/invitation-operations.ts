@@ -6,7 +6,7 @@ import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound}
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
-import {requirePlan, requireQuota} from '../plans/entitlements.ts';
+import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {invitationJson, type NewInvitation} from './invitation.ts';
 import {createMemberStore} from './member-store.ts';
@@ -14,6 +14,8 @@ import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.t
 
 /** The provider's largest page; limited plans never need more. */
 const ALL = 500;
+
+type InviteDeps = PlanDeps & Pick<Services, 'db' | 'provider'>;
 
 const openInvitations = (
 	{provider}: Pick<Services, 'provider'>,
@@ -23,7 +25,7 @@ const openInvitations = (
 
 /** The open invitations, newest first. */
 export const listInvitations = async (
-	services: Services,
+	services: Pick<Services, 'provider'>,
 	{organization: {clerkOrgId}, query}: {organization: Organization; query: PageQuery},
 ) => {
 	const {data, total} = clerkOrgId === null ? {data: [], total: 0} : await openInvitations(services, clerkOrgId, query);
@@ -31,7 +33,7 @@ export const listInvitations = async (
 };
 
 const recordInvitation = (
-	services: Services,
+	services: Pick<Services, 'clock' | 'db'>,
 	{organization, by}: TeamChange,
 	action: string,
 	{id, email, role}: Pick<ProviderInvitation, 'id' | 'role'> & {email: string | null},
@@ -47,7 +49,11 @@ const recordInvitation = (
 	);
 
 /** Revokes invitations of a failed attempt. Errors are only logged. */
-const withdraw = async (services: Services, organizationId: string, email: string): Promise<void> => {
+const withdraw = async (
+	services: Pick<Services, 'log' | 'provider'>,
+	organizationId: string,
+	email: string,
+): Promise<void> => {
 	try {
 		const open = await services.provider.listInvitations(organizationId, {statuses: ['pending'], email});
 		for (const {id} of open.data) {
@@ -62,7 +68,7 @@ const withdraw = async (services: Services, organizationId: string, email: strin
  * Whether one more member may be invited, and this one. Open invitations count as members (contract/portal 4).
  * @throws 402 without a plan or over its quota, 409 for a member or if an invitation is open.
  */
-const requireSeat = async (services: Services, {organization: {id}}: TeamChange, email: string): Promise<string> => {
+const requireSeat = async (services: InviteDeps, {organization: {id}}: TeamChange, email: string): Promise<string> => {
 	// The current plan: it may have changed while this waited for its turn.
 	const organization = await createOrganizationStore(services.db).findById(id);
 	if (organization === null) {
@@ -91,7 +97,7 @@ const requireSeat = async (services: Services, {organization: {id}}: TeamChange,
  * refusal, 409 for a member or if an invitation is open, 502.
  */
 export const inviteMember = (
-	services: Services,
+	services: InviteDeps,
 	{fields, ...change}: TeamChange & {fields: NewInvitation},
 ): Promise<ReturnType<typeof invitationJson>> =>
 	inTeam(services, change, async () => {
@@ -113,7 +119,10 @@ export const inviteMember = (
 	});
 
 /** Revokes an open invitation. @throws 404, 502. */
-export const revokeInvitation = async (services: Services, {id, ...change}: TeamChange & {id: string}) => {
+export const revokeInvitation = async (
+	services: Pick<Services, 'clock' | 'db' | 'provider'>,
+	{id, ...change}: TeamChange & {id: string},
+) => {
 	const organizationId = requireProviderId(change.organization);
 	const revoked = await services.provider.revokeInvitation(organizationId, id).catch(async (error: unknown) => {
 		const open = isUnanswered(error) ? await openInvitations(services, organizationId).catch(() => null) : null;

@@ -2,7 +2,7 @@ import {type Role, roleOf} from '../auth/roles.ts';
 import type {PageQuery} from '../db/read-page.ts';
 import {lastOwner, memberNotFound, noProviderOrganization} from '../errors.ts';
 import {createMembershipStore} from '../identity/membership-store.ts';
-import {inMirror} from '../identity/mirror.ts';
+import {inMirror, type MirrorDeps} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';
 import type {ProviderMembership} from '../identity/provider-client.ts';
 import {membershipIdOf} from '../identity/provider-payloads.ts';
@@ -13,6 +13,7 @@ import {type Member, memberJson} from './member.ts';
 import {createMemberStore} from './member-store.ts';
 import {inTeam, requireOwner, requireProviderId, type TeamChange} from './team.ts';
 
+type MemberDeps = MirrorDeps & Pick<Services, 'log' | 'provider'>;
 type MemberChange = TeamChange & {userId: string};
 /** The subject of a change, by the provider's ids. */
 type Named = {organizationId: string; userId: string};
@@ -69,7 +70,7 @@ const restoreRole = async (
 };
 
 /** Writes a role to the mirror with the time of our own call, so that no older event overrides it. */
-const mirrorRole = (services: Services, {organization, by, userId}: MemberChange, stamped: ProviderMembership) =>
+const mirrorRole = (services: MirrorDeps, {organization, by, userId}: MemberChange, stamped: ProviderMembership) =>
 	inMirror(services, by, async (mirror) => {
 		const known = await createMembershipStore(mirror.trx).find(organization.id, userId);
 		const before = known?.providerUpdatedAt ?? stamped.updatedAt;
@@ -81,7 +82,7 @@ const mirrorRole = (services: Services, {organization, by, userId}: MemberChange
  * unchanged.
  * @throws 403 if somebody other than an owner makes or demotes an owner, 404, 409 for the last owner, 502.
  */
-export const changeMemberRole = (services: Services, {role, ...change}: MemberChange & {role: Role}) =>
+export const changeMemberRole = (services: MemberDeps, {role, ...change}: MemberChange & {role: Role}) =>
 	inTeam(services, change, async () => {
 		if (role === 'owner') {
 			requireOwner(change.session);
@@ -112,7 +113,7 @@ export const changeMemberRole = (services: Services, {role, ...change}: MemberCh
  * Removes a member at the provider and here, permanently: no late event restores the membership. It may be the caller.
  * @throws 403 for an owner unless the caller is one, 404, 409 for the last owner, 502.
  */
-export const removeMember = (services: Services, change: MemberChange) =>
+export const removeMember = (services: MemberDeps, change: MemberChange) =>
 	inTeam(services, change, async () => {
 		const {provider} = services;
 		const {member, named} = await requireChangeable(services, change, {staysOwner: false});

@@ -7,7 +7,10 @@ import {createMemberStore} from './member-store.ts';
  * The organization's use of its quota `members`, for display: members and open invitations, which count as such
  * (contract/portal 4). If the provider fails, only the members.
  */
-export const countSeats = async (services: Services, {id, clerkOrgId}: Organization): Promise<number> => {
+export const countSeats = async (
+	services: Pick<Services, 'config' | 'db' | 'log' | 'provider'>,
+	{id, clerkOrgId}: Organization,
+): Promise<number> => {
 	const {db, provider, config} = services;
 	const isKnownThere = clerkOrgId !== null && config.idp.apiKey !== null;
 	const [members, invitations] = await Promise.all([

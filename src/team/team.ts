@@ -12,8 +12,11 @@ export type TeamChange = {organization: Organization; by: Caller; session: Sessi
  * Serializes changes of an organization's team. The provider holds invitations and roles, so no constraint of ours can
  * enforce the quota of members, or the last owner.
  */
-export const inTeam = <T>(services: Services, {organization}: TeamChange, work: () => Promise<T>): Promise<T> =>
-	withLease(services, `team:${organization.id}`, work);
+export const inTeam = <T>(
+	services: Pick<Services, 'clock' | 'db'>,
+	{organization}: TeamChange,
+	work: () => Promise<T>,
+): Promise<T> => withLease(services, `team:${organization.id}`, work);
 
 /**
  * Only an owner makes or removes an owner (contract/portal 4). Ops sessions pass (contract/identity 5).
