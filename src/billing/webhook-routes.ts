@@ -17,7 +17,7 @@ export const gatewayWebhookRoutes = [
 	route({
 		method: 'POST',
 		path: '/webhook/gateway-a',
-		summary: 'Receive an event of gateway A',
+		summary: 'Receive an event of Stripe',
 		signature: {in: 'header', name: 'Stripe-Signature'},
 		answer: receivedAnswer,
 		credential: 'signature',
@@ -37,7 +37,7 @@ export const gatewayWebhookRoutes = [
 	route({
 		method: 'POST',
 		path: '/webhook/gateway-b',
-		summary: 'Receive a callback of gateway B',
+		summary: 'Receive a callback of Paymob',
 		signature: {in: 'query', name: 'hmac'},
 		answer: receivedAnswer,
 		credential: 'signature',

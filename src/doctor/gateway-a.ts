@@ -4,7 +4,7 @@ import {isPlaceholderPrice} from '../plans/placeholder-prices.ts';
 import type {Plan} from '../plans/plans.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
-const {ok, warn, fail} = findingsOf('Gateway A');
+const {ok, warn, fail} = findingsOf('Stripe');
 
 const OPTIONS = {timeout: 5000, maxNetworkRetries: 0};
 
@@ -38,11 +38,7 @@ const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] =>
 const judgeError = (error: unknown, sold?: Sold): Finding => {
 	const {type, code, message} = error as {type?: string; code?: string; message: string};
 	if (type === 'StripeAuthenticationError') {
-		return fail(
-			'gatewayA.key',
-			'the gateway refuses STRIPE_SECRET_KEY',
-			'Set STRIPE_SECRET_KEY to a key that is valid',
-		);
+		return fail('gatewayA.key', 'Stripe refuses STRIPE_SECRET_KEY', 'Set STRIPE_SECRET_KEY to a key that is valid');
 	}
 
 	if (code === 'resource_missing' && sold) {
@@ -57,7 +53,7 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 		? warn('gatewayA.key', 'the key may not read prices', 'Let the restricted key read prices')
 		: fail(
 				'gatewayA.reachable',
-				`the gateway cannot be queried: ${message}`,
+				`Stripe cannot be queried: ${message}`,
 				'Try again; compare STRIPE_API_URL if it is set',
 			);
 };

@@ -2,7 +2,7 @@ import type {Config} from '../config/config.ts';
 import {type Finding, findingsOf} from './finding.ts';
 import {outcomeOf, type Probe, probe} from './probe.ts';
 
-const {ok, warn, fail} = findingsOf('Gateway B');
+const {ok, warn, fail} = findingsOf('Paymob');
 
 const judgeToken = (apiUrl: string, answer: Probe): Finding => {
 	if ('failure' in answer || answer.status >= 500) {
@@ -15,7 +15,7 @@ const judgeToken = (apiUrl: string, answer: Probe): Finding => {
 
 	return answer.status < 300
 		? ok('gatewayB.apiKey', 'it accepts the API key')
-		: fail('gatewayB.apiKey', 'the gateway refuses PAYMOB_API_KEY', 'Set PAYMOB_API_KEY to the key of the account');
+		: fail('gatewayB.apiKey', 'Paymob refuses PAYMOB_API_KEY', 'Set PAYMOB_API_KEY to the key of the account');
 };
 
 /** Checks whether gateway B accepts the API key. Its secret key only creates payments, so it is not tried. */

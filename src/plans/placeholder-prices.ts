@@ -10,5 +10,5 @@ export const placeholderWarning = (plans: Plans): string | null => {
 	);
 	return names.length === 0
 		? null
-		: `PLANS_FILE has placeholders for the prices of ${names.join(', ')}: they cannot be bought at gateway A`;
+		: `PLANS_FILE has placeholders for the prices of ${names.join(', ')}: they cannot be bought through Stripe`;
 };

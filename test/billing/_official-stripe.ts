@@ -47,7 +47,7 @@ export const openCheckout = async (
 	});
 };
 
-/** A subscription that was paid at the checkout just now. Its events are delivered to nobody. */
+/** A subscription that was just paid at the checkout. Its events are dropped. */
 export const subscribe = async (given: Given, price = GROWTH): Promise<Stripe.Subscription> => {
 	const session = await openCheckout(given, price);
 	given.fake.pay(session.id);

@@ -1,36 +1,102 @@
 import {runBillingJobs} from '../../src/billing/jobs/billing-jobs.ts';
-import {type FakePaymob, type FakePaymobOptions, startFakePaymob} from '../fakes/paymob/paymob.ts';
-import {admin} from '../helpers/callers.ts';
-import {type Member, member, type Portal, startPortal} from '../helpers/portal.ts';
-import {createFakeClock, type FakeClock} from '../helpers/service.ts';
-
-export const DAY = 86_400;
-export const MINUTE = 60;
+import {type FakePaymobOptions, type PaymobEvent, startFakePaymob, type Transaction} from '../fakes/paymob/paymob.ts';
+import {type Member, startPortal} from '../helpers/portal.ts';
+import {createFakeClock, type TestService} from '../helpers/service.ts';
+import {billingStage} from './_stage.ts';
 
 /** Prices of the shipped plans, in piasters. */
 export const SOLO = 90_000;
 export const GROWTH = 380_000;
 export const SCALE = 1_450_000;
 
-/** The service with gateway B, which is a fake that speaks the real wire format. */
-export type PaymobStage = {portal: Portal; paymob: FakePaymob; clock: FakeClock; stop(): Promise<void>};
+/** Runs the jobs of a minute, and waits for their background work. The service's own minute may do a part of it. */
+export const runMinute = async ({services}: Pick<TestService, 'services'>): Promise<void> => {
+	await runBillingJobs(services);
+	await services.background.settle();
+};
 
+/** The HMAC of a genuine callback over a body whose unsigned fields are changed. */
+export const tampered = (event: PaymobEvent, changes: object): PaymobEvent => {
+	const body = JSON.parse(event.body) as {obj: object};
+	return {...event, body: JSON.stringify({...body, obj: {...body.obj, ...changes}})};
+};
+
+export type PaymobStage = Awaited<ReturnType<typeof startPaymobStage>>;
+
+/** The service with gateway B, which is a fake that speaks the real wire format. */
 export const startPaymobStage = async ({
 	env = {},
 	at,
 	...options
-}: Partial<FakePaymobOptions> & {env?: Record<string, string>; at?: Date} = {}): Promise<PaymobStage> => {
+}: Partial<FakePaymobOptions> & {env?: Record<string, string>; at?: Date} = {}) => {
 	const clock = createFakeClock(at);
 	const paymob = await startFakePaymob({clock, ...options});
 	const portal = await startPortal(
 		{...paymob.env, BILLING_RETURN_URL: 'https://portal.example.com/billing', ...env},
 		clock,
 	);
-	await portal.services.background.settle();
+	const {background} = portal.services;
+	await background.settle();
+	const stage = billingStage(portal, 'EGP');
+
+	/** Delivers events, oldest first, and waits for their background work. @returns the statuses of the answers. */
+	const deliver = async (...events: PaymobEvent[]): Promise<number[]> => {
+		const answers = await paymob.deliver(portal, ...events);
+		await background.settle();
+		return answers.map(({status}) => status);
+	};
+	/** Delivers the events of one checkout alone: tests that share a stage leave each other's events. */
+	const deliverOf = async (sessionId: string): Promise<number[]> => {
+		const events = paymob.eventsAbout(sessionId);
+		return events.length === 0 ? [] : deliver(...events);
+	};
+
 	return {
-		portal,
+		...stage,
 		paymob,
 		clock,
+		deliverAll: () => deliver(),
+		deliverOf,
+		runMinute: () => runMinute(portal),
+		/** As `runMinute`, and delivers the events that it causes. */
+		runJobs: async (): Promise<void> => {
+			await runMinute(portal);
+			await deliver();
+		},
+		/** A new owner with a paid subscription, the answer of the checkout and the payment. */
+		subscribed: async ({plan = 'GROWTH', saveCard = true} = {}) => {
+			const owner = await stage.newOwner();
+			const {body: checkout} = await owner.openCheckout(plan);
+			const payment = paymob.pay(checkout.sessionId, {saveCard});
+			await deliverOf(checkout.sessionId);
+			return {...owner, checkout, payment};
+		},
+		/** Two checkouts of one owner: the second superseded the first. */
+		twoCheckouts: async () => {
+			const owner = await stage.newOwner();
+			const {body: older} = await owner.openCheckout('SOLO');
+			const {body: newer} = await owner.openCheckout('GROWTH');
+			return {owner, older, newer};
+		},
+		pay: async (sessionId: string): Promise<Transaction> => {
+			const payment = paymob.pay(sessionId);
+			await deliverOf(sessionId);
+			// A refund has events of its own.
+			await deliverOf(sessionId);
+			return payment;
+		},
+		/** A callback with a valid HMAC about a changed transaction. */
+		forged: (transaction: Transaction, changes: Partial<Transaction>): PaymobEvent =>
+			paymob.event('TRANSACTION', {...structuredClone(transaction), ...changes}),
+		/** The token of the newest saved card. */
+		savedCard: (): string => [...paymob.merchant.savedCards.keys()].at(-1) ?? '',
+		/** Money of an organization that the gateway holds: charges without refunds. */
+		heldFor: ({organization}: Pick<Member, 'organization'>): number =>
+			paymob.charges
+				.filter(({organizationId}) => organizationId === organization.id)
+				.reduce((sum, {amount, refunded}) => sum + amount - refunded, 0),
+		outcomesOf: async (whose: Pick<Member, 'organization'>): Promise<string[]> =>
+			(await stage.ledgerOf(whose)).map(({outcome}) => outcome),
 		stop: async () => {
 			await portal.stop();
 			await paymob.stop();
@@ -41,8 +107,8 @@ export const startPaymobStage = async ({
 const stages = new Map<string, PaymobStage>();
 
 /**
- * A stage for a test that moves the clock: as if it were new, but the same one for the serial tests of a file, because
- * starting a service takes longer than most of them. @param at when the test begins.
+ * A stage for a test that moves the clock: as if it were new, but shared by the serial tests of a file, because starting
+ * a service takes longer than most of them. @param at when the test begins.
  */
 export const freshStage = async ({
 	at = new Date('2026-03-10T12:00:00.000Z'),
@@ -64,99 +130,7 @@ export const freshStage = async ({
 	return stage;
 };
 
-/** Ends them, for the hook of a file; the next file of the process has its own. */
+/** For the hook of a file. */
 export const stopStages = async (): Promise<void> => {
-	const ending = [...stages.values()];
-	stages.clear();
-	await Promise.all(ending.map(({stop}) => stop()));
+	await Promise.all([...stages.values()].map(({stop}) => stop()));
 };
-
-/** An owner of an organization that has not chosen a plan yet. */
-export const newOwner = (stage: PaymobStage): Promise<Member> => member(stage.portal, {role: 'owner', plan: null});
-
-export const checkout = ({caller}: Pick<Member, 'caller'>, plan: string, currency = 'EGP') =>
-	caller.post('/portal/billing/checkout-session', {plan, currency});
-
-export const changePlan = ({caller}: Pick<Member, 'caller'>, plan: string) =>
-	caller.post('/portal/billing/change-plan', {plan});
-
-/** Delivers what the gateway has to tell, oldest first, and waits for what that set off. @returns the statuses. */
-export const deliverAll = async ({paymob, portal}: PaymobStage): Promise<number[]> => {
-	const statuses = (await paymob.deliver(portal)).map(({status}) => status);
-	await portal.services.background.settle();
-	return statuses;
-};
-
-/**
- * Delivers what the gateway has to tell of one checkout, oldest first, and waits for what that set off: tests that share
- * a stage leave each other's events alone. @returns the statuses.
- */
-export const deliverOf = async ({paymob, portal}: PaymobStage, sessionId: string): Promise<number[]> => {
-	const events = paymob.eventsAbout(sessionId);
-	const statuses = events.length === 0 ? [] : (await paymob.deliver(portal, ...events)).map(({status}) => status);
-	await portal.services.background.settle();
-	return statuses;
-};
-
-/** What a minute does by itself. The service's own minute may do a part of it, and is waited for. */
-export const runMinute = async ({services}: Pick<Portal, 'services'>): Promise<void> => {
-	await runBillingJobs(services);
-	await services.background.settle();
-};
-
-/** As `runMinute`, with what it sets off at the gateway. */
-export const runJobs = async (stage: PaymobStage): Promise<void> => {
-	await runMinute(stage.portal);
-	await deliverAll(stage);
-};
-
-/** Somebody who pays by gateway B, from now on. @returns the owner and what the checkout answered. */
-export const subscribed = async (stage: PaymobStage, {plan = 'GROWTH', saveCard = true} = {}) => {
-	const owner = await newOwner(stage);
-	const {body} = await checkout(owner, plan);
-	const payment = stage.paymob.pay(body.sessionId, {saveCard});
-	await deliverOf(stage, body.sessionId);
-	return {...owner, checkout: body, payment};
-};
-
-/** What the portal says of the subscription. */
-export const subscriptionOf = async ({caller}: Pick<Member, 'caller'>) =>
-	(await caller.get('/portal/billing/subscription')).body.subscription;
-
-export const activeOf = async ({caller}: Pick<Member, 'caller'>) =>
-	(await caller.get('/portal/billing/subscription/active')).body.subscription;
-
-/** What the portal says of the organization's plan. */
-export const planOf = async ({caller}: Pick<Member, 'caller'>) => (await caller.get('/portal/organization')).body.plan;
-
-export const invoicesOf = async ({caller}: Pick<Member, 'caller'>) =>
-	(await caller.get('/portal/billing/invoices')).body.data as Array<{
-		plan: string;
-		amount: number;
-		currency: string;
-		periodStart: string;
-		periodEnd: string;
-	}>;
-
-/** The token of the card that was saved last. */
-export const savedCard = ({paymob}: PaymobStage): string => [...paymob.merchant.savedCards.keys()].at(-1) ?? '';
-
-/** Money of an organization that the gateway holds: what was taken and not given back. */
-export const heldFor = ({paymob}: PaymobStage, {organization}: Pick<Member, 'organization'>): number =>
-	paymob.charges
-		.filter(({organizationId}) => organizationId === organization.id)
-		.reduce((sum, {amount, refunded}) => sum + amount - refunded, 0);
-
-export type LedgerEvent = {id: string; outcome: string; reason: string; type: string; deliveries: number};
-
-/** The operator's ledger of an organization's events, oldest first. */
-export const ledgerOf = async (
-	{portal}: PaymobStage,
-	{organization}: Pick<Member, 'organization'>,
-): Promise<LedgerEvent[]> => {
-	const {body} = await admin(portal).get(`/admin/billing/events?limit=100&orgId=${organization.id}`);
-	return (body.data as LedgerEvent[]).toReversed();
-};
-
-export const outcomesOf = async (stage: PaymobStage, owner: Pick<Member, 'organization'>): Promise<string[]> =>
-	(await ledgerOf(stage, owner)).map(({outcome}) => outcome);

@@ -2,7 +2,7 @@ import test from 'ava';
 import type {SavedCard, Transaction} from '../fakes/paymob/paymob.ts';
 import {call, createIntention, expectedHmac, paySaved, secretOf, signedText, startPaymob} from './_paymob-calls.ts';
 
-test('An intention is answered with what the checkout and a charge need', async (t) => {
+test('The answer to an intention has the fields that a checkout and a charge need', async (t) => {
 	const given = await startPaymob(t);
 	const {status, body} = await createIntention(given);
 
@@ -189,7 +189,7 @@ test('A charge whose answer is lost is known to its callback and to the inquiry'
 	t.is((await call(fake, inquiry, {merchant_order_id: 'att_2'}, bearer)).status, 401);
 });
 
-test('Money is given back in parts or whole, and the callback shows the payment', async (t) => {
+test('Money is refunded in part or in full, and the callback shows the payment', async (t) => {
 	const given = await startPaymob(t);
 	const {fake, clock} = given;
 	await createIntention(given);

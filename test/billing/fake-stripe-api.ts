@@ -72,13 +72,13 @@ test('What the real one refuses is refused in its words', async (t) => {
 	t.is((await plain('/v1/nothing')).status, 404);
 });
 
-test('Calls fail as they are told to, before or after they took effect', async (t) => {
+test('Calls fail as requested, before or after they took effect', async (t) => {
 	const {fake, stripe} = await startStripe(t);
 	const create = (idempotencyKey: string) => stripe.customers.create({name: 'Acme'}, {idempotencyKey});
 
 	fake.fail({path: '/v1/customers', status: 503});
 	t.like(await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeAPIError}), {statusCode: 503});
-	// The library repeats a call once where the connection breaks, whatever it is told of retries.
+	// The library retries once after a broken connection, whatever its settings.
 	fake.fail({drop: true, times: 2});
 	await t.throwsAsync(() => create('one'), {instanceOf: errors.StripeConnectionError});
 	t.is(fake.account.customers.size, 0);
@@ -103,7 +103,7 @@ test('Calls fail as they are told to, before or after they took effect', async (
 	t.like(fake.calls.at(-1), {method: 'POST', path: '/v1/customers', body: {name: 'Acme'}, status: 200});
 });
 
-test('Paid invoices are listed page by page, and a payment is given back once', async (t) => {
+test('Paid invoices are listed page by page, and a payment is refunded once', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const {customer} = await subscribe(given);

@@ -54,7 +54,7 @@ test('A declined renewal is past due, is tried again, and goes on when the card 
 	t.is(fake.charges.length, 2);
 });
 
-test('A renewal that is declined to the end cancels, and with it what was still to be tried', async (t) => {
+test('A renewal that is declined to the end cancels the subscription and its tries', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const {id, customer} = await subscribe(given);
@@ -88,7 +88,7 @@ test('A renewal stays a draft for as long as the settings say', async (t) => {
 	t.is(fake.charges.length, 2);
 });
 
-test('A checkout that nobody finishes expires, and can not be paid or expired again', async (t) => {
+test('An unfinished checkout expires, and cannot be paid or expired again', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const {id} = await openCheckout(given);

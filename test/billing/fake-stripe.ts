@@ -13,7 +13,7 @@ import {
 	waiting,
 } from './_official-stripe.ts';
 
-test('A paid checkout makes a subscription, its paid invoice, and the events that tell of them', async (t) => {
+test('A paid checkout makes a subscription, its paid invoice, and their events', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const open = await openCheckout(given);
@@ -128,7 +128,7 @@ test('An upgrade that the card declines waits for its invoice, and is applied wh
 	t.is(fake.charges.length, 2);
 });
 
-test('An upgrade that nobody pays for is dropped after 23 hours', async (t) => {
+test('An unpaid upgrade is dropped after 23 hours', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const before = await subscribe(given, SOLO);
@@ -188,7 +188,7 @@ test('A scheduled downgrade takes the cheaper price at the period end and lets g
 	await t.throwsAsync(() => stripe.subscriptionSchedules.release(created.id), {message: /`released` status/});
 });
 
-test('A subscription that shall end with its period ends then, unless that is taken back', async (t) => {
+test('A subscription canceled at the end of its period ends then, unless it is resumed', async (t) => {
 	const given = await startStripe(t);
 	const {fake, stripe, clock} = given;
 	const {id} = await subscribe(given);

@@ -4,7 +4,7 @@ import {runCli} from '../cli/_run-cli.ts';
 import {finish, start} from '../cli/_spawn-cli.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {startedFor} from '../helpers/started.ts';
-import {checkout, deliverAll, newOwner, startStripeStage, subscribed, subscriptionOf} from './_stripe-stage.ts';
+import {startStripeStage} from './_stripe-stage.ts';
 
 const stage = startedFor(test, () => startStripeStage());
 
@@ -20,7 +20,7 @@ test('the ledger is the operator’s', async (t) => {
 });
 
 test.serial('it lists every event with its outcome and a sentence, by organization, gateway and outcome', async (t) => {
-	const {organization} = await subscribed(stage);
+	const {organization} = await stage.subscribed();
 	const all = await eventsOf(organization.id);
 	t.like(all, {total: 3, page: 1, limit: 20});
 	t.deepEqual(Object.keys(all.data[0]).toSorted(), [
@@ -49,7 +49,7 @@ test.serial('it lists every event with its outcome and a sentence, by organizati
 	t.deepEqual((await operator().get(`${EVENTS}/${applied.data[0].id}`)).body, applied.data[0]);
 });
 
-test.serial('what is asked wrongly is 400, what is not there 404', async (t) => {
+test.serial('an invalid query is 400, an unknown event 404', async (t) => {
 	for (const query of ['outcome=DONE', 'gateway=C', 'orgId=x', 'limit=101', 'page=0']) {
 		t.is((await operator().get(`${EVENTS}?${query}`)).status, 400, query);
 	}
@@ -64,27 +64,27 @@ test.serial('what is asked wrongly is 400, what is not there 404', async (t) => 
 	}
 });
 
-test.serial('a replay runs an event again: what was put to review is applied when its cause is mended', async (t) => {
-	const owner = await newOwner(stage);
-	const {body} = await checkout(owner, 'GROWTH');
+test.serial('a replay applies an event that was in REVIEW once its cause is fixed', async (t) => {
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('GROWTH');
 	const {db} = stage.portal.services;
 	// As if the attempt had been for another price.
 	await db('billing_attempts').where({gateway_ref: body.sessionId}).update({price_id: 'price_old'});
 	stage.stripe.pay(body.sessionId);
-	await deliverAll(stage);
-	t.is((await subscriptionOf(owner)).status, 'INACTIVE');
+	await stage.deliverAll();
+	t.is((await owner.subscription()).status, 'INACTIVE');
 	const [event] = (await eventsOf(owner.organization.id, '&outcome=REVIEW')).data;
 	t.regex(event.reason, /nothing is activated/);
 	await db('billing_attempts').where({gateway_ref: body.sessionId}).update({price_id: 'price_oplink_growth'});
 	const replayed = await operator().post(`${EVENTS}/${event.id}/replay`);
 	t.is(replayed.status, 200);
 	t.like(replayed.body, {id: event.id, outcome: 'APPLIED', deliveries: 1});
-	t.is((await subscriptionOf(owner)).status, 'ACTIVE');
+	t.is((await owner.subscription()).status, 'ACTIVE');
 	t.like((await operator().post(`${EVENTS}/${event.id}/replay`)).body, {outcome: 'IGNORED'});
 });
 
 test.serial('a replay that the gateway does not answer is 502 and leaves the entry as it was', async (t) => {
-	const {organization} = await subscribed(stage);
+	const {organization} = await stage.subscribed();
 	const [event] = (await eventsOf(organization.id)).data;
 	stage.stripe.fail({method: 'GET', path: '/subscriptions/:id', status: 500});
 	t.is((await operator().post(`${EVENTS}/${event.id}/replay`)).status, 502);
@@ -92,7 +92,7 @@ test.serial('a replay that the gateway does not answer is 502 and leaves the ent
 });
 
 test.serial('oplink billing lists, shows and replays events', async (t) => {
-	const {organization} = await subscribed(stage);
+	const {organization} = await stage.subscribed();
 	const env = environment();
 	const listed = await finish(start(t, ['billing', 'events', '--org', organization.orgKey, '--json'], env));
 	t.is(listed.exitCode, 0, listed.stderr);

@@ -3,7 +3,7 @@ import {hmacOf} from '../../src/billing/paymob/paymob-hmac.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {startService} from '../helpers/service.ts';
 import {startedFor} from '../helpers/started.ts';
-import {checkout, deliverOf, newOwner, startPaymobStage, subscribed, subscriptionOf} from './_paymob-stage.ts';
+import {startPaymobStage} from './_paymob-stage.ts';
 
 const stage = startedFor(test, () => startPaymobStage());
 
@@ -18,8 +18,8 @@ const post = async (query: string, body: unknown) => {
 const signed = (text: string): string => hmacOf(stage.paymob.env['PAYMOB_HMAC_SECRET'] ?? '', text);
 
 test('a callback without the right HMAC is 400, and nothing is noted', async (t) => {
-	const owner = await newOwner(stage);
-	const {body} = await checkout(owner, 'GROWTH');
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('GROWTH');
 	stage.paymob.pay(body.sessionId, {saveCard: true});
 	for (const event of stage.paymob.eventsAbout(body.sessionId)) {
 		const {hmac = ''} = stage.paymob.sign(event).query ?? {};
@@ -45,9 +45,9 @@ test('a callback without the right HMAC is 400, and nothing is noted', async (t)
 	const {db} = stage.portal.services;
 	const orders = await db('billing_attempts').where({organization_id: owner.organization.id}).pluck('gateway_ref');
 	t.deepEqual(await db('gateway_events').whereIn('reference', orders), []);
-	t.is((await subscriptionOf(owner)).status, 'INACTIVE');
-	t.deepEqual(await deliverOf(stage, body.sessionId), [200, 200]);
-	t.is((await subscriptionOf(owner)).status, 'ACTIVE');
+	t.is((await owner.subscription()).status, 'INACTIVE');
+	t.deepEqual(await stage.deliverOf(body.sessionId), [200, 200]);
+	t.is((await owner.subscription()).status, 'ACTIVE');
 });
 
 test('a callback with the right HMAC and an unsigned field that is too deep to store is 400', async (t) => {
@@ -83,8 +83,8 @@ test('a body of no kind that is known is 400, whatever signs it', async (t) => {
 });
 
 test("an event of the gateway's own subscriptions is noted and changes nothing, if its HMAC is right", async (t) => {
-	const paid = await subscribed(stage);
-	const before = await subscriptionOf(paid);
+	const paid = await stage.subscribed();
+	const before = await paid.subscription();
 	const event = {
 		paymob_request_id: 'df9e4ecf-0000-4000-8000-000000000000',
 		trigger_type: 'canceled',
@@ -99,11 +99,11 @@ test("an event of the gateway's own subscriptions is noted and changes nothing, 
 	const noted = await db('gateway_events').where({type: 'SUBSCRIPTION'});
 	t.is(noted.length, 1);
 	t.like(noted[0], {outcome: 'IGNORED', deliveries: 2});
-	t.deepEqual(await subscriptionOf(paid), before);
+	t.deepEqual(await paid.subscription(), before);
 });
 
 test('without the gateway, or without its HMAC secret, every callback is 400', async (t) => {
-	const paid = await subscribed(stage);
+	const paid = await stage.subscribed();
 	const event = stage.paymob.history.find(({object}) => object.id === paid.payment.id);
 	const {PAYMOB_HMAC_SECRET: _, ...withoutSecret} = stage.paymob.env;
 	for (const env of [{}, withoutSecret]) {
@@ -120,6 +120,6 @@ test('without the gateway, or without its HMAC secret, every callback is 400', a
 test('EGP without gateway B is 503', async (t) => {
 	const own = await startPaymobStage({env: {PAYMOB_SECRET_KEY: ''}});
 	t.teardown(() => own.stop());
-	const {status, body} = await checkout(await newOwner(own), 'GROWTH');
+	const {status, body} = await (await own.newOwner()).openCheckout('GROWTH');
 	t.like({status, ...body}, {status: 503, message: 'Payment gateway not configured'});
 });

@@ -1,25 +1,13 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
 import {startedFor} from '../helpers/started.ts';
-import {
-	activeOf,
-	checkout,
-	deliverOf,
-	GROWTH,
-	invoicesOf,
-	ledgerOf,
-	newOwner,
-	planOf,
-	startPaymobStage,
-	subscribed,
-	subscriptionOf,
-} from './_paymob-stage.ts';
+import {GROWTH, startPaymobStage} from './_paymob-stage.ts';
 
 const stage = startedFor(test, () => startPaymobStage());
 
 test('a checkout answers the page of the gateway and leaves an INACTIVE subscription without a plan', async (t) => {
-	const owner = await newOwner(stage);
-	const {status, body} = await checkout(owner, 'growth');
+	const owner = await stage.newOwner();
+	const {status, body} = await owner.openCheckout('growth');
 	t.is(status, 200);
 	const url = new URL(body.checkoutUrl);
 	t.is(`${url.origin}${url.pathname}`, `${stage.paymob.url}/unifiedcheckout/`);
@@ -29,14 +17,14 @@ test('a checkout answers the page of the gateway and leaves an INACTIVE subscrip
 	t.deepEqual(rest, {action: 'CHECKOUT', gateway: 'GATEWAY_B'});
 	t.regex(sessionId, /^pi_/);
 	t.like(subscription, {plan: 'GROWTH', status: 'INACTIVE', gateway: 'GATEWAY_B', currentPeriodEnd: null});
-	t.deepEqual(await subscriptionOf(owner), subscription);
-	t.is(await activeOf(owner), null);
-	t.is(await planOf(owner), null);
+	t.deepEqual(await owner.subscription(), subscription);
+	t.is(await owner.activeSubscription(), null);
+	t.is(await owner.plan(), null);
 });
 
-test('the gateway is told the amount in piasters, who pays, where to call back to and that the page dies in an hour', async (t) => {
-	const owner = await newOwner(stage);
-	const {body} = await checkout(owner, 'GROWTH');
+test('the intention has the amount in piasters, the payer, the callback URL and an expiry of an hour', async (t) => {
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('GROWTH');
 	const call = stage.paymob.calls.findLast(
 		({path, body: sent}) => path === '/v1/intention/' && JSON.stringify(sent).includes(owner.organization.id),
 	);
@@ -64,12 +52,12 @@ test('the gateway is told the amount in piasters, who pays, where to call back t
 });
 
 test('the callback of the payment activates: plan, a calendar month, an invoice, an audit record of the system', async (t) => {
-	const owner = await newOwner(stage);
-	const {body} = await checkout(owner, 'GROWTH');
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('GROWTH');
 	stage.paymob.pay(body.sessionId);
-	t.is(await activeOf(owner), null);
-	t.deepEqual(await deliverOf(stage, body.sessionId), [200]);
-	const subscription = await activeOf(owner);
+	t.is(await owner.activeSubscription(), null);
+	t.deepEqual(await stage.deliverOf(body.sessionId), [200]);
+	const subscription = await owner.activeSubscription();
 	t.like(subscription, {
 		id: body.subscription.id,
 		plan: 'GROWTH',
@@ -80,8 +68,8 @@ test('the callback of the payment activates: plan, a calendar month, an invoice,
 		cancelAtPeriodEnd: false,
 		scheduledPlan: null,
 	});
-	t.is(await planOf(owner), 'GROWTH');
-	const invoices = await invoicesOf(owner);
+	t.is(await owner.plan(), 'GROWTH');
+	const invoices = await owner.invoices();
 	t.is(invoices.length, 1);
 	t.like(invoices[0], {
 		plan: 'GROWTH',
@@ -95,12 +83,12 @@ test('the callback of the payment activates: plan, a calendar month, an invoice,
 	} as object);
 	const audit = await admin(stage.portal).get(`/admin/organizations/${owner.organization.id}/audit-log`);
 	const record = (audit.body.data as Array<{action: string}>).find(({action}) => action === 'ACTIVATE');
-	t.like(record, {entityType: 'Subscription', actor: {type: 'SYSTEM', name: 'Gateway B'}} as object);
-	t.like((await ledgerOf(stage, owner))[0], {outcome: 'APPLIED', reason: 'The subscription is ACTIVE on GROWTH.'});
+	t.like(record, {entityType: 'Subscription', actor: {type: 'SYSTEM', name: 'Paymob'}} as object);
+	t.like((await stage.ledgerOf(owner))[0], {outcome: 'APPLIED', reason: 'The subscription is ACTIVE on GROWTH.'});
 });
 
 test('a card that the customer let be saved is listed by brand and last digits, and its token nowhere', async (t) => {
-	const owner = await subscribed(stage);
+	const owner = await stage.subscribed();
 	const {status, body, text} = await owner.caller.get('/portal/billing/payment-methods');
 	t.is(status, 200);
 	t.is(body.length, 1);
@@ -116,22 +104,22 @@ test('a card that the customer let be saved is listed by brand and last digits, 
 });
 
 test('without the tick no card is saved', async (t) => {
-	const owner = await subscribed(stage, {saveCard: false});
+	const owner = await stage.subscribed({saveCard: false});
 	t.deepEqual((await owner.caller.get('/portal/billing/payment-methods')).body, []);
 });
 
 test('a gateway that refuses or does not answer is 502, and no subscription is made', async (t) => {
-	const owner = await newOwner(stage);
+	const owner = await stage.newOwner();
 	const when = ({body}: {body: unknown}) => JSON.stringify(body).includes(owner.organization.id);
 	for (const fault of [{status: 500}, {status: 400}, {drop: true}, {rawBody: '<html>', status: 200}]) {
 		stage.paymob.fail({path: '/intention/', when, ...fault});
-		const {status, body} = await checkout(owner, 'GROWTH');
+		const {status, body} = await owner.openCheckout('GROWTH');
 		t.like({status, ...body}, {status: 502, message: 'Payment gateway unavailable'});
 	}
 
-	t.is(await subscriptionOf(owner), null);
+	t.is(await owner.subscription(), null);
 	const {db} = stage.portal.services;
 	const attempts = await db('billing_attempts').where({organization_id: owner.organization.id}).pluck('status');
 	t.deepEqual(attempts, ['FAILED', 'FAILED', 'FAILED', 'FAILED']);
-	t.is((await checkout(owner, 'GROWTH')).status, 200);
+	t.is((await owner.openCheckout('GROWTH')).status, 200);
 });

@@ -79,7 +79,7 @@ test("an event of the gateway's own subscriptions is signed over two values", (t
 	t.true(isHmac(SUBSCRIPTION_HMAC, SECRET, text));
 });
 
-test('what is missing or null is signed as nothing', (t) => {
+test('a missing or null value is signed as nothing', (t) => {
 	t.is(
 		signedText({...transaction, owner: null, source_data: undefined}, ['owner', 'source_data.pan', 'success']),
 		'true',
@@ -87,7 +87,7 @@ test('what is missing or null is signed as nothing', (t) => {
 	t.is(signedText(null, ['id']), '');
 });
 
-test('whatever is not one text of 128 hex digits is no HMAC', (t) => {
+test('an HMAC is one text of 128 hex digits', (t) => {
 	const text = signedText(transaction, TRANSACTION_FIELDS);
 	const wrong = [
 		undefined,
@@ -165,7 +165,7 @@ test('only a success that is neither pending nor undone nor part of another is a
 	}
 });
 
-test('what is not signed makes a payment no other thing', (t) => {
+test('unsigned fields do not change the kind of a payment', (t) => {
 	t.true(isPayment(read({is_refund: true, is_void: true, parent_transaction: 1, refunded_amount_cents: 249900})));
 	t.is(transactionKey(read({refunded_amount_cents: 5})), transactionKey(read({})));
 });

@@ -4,14 +4,14 @@ import {playSequence} from './model/_sequence.ts';
 import type {Step} from './model/_steps.ts';
 import {startWorld} from './model/_world.ts';
 
-/** What `model/sequences.ts` once found, each as short as it gets. The rules are those of `model/_invariants.ts`. */
+/** Failures that `model/sequences.ts` found, shrunk. The rules are those of `model/_invariants.ts`. */
 const world = startedFor(test, () => startWorld());
 
 const plays = test.macro(async (t, steps: readonly Step[]) => {
 	await t.notThrowsAsync(playSequence(world, steps));
 });
 
-test.serial('a renewal that is told after ops have replaced the subscription is on record', plays, [
+test.serial('a renewal reported after ops replaced the subscription is recorded', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'deliver'},
@@ -19,14 +19,14 @@ test.serial('a renewal that is told after ops have replaced the subscription is 
 	{do: 'ops', plan: 'SCALE'},
 ]);
 
-test.serial('what is gone does not come back because a renewal is found to have failed long after', plays, [
+test.serial('a plan that has ended does not come back when a renewal is found to have failed', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
 	{do: 'pay'},
 	{do: 'deliver'},
 	{do: 'wait', minutes: 100_800},
 ]);
 
-test.serial('an upgrade from a plan that we have not been told of is refused until we are', plays, [
+test.serial('an upgrade is refused until the event of the last change has arrived', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'deliver'},
@@ -35,14 +35,14 @@ test.serial('an upgrade from a plan that we have not been told of is refused unt
 	{do: 'change', plan: 'STARTER'},
 ]);
 
-test.serial('everything that a checkout took after its organization was deleted is given back', plays, [
+test.serial('all payments of a checkout after its organization was deleted are refunded', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'delete'},
 	{do: 'wait', minutes: 100_800},
 ]);
 
-test.serial('a first payment that is told after its subscription has ended unpaid is put aside for a person', plays, [
+test.serial('a first payment reported after its subscription ended unpaid is put to review', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'card', does: 'hesitates'},
@@ -50,7 +50,7 @@ test.serial('a first payment that is told after its subscription has ended unpai
 	{do: 'wait', minutes: 100_800},
 ]);
 
-test.serial('renewals that are told after their subscription was canceled are on record', plays, [
+test.serial('renewals reported after their subscription was canceled are recorded', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'wait', minutes: 100_800},
@@ -58,7 +58,7 @@ test.serial('renewals that are told after their subscription was canceled are on
 	{do: 'wait', minutes: 54_720},
 ]);
 
-test.serial('a first payment that is told after the renewal has failed is on record with what it gives', plays, [
+test.serial('a first payment reported after the renewal failed is recorded and entitles', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'card', does: 'hesitates'},
@@ -66,17 +66,21 @@ test.serial('a first payment that is told after the renewal has failed is on rec
 	{do: 'crash', at: 9, during: {do: 'deliver'}},
 ]);
 
-test.serial('a renewal that is told after ops have ended it and another was bought is not a second payment', plays, [
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-	{do: 'deliver'},
-	{do: 'wait', minutes: 44_640},
-	{do: 'ops', plan: 'STARTER'},
-	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
-	{do: 'pay'},
-]);
+test.serial(
+	'a renewal reported after ops ended the subscription and another was bought is not a second payment',
+	plays,
+	[
+		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+		{do: 'pay'},
+		{do: 'deliver'},
+		{do: 'wait', minutes: 44_640},
+		{do: 'ops', plan: 'STARTER'},
+		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+		{do: 'pay'},
+	],
+);
 
-test.serial('an upgrade that is told after the renewal has failed is on record with what it gives', plays, [
+test.serial('an upgrade reported after the renewal failed is recorded and entitles', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'deliver'},
@@ -86,7 +90,7 @@ test.serial('an upgrade that is told after the renewal has failed is on record w
 	{do: 'deliver', how: 'newest'},
 ]);
 
-test.serial('a renewal that is told after the next one has failed is on record with what it gives', plays, [
+test.serial('a renewal reported after the next one failed is recorded and entitles', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},
 	{do: 'deliver'},
@@ -107,7 +111,7 @@ test.serial('a subscription whose renewal is owed is not made good by the differ
 	{do: 'change', plan: 'SCALE'},
 ]);
 
-test.serial('a checkout whose payment nobody told of is asked about, though another is opened before that', plays, [
+test.serial('a checkout with a lost callback is inquired about, though another was opened before', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'EGP'},
 	{do: 'pay'},
 	{do: 'deliver', how: 'lose for good'},

@@ -2,16 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {member} from '../helpers/portal.ts';
-import {attemptStatuses} from './_billing-rows.ts';
-import {
-	changePlan,
-	checkout,
-	newOwner,
-	type StripeStage,
-	startStripeStage,
-	subscribed,
-	subscriptionOf,
-} from './_stripe-stage.ts';
+import {type StripeStage, startStripeStage} from './_stripe-stage.ts';
 
 let stage: StripeStage;
 let off: StripeStage;
@@ -69,11 +60,11 @@ for (const [plan, message] of [
 	['__proto__', "Unknown plan '__proto__'"],
 ] as const) {
 	test(`a checkout of ${plan} is 400 and leaves nothing`, async (t) => {
-		const owner = await newOwner(stage);
-		const {status, body} = await checkout(owner, plan);
+		const owner = await stage.newOwner();
+		const {status, body} = await owner.openCheckout(plan);
 		t.like({status, ...body}, {status: 400, message});
-		t.is(await subscriptionOf(owner), null);
-		t.deepEqual(await attemptStatuses(stage, owner), []);
+		t.is(await owner.subscription(), null);
+		t.deepEqual(await stage.attemptStatuses(owner), []);
 	});
 }
 
@@ -84,7 +75,7 @@ for (const [what, sent, field] of [
 	['an unknown field', {plan: 'SOLO', currency: 'USD', coupon: 'x'}, 'coupon'],
 ] as const) {
 	test(`a checkout with ${what} is 400`, async (t) => {
-		const owner = await newOwner(stage);
+		const owner = await stage.newOwner();
 		const {status, body} = await owner.caller.post('/portal/billing/checkout-session', sent);
 		t.like({status, ...body}, {status: 400, message: 'Validation failed', details: [{field}]});
 	});
@@ -95,20 +86,20 @@ test('a checkout in a currency whose gateway is off is 503', async (t) => {
 		[stage, 'EGP'],
 		[off, 'USD'],
 	] as const) {
-		const {status, body} = await checkout(await newOwner(place), 'SOLO', currency);
+		const {status, body} = await (await place.newOwner()).openCheckout('SOLO', currency);
 		t.like({status, ...body}, {status: 503, message: 'Payment gateway not configured'});
 	}
 });
 
 test('a checkout answers where to pay, and by which gateway', async (t) => {
-	const owner = await newOwner(stage);
-	const {status, body} = await checkout(owner, 'solo');
+	const owner = await stage.newOwner();
+	const {status, body} = await owner.openCheckout('solo');
 	t.is(status, 200);
 	t.deepEqual(Object.keys(body).toSorted(), ['action', 'checkoutUrl', 'gateway', 'sessionId', 'subscription']);
 	const {subscription, ...result} = body;
 	t.like(result, {action: 'CHECKOUT', gateway: 'GATEWAY_A'});
 	t.is(result.checkoutUrl, `${stage.stripe.url}/c/pay/${result.sessionId}`);
-	t.deepEqual(subscription, await subscriptionOf(owner));
+	t.deepEqual(subscription, await owner.subscription());
 	t.deepEqual(Object.keys(subscription).toSorted(), [
 		'cancelAtPeriodEnd',
 		'createdAt',
@@ -127,9 +118,9 @@ test('a checkout answers where to pay, and by which gateway', async (t) => {
 });
 
 test('a checkout with a subscription, one that ops set included, is 409', async (t) => {
-	const manual = await member(stage.portal, {role: 'owner', plan: 'SCALE'});
-	for (const owner of [await subscribed(stage), manual]) {
-		const {status, body} = await checkout(owner, 'SOLO');
+	const manual = await stage.newOwner('SCALE');
+	for (const owner of [await stage.subscribed(), manual]) {
+		const {status, body} = await owner.openCheckout('SOLO');
 		t.like(
 			{status, ...body},
 			{status: 409, message: 'The organization already has a subscription. Change its plan instead.'},
@@ -144,13 +135,13 @@ const changes: Record<string, object | undefined> = {
 };
 for (const [route, sent] of Object.entries(changes)) {
 	test(`${route} without a subscription, and with one that was never paid, is 409 and names the checkout`, async (t) => {
-		const owner = await newOwner(stage);
+		const owner = await stage.newOwner();
 		const expected = {
 			status: 409,
 			message: 'The organization has no active subscription',
 			billingEndpoint: '/portal/billing/checkout-session',
 		};
-		for (const prepare of [async () => {}, () => checkout(owner)]) {
+		for (const prepare of [async () => {}, () => owner.openCheckout()]) {
 			await prepare();
 			const {status, body} = await owner.caller.post(`/portal/billing/${route}`, sent);
 			t.like({status, ...body}, expected);
@@ -158,35 +149,35 @@ for (const [route, sent] of Object.entries(changes)) {
 	});
 }
 
-test('change-plan to ENTERPRISE or to what is no plan is 400, with and without a subscription', async (t) => {
-	for (const owner of [await subscribed(stage), await newOwner(stage)]) {
-		t.is((await changePlan(owner, 'ENTERPRISE')).status, 400);
-		t.is((await changePlan(owner, 'PLATINUM')).status, 400);
+test('change-plan to ENTERPRISE or an unknown plan is 400, with and without a subscription', async (t) => {
+	for (const owner of [await stage.subscribed(), await stage.newOwner()]) {
+		t.is((await owner.changePlan('ENTERPRISE')).status, 400);
+		t.is((await owner.changePlan('PLATINUM')).status, 400);
 	}
 });
 
-test('change-plan to the current plan, and resume of what is not canceled, are 409', async (t) => {
-	const owner = await subscribed(stage);
-	const same = await changePlan(owner, 'growth');
+test('change-plan to the current plan, and resume without a cancellation, are 409', async (t) => {
+	const owner = await stage.subscribed();
+	const same = await owner.changePlan('growth');
 	t.like({status: same.status, ...same.body}, {status: 409, message: 'The organization is already on the plan GROWTH'});
 	const resumed = await owner.caller.post('/portal/billing/resume');
 	t.like({status: resumed.status, ...resumed.body}, {status: 409, message: 'The subscription is not scheduled to end'});
 });
 
 test('cancel, resume and portal-session take no fields', async (t) => {
-	const {caller} = await subscribed(stage);
+	const {caller} = await stage.subscribed();
 	for (const route of ['cancel', 'resume', 'portal-session']) {
 		t.is((await caller.post(`/portal/billing/${route}`, {now: true})).status, 400);
 	}
 });
 
 test('portal-session answers the gateway’s page; without a customer there it is 409', async (t) => {
-	const {caller} = await subscribed(stage);
+	const {caller} = await stage.subscribed();
 	const {status, body} = await caller.post('/portal/billing/portal-session');
 	t.is(status, 200);
 	t.deepEqual(Object.keys(body), ['url']);
 	t.true(body.url.startsWith(`${stage.stripe.url}/p/session/`));
-	for (const owner of [await newOwner(stage), await member(stage.portal, {role: 'owner', plan: 'SCALE'})]) {
+	for (const owner of [await stage.newOwner(), await stage.newOwner('SCALE')]) {
 		const refused = await owner.caller.post('/portal/billing/portal-session');
 		t.like(
 			{status: refused.status, ...refused.body},
@@ -196,7 +187,7 @@ test('portal-session answers the gateway’s page; without a customer there it i
 });
 
 test('invoices are listed in pages and shown one by one, to their own organization alone', async (t) => {
-	const [owner, other] = [await subscribed(stage), await subscribed(stage)];
+	const [owner, other] = [await stage.subscribed(), await stage.subscribed()];
 	const {status, body} = await owner.caller.get('/portal/billing/invoices?limit=1');
 	t.is(status, 200);
 	t.like(body, {total: 1, page: 1, limit: 1});
@@ -227,13 +218,13 @@ test('invoices are listed in pages and shown one by one, to their own organizati
 });
 
 test('payment methods are a bare array', async (t) => {
-	const {caller} = await subscribed(stage);
+	const {caller} = await stage.subscribed();
 	const {status, body} = await caller.get('/portal/billing/payment-methods');
 	t.deepEqual({status, body}, {status: 200, body: []});
 });
 
 test('only an owner sees or does anything but pricing', async (t) => {
-	const {organization} = await subscribed(stage);
+	const {organization} = await stage.subscribed();
 	const {caller} = await member(stage.portal, {role: 'admin', organization});
 	const paths = ['subscription', 'subscription/active', 'invoices', `invoices/${randomUUID()}`, 'payment-methods'];
 	const answers = [
@@ -254,7 +245,7 @@ test('only an owner sees or does anything but pricing', async (t) => {
 for (const status of ['ACTIVE', 'PAST_DUE', 'INACTIVE', 'CANCELED'] as const) {
 	const expected = status === 'ACTIVE' || status === 'PAST_DUE' ? 409 : 200;
 	test(`deleting an organization whose subscription is ${status} is ${expected}, for its owner and the operator`, async (t) => {
-		const owners = [await newOwner(stage), await newOwner(stage)] as const;
+		const owners = [await stage.newOwner(), await stage.newOwner()] as const;
 		const {db, clock} = stage.portal.services;
 		for (const {organization} of owners) {
 			await db('subscriptions').insert({

@@ -8,7 +8,7 @@ import {judgePayment, mismatchOf} from './judge-payment.ts';
 import {createPaymentReversalStore, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';
 import {isPayment, isReversed, type PaymobTransaction, transactionKey} from './paymob-payloads.ts';
-import {gatewayB, settlePayment} from './settle-payment.ts';
+import {byPaymob, settlePayment} from './settle-payment.ts';
 
 type Outcome = Pick<Verdict, 'outcome' | 'reason'>;
 
@@ -122,7 +122,7 @@ const applyReversal = async (context: Context): Promise<Outcome> => {
 
 	if (hasOpened(context) && isLive(row)) {
 		await createAttemptStore(trx).supersedeOpen(organizationId, null, now);
-		await endSubscription(trx, row, {by: gatewayB, now});
+		await endSubscription(trx, row, {by: byPaymob, now});
 		return {
 			outcome: 'APPLIED',
 			reason: 'The payment of the current period was refunded: the subscription is CANCELED.',
@@ -148,7 +148,7 @@ const applyDecline = async ({trx, attempt, now}: Context): Promise<Outcome> => {
 		const {organizationId, id} = attempt;
 		await createAttemptStore(trx).update(organizationId, id, {lastError: reason}, now);
 	} else {
-		await failCharge(trx, attempt, {reason, by: gatewayB, now});
+		await failCharge(trx, attempt, {reason, by: byPaymob, now});
 	}
 
 	return {outcome: 'APPLIED', reason};

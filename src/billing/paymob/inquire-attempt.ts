@@ -6,7 +6,7 @@ import type {Paymob} from './paymob.ts';
 import {readTransaction} from './paymob-payloads.ts';
 import {receiveAnswer} from './receive-callback.ts';
 import {FIRST_CHECKOUT} from './renewal-schedule.ts';
-import {gatewayB} from './settle-payment.ts';
+import {byPaymob} from './settle-payment.ts';
 
 const MINUTE_MS = 60_000;
 /** How long to wait for a callback before asking Paymob (contract/billing 10). */
@@ -38,7 +38,7 @@ const closeUnpaid = async (paymob: Paymob, attempt: BillingAttempt): Promise<voi
 	if (attempt.chargedAt !== null) {
 		if (isOlderThan(attempt.chargedAt, PATIENCE_MINUTES, now)) {
 			const reason = 'The gateway has no charge.';
-			await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: gatewayB, now}));
+			await inTransaction(db, (trx) => failCharge(trx, attempt, {reason, by: byPaymob, now}));
 		}
 	} else if (isTry(attempt)) {
 		// No card was charged yet: the renewal job continues it.

@@ -53,7 +53,7 @@ export type Paymob = Readonly<{
 	returnUrl: string;
 }>;
 
-/** Gateway B, or null if it is off. */
+/** Paymob, or null if it is off. */
 export const createPaymob = ({
 	config: {paymob, keySecret, plans},
 	publicUrl,

@@ -7,7 +7,7 @@ import {refundText} from './apply-transaction.ts';
 import {createPaymentReversalStore, type PaymentReversal, type ReversalStatus} from './payment-reversal-store.ts';
 import type {Paymob} from './paymob.ts';
 import {isReversed, readTransaction} from './paymob-payloads.ts';
-import {gatewayB} from './settle-payment.ts';
+import {byPaymob} from './settle-payment.ts';
 
 const BATCH = 50;
 const MINUTE_MS = 60_000;
@@ -60,7 +60,7 @@ const recordRefund = ({db, clock}: Paymob, reversal: PaymentReversal, status: Re
 			}
 		}
 
-		await recordAudit(trx, now, gatewayB, {
+		await recordAudit(trx, now, byPaymob, {
 			action: 'REFUND',
 			entityType: 'BillingAttempt',
 			entityId: attemptId,

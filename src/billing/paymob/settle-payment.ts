@@ -9,7 +9,7 @@ import type {Judgement} from './judge-payment.ts';
 import type {PaymobTransaction} from './paymob-payloads.ts';
 
 /** The receiver, in audit records. */
-export const gatewayB: Caller = {actor: {...systemCaller.actor, name: 'Gateway B'}, requestId: null};
+export const byPaymob: Caller = {actor: {...systemCaller.actor, name: 'Paymob'}, requestId: null};
 
 type Period = {periodStart: Date | null; periodEnd: Date | null};
 type Effect = {state: SubscriptionState; paid: Period; invoiced: Period; action: string};
@@ -105,5 +105,5 @@ export const settlePayment = async (
 		},
 		now,
 	);
-	return applySubscription(trx, {organizationId, state, by: gatewayB, now, action});
+	return applySubscription(trx, {organizationId, state, by: byPaymob, now, action});
 };

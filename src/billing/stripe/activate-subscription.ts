@@ -5,7 +5,7 @@ import type {Verdict} from '../gateway-event-store.ts';
 import type {Subscription} from '../subscription.ts';
 import {recordStripeInvoices} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
-import {byGateway, type Projection, stateFrom} from './subscription-state.ts';
+import {byStripe, type Projection, stateFrom} from './subscription-state.ts';
 
 type Payment = {remote: RemoteSubscription; attempt: BillingAttempt; paid: Stripe.Invoice[]};
 
@@ -80,7 +80,7 @@ export const activate = async (context: Projection, row: Subscription | null, pa
 			anchorAt: null,
 			gatewayCustomerId: remote.customerId ?? row?.gatewayCustomerId ?? null,
 		},
-		by: byGateway,
+		by: byStripe,
 		now,
 		action: 'ACTIVATE',
 	});

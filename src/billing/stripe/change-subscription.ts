@@ -14,7 +14,7 @@ type Running = {remote: Stripe.Subscription; item: Stripe.SubscriptionItem};
 /** The subscription at Stripe, with its one item. @throws 409 if it has ended there; 502. */
 const running = async (stripe: Stripe, {gatewaySubscriptionId: id}: Named): Promise<Running> => {
 	if (id === null) {
-		throw gatewayFailed(new Error('a subscription of gateway A has no id there'));
+		throw gatewayFailed(new Error('a Stripe subscription has no id there'));
 	}
 
 	const remote = await ask(stripe.subscriptions.retrieve(id, {expand: ['latest_invoice']}));

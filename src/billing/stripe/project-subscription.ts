@@ -8,7 +8,7 @@ import {activate, settleEnded} from './activate-subscription.ts';
 import {isSecond, wasOurs} from './end-orphan.ts';
 import {recordStripeInvoices, settleUpgrades} from './invoices.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
-import {byGateway, type Projection, stateFrom} from './subscription-state.ts';
+import {byStripe, type Projection, stateFrom} from './subscription-state.ts';
 
 /** Updates the row of this subscription to what Stripe says. */
 const project = async (
@@ -28,7 +28,7 @@ const project = async (
 	const state = stateFrom(remote, {...row, plan}, now);
 	const isChange = !hasValues(row, state);
 	if (isChange) {
-		await applySubscription(trx, {organizationId, state, by: byGateway, now, action: 'UPDATE'});
+		await applySubscription(trx, {organizationId, state, by: byStripe, now, action: 'UPDATE'});
 	}
 
 	if (remote.plan === null) {

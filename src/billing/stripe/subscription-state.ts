@@ -7,7 +7,7 @@ import type {SubscriptionState} from '../subscription-store.ts';
 import type {RemoteSubscription} from './read-subscription.ts';
 
 /** The receiver, in audit records. */
-export const byGateway: Caller = {actor: {...systemCaller.actor, name: 'Gateway A'}, requestId: null};
+export const byStripe: Caller = {actor: {...systemCaller.actor, name: 'Stripe'}, requestId: null};
 
 /** What projecting a subscription uses, in the transaction that records the event. */
 export type Projection = {

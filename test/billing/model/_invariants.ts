@@ -3,11 +3,11 @@ import type {Play} from './_play.ts';
 import {keyOf, look, type Memory, rankOf, remember, type Seen, usedPlan} from './_seen.ts';
 
 const DAY_MS = 86_400_000;
-/** The longest month, and what is kept after it: until a late word of a renewal, and after that of its failure. */
+/** The longest month, a grace for the late event of a renewal, and one after its failure. */
 const MONTH_MS = 31 * DAY_MS;
 const GRACE_MS = 14 * DAY_MS + 3_600_000;
 
-/** Nothing is used that nobody paid for and ops did not set. */
+/** Nothing is used without a payment or a plan that ops set. */
 const unpaidUse = (play: Play, memory: Memory, seen: Seen, payments: Payment[]): string | null => {
 	const used = usedPlan(play, seen);
 	const rank = rankOf(play, used);
@@ -50,21 +50,21 @@ const inventedMoney = (_: Play, __: Memory, {invoices}: Seen, payments: Payment[
 	return wrong === undefined ? null : `the invoice ${wrong.gateway_invoice_id} is not the money that was taken`;
 };
 
-/** No more is given back than was taken. */
-const givenBackTwice = (_: Play, __: Memory, ___: Seen, payments: Payment[]): string | null => {
+/** No more is refunded than was charged. */
+const refundedTwice = (_: Play, __: Memory, ___: Seen, payments: Payment[]): string | null => {
 	const wrong = payments.find(({kept}) => kept < 0);
 	return wrong === undefined ? null : `more was given back than ${wrong.id} took`;
 };
 
 type Rule = (play: Play, memory: Memory, seen: Seen, payments: Payment[]) => string | null | Promise<string | null>;
 
-/** Money that is kept is counted; what does not count is given back, or waits for a person. */
+/** Money that is kept entitles; other payments are refunded, or wait for review. */
 const forgottenMoney: Rule = async (play, memory, _, payments) => {
 	const {db} = play.world.services;
 	for (const {gateway, id, attemptId, kept} of payments) {
 		// Also what went with a deleted organization: it had been counted.
 		const isCounted = memory.countedAt.has(keyOf(gateway, id));
-		// An order of one that is gone is an unknown one (contract/billing 9): UNMATCHED, if it is ever told.
+		// An order of a deleted organization is unknown (contract/billing 9): UNMATCHED, if its callback ever comes.
 		const isUnknown = gateway === 'GATEWAY_B' && play.deletedAt !== null;
 		if (kept === 0 || isCounted || isUnknown) {
 			continue;
@@ -87,7 +87,7 @@ const paidTwice: Rule = (play, memory, {invoices}, payments) => {
 	const kept = payments.filter((one) => one.kept > 0);
 	const attempts = kept.flatMap(({attemptId}) => (attemptId === null ? [] : [attemptId]));
 	const twice = attempts.find((id, index) => attempts.indexOf(id) !== index);
-	// Nobody is left to give anything to; what the ledger says of each is looked at by itself.
+	// A deleted organization is entitled to nothing; its ledger is checked separately.
 	if (twice !== undefined && play.deletedAt === null) {
 		return `the attempt ${twice} was paid twice, and both payments are kept`;
 	}
@@ -108,7 +108,7 @@ const paidTwice: Rule = (play, memory, {invoices}, payments) => {
 			({kind, plan, start, end, steps}) =>
 				kind === one.kind &&
 				(kind === 'month' ? start < one.end && one.start < end : plan === one.plan && end === one.end) &&
-				// What ops set ended what was paid before, whether we were told of that before or after.
+				// A plan that ops set ended earlier payments, in whatever order their events came.
 				!isReset(steps.taken, one.steps.taken) &&
 				!isReset(steps.counted, one.steps.counted),
 		);
@@ -135,7 +135,7 @@ const secondSubscription: Rule = (play, _, seen) => {
 		: null;
 };
 
-/** What is ACTIVE is paid for the current period (contract/billing 4), however its plan was changed meanwhile. */
+/** An ACTIVE subscription is paid for the current period (contract/billing 4), whatever its plan changes. */
 const unpaidPeriod: Rule = (_, __, {row}, payments) => {
 	const isTold = row?.gateway === 'GATEWAY_A' && row.status === 'ACTIVE';
 	const end = row?.current_period_end?.getTime();
@@ -144,7 +144,7 @@ const unpaidPeriod: Rule = (_, __, {row}, payments) => {
 	return isTold && !payments.some(pays) ? 'the row is ACTIVE, and its period was not paid' : null;
 };
 
-/** What is paid can be used. */
+/** A paid plan entitles. */
 const unusedMoney: Rule = (play, memory, seen, payments) => {
 	const now = play.world.clock.now().getTime();
 	const rank = rankOf(play, usedPlan(play, seen));
@@ -179,10 +179,10 @@ const unusedMoney: Rule = (play, memory, seen, payments) => {
 const refusedEvents: Rule = ({mail: {lost, refusal}}) =>
 	lost.length === 0 ? null : `${lost.length} events are refused for ever: ${refusal}`;
 
-const always: Rule[] = [unpaidUse, inventedMoney, givenBackTwice];
+const always: Rule[] = [unpaidUse, inventedMoney, refundedTwice];
 const whenQuiet: Rule[] = [refusedEvents, forgottenMoney, paidTwice, secondSubscription, unpaidPeriod, unusedMoney];
 
-/** What is wrong, or null. @param quiet whether everything was delivered, and nothing is under way. */
+/** The broken rule, or null. @param quiet everything was delivered, and nothing is in progress. */
 export const check = async (play: Play, memory: Memory, quiet: boolean): Promise<string | null> => {
 	const seen = await look(play);
 	const payments = paymentsOf(play.world, play.world.services.config.plans);

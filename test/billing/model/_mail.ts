@@ -8,24 +8,24 @@ import type {World} from './_world.ts';
 
 export type Letter = {gateway: 'A'; event: StripeEvent} | {gateway: 'B'; event: PaymobEvent};
 
-/** What the gateways have to tell. */
+/** The events of the gateways. */
 export type Mail = {
 	/** Not delivered yet, oldest first. */
 	waiting: Letter[];
 	/** Lost on the way, or refused: the gateway may try again. */
 	lost: Letter[];
 	delivered: Letter[];
-	/** Orders of gateway B of whose payment nobody is told: their pages say that they are paid. */
-	untold: Set<number>;
-	/** What the latest one that failed was answered with. */
+	/** Orders of Paymob whose callback is lost: their pages say that they are paid. */
+	unreported: Set<number>;
+	/** The answer to the latest failed delivery. */
 	refusal: string | null;
 	/** Whether each is delivered as it happens. */
 	eager: boolean;
-	/** Ends when what is being delivered is. */
+	/** Resolves when the present delivery has ended. */
 	underWay(): Promise<void>;
 	/** Delivers in the background. */
 	start(work: Promise<void>): void;
-	/** Told of each; set by the play. */
+	/** Called with each; set by the play. */
 	onLetter(listener: (letter: Letter) => void): void;
 };
 
@@ -35,7 +35,7 @@ export const newMail = ({stripe, paymob}: World): Mail => {
 		waiting: [],
 		lost: [],
 		delivered: [],
-		untold: new Set(),
+		unreported: new Set(),
 		refusal: null,
 		eager: false,
 		underWay: async () => {
@@ -55,7 +55,7 @@ export const newMail = ({stripe, paymob}: World): Mail => {
 	return mail;
 };
 
-/** One delivery. What is not answered with 200 comes again, as the gateways do. */
+/** One delivery. Without a 200 it is repeated, as the gateways do. */
 export const receive = async (play: Play, letter: Letter): Promise<void> => {
 	const {
 		world: {services, stripe, paymob, death},
@@ -97,7 +97,7 @@ const canBeAskedFor = ({world: {paymob}, mail}: Play, {gateway, event}: Letter):
 	const ofOrder = [...paymob.merchant.transactions.values()].filter((one) => one.order.id === order.id);
 	const canBe = ofOrder.length === 1 && !isRefunded && !isVoided;
 	if (canBe) {
-		mail.untold.add(order.id);
+		mail.unreported.add(order.id);
 	}
 
 	return canBe;

@@ -7,12 +7,12 @@ export type Payment = {
 	gateway: 'GATEWAY_A' | 'GATEWAY_B';
 	/** The invoice (A), the transaction (B). */
 	id: string;
-	/** What was asked for when it was taken, as far as the gateway knows it. */
+	/** What it was charged for, as far as the gateway knows it. */
 	attemptId: string | null;
 	plan: string;
 	/** A whole month, or the rest of one on a dearer plan. */
 	kind: 'month' | 'rest';
-	/** Minor units; `kept` is without what was given back. */
+	/** Minor units; `kept` is without refunds. */
 	amount: number;
 	kept: number;
 	/** Until when it pays, where the gateway says so. */

@@ -1,7 +1,7 @@
 import type {Play, Tab} from './_play.ts';
 import type {Step} from './_steps.ts';
 
-/** What the customer does at a hosted page; what the page refuses is nothing that happened. */
+/** Actions of the customer on a hosted page; the page may refuse them. */
 const atThePage = (play: Play, tab: number | undefined, act: (tab: Tab) => unknown): void => {
 	const page = play.tabs.at(-1 - (tab ?? 0));
 	if (page !== undefined) {
@@ -27,16 +27,16 @@ const customersCards = ({world: {stripe, paymob}}: Play, does: 'works' | 'declin
 	}
 };
 
-/** Whether gateway B's page still offers it. */
+/** Whether Paymob's page still offers it. */
 const isPayable = ({world: {paymob}, mail}: Play, ref: string): boolean =>
-	![...mail.untold].some((orderId) => paymob.merchant.intentions.get(orderId)?.id === ref);
+	![...mail.unreported].some((orderId) => paymob.merchant.intentions.get(orderId)?.id === ref);
 
 const PEOPLES = ['pay', 'decline', 'linger', 'bank', 'card', 'leave', 'refund', 'void'] as const;
 type OfPeople = Extract<Step, {do: (typeof PEOPLES)[number]}>;
 
 export const isOfPeople = (step: Step): step is OfPeople => PEOPLES.some((one) => one === step.do);
 
-/** What the customer, the bank, or somebody at a gateway's dashboard does. */
+/** An action of the customer, the bank, or somebody at a gateway's dashboard. */
 export const actAsPeople = (play: Play, step: OfPeople): void => {
 	const {stripe, paymob} = play.world;
 	switch (step.do) {

@@ -14,16 +14,16 @@ import {look} from './_seen.ts';
 import type {Step} from './_steps.ts';
 import type {World} from './_world.ts';
 
-/** A page on which the customer can pay, and what was said there of the plan. */
+/** A page on which the customer can pay, and the plan that it shows. */
 export type Tab = {gateway: 'GATEWAY_A' | 'GATEWAY_B'; ref: string};
 
-/** The play of one sequence: what the world does not know by itself. */
+/** The state of one sequence that the world does not have. */
 export type Play = {
 	world: World;
 	organization: Organization;
 	tabs: Tab[];
 	mail: Mail;
-	/** What nobody may ever be answered with, and the like: found on the way. */
+	/** Answers that must never occur, found on the way. */
 	faults: string[];
 	/** What ops set, and in which step; a service that died meanwhile may have done it or not. */
 	opsSets: Array<{plan: string | null; step: number; isCertain: boolean}>;
@@ -55,7 +55,7 @@ export const newPlay = async (world: World): Promise<Play> => {
  */
 const EXPECTED = [400, 402, 403, 404, 409, 502, 503];
 
-/** Asks for something as a route would. What a killed service threw is nobody's answer. */
+/** Makes a request as a route would. An error of a killed service is ignored. */
 const ask = async <T>(play: Play, what: string, run: () => Promise<T>): Promise<T | null> => {
 	try {
 		const answer = await run();
@@ -128,13 +128,13 @@ const routes = async (play: Play, step: Step): Promise<void> => {
 	}
 };
 
-/** Until everything is told and nothing is left that time brings within hours. */
+/** Waits until all events are delivered and nothing more happens within hours. */
 const settle = async (play: Play): Promise<void> => {
 	const {world, mail} = play;
 	world.death.clearFaults();
 	mail.eager = false;
 	await deliver(play, 'old ones again');
-	// A lease of the dead, an inquiry, the end of a checkout, the longest pause before a payment is given back.
+	// The lease of a dead process, an inquiry, the end of a checkout, the longest pause before a refund.
 	for (const minutes of [2, 16, 61, 400]) {
 		world.clock.advance(minutes * 60);
 		await runJobs(play);

@@ -88,7 +88,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 	{weight: 1, arbitrary: fc.constant<Step>({do: 'delete'})},
 );
 
-/** Something is bought, and mostly told. */
+/** A purchase, whose events are mostly delivered. */
 const bought = fc
 	.tuple(checkout, pay, fc.option(deliver, {freq: 4}))
 	.map((steps) => steps.flatMap((one) => (one === null ? [] : [one])));
@@ -117,7 +117,7 @@ const sequenceOf = (least: number, most: number): fc.Arbitrary<Step[]> =>
 		)
 		.map(([begin, more]) => [...begin, ...more]);
 
-/** Short ones in bulk, because what is wrong takes few steps mostly; and long ones. */
+/** Mostly short ones, because most failures take few steps; and long ones. */
 export const sequence: fc.Arbitrary<Step[]> = fc.oneof(
 	{weight: 12, arbitrary: sequenceOf(1, 5)},
 	{weight: 1, arbitrary: sequenceOf(8, 25)},

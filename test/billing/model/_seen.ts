@@ -13,7 +13,7 @@ export type InvoiceRow = {
 	period_end: Date | null;
 };
 type Json = Record<string, unknown>;
-/** What the service has of the organization. */
+/** The state of the organization in the service. */
 export type Seen = {
 	organization: {plan: string | null; entitled_until: Date | null} | null;
 	row: {
@@ -24,11 +24,11 @@ export type Seen = {
 		current_period_end: Date | null;
 	} | null;
 	invoices: InvoiceRow[];
-	/** Whether time would still bring something of gateway B within hours: a checkout, a charge, a payment to give back. */
+	/** Whether Paymob work remains within hours: a checkout, a charge, a refund. */
 	isUnsettled: boolean;
 };
 
-/** What is remembered from step to step: when each payment was taken, and when it began to count. */
+/** Kept from step to step: when each payment was taken, and when it began to count. */
 export type Memory = {countedAt: Map<string, {at: Date; step: number}>; takenIn: Map<string, number>};
 export const newMemory = (): Memory => ({countedAt: new Map(), takenIn: new Map()});
 
@@ -36,7 +36,7 @@ export const keyOf = (gateway: string, id: string): string => `${gateway} ${id}`
 
 const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
-/** What was seen last of each organization, and after how many changes. */
+/** The last state of each organization, and after how many changes. */
 const lastSeen = new WeakMap<Organization, {seen: Seen; changes: number}>();
 
 /** Looks again where a statement has been sent since that may have changed something. */
@@ -97,7 +97,7 @@ export const remember = (play: Play, memory: Memory, {invoices, organization}: S
 		memory.takenIn.set(key, memory.takenIn.get(key) ?? play.step);
 	}
 
-	// It may be gone though the service died before it said so.
+	// It may be deleted though the service died before it answered.
 	if (organization === null) {
 		play.deletedAt ??= play.step;
 	}

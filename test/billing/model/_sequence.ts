@@ -10,7 +10,7 @@ const AWAY: ReadonlySet<Step['do']> = new Set(
 	'pay decline linger bank card leave refund void eager fault'.split(' ') as Array<Step['do']>,
 );
 
-/** Plays a sequence for a new organization, and comes to rest. @throws what is wrong, and after which step. */
+/** Plays a sequence for a new organization until nothing more happens. @throws the failure and its step. */
 export const playSequence = async (world: World, steps: readonly Step[]): Promise<void> => {
 	const play = await newPlay(world);
 	openMail(play);

@@ -1,6 +1,6 @@
 /** One thing that happens to the organization of a sequence. Plain data, so that a failure can be pasted as a test. */
 export type Step =
-	/** Routes: what the owner, ops and the operator ask for. */
+	/** Requests of the owner, ops and the operator. */
 	| {do: 'checkout'; plan: PaidPlan; currency: 'USD' | 'EGP'}
 	| {do: 'change'; plan: AnyPlan; currency?: 'USD' | 'EGP'}
 	| {do: 'cancel' | 'resume' | 'renew' | 'delete'}
@@ -10,10 +10,10 @@ export type Step =
 	| {do: 'decline' | 'linger'; tab?: number}
 	/** What became of a payment that waited for the bank. */
 	| {do: 'bank'; ok: boolean}
-	/** What the customer's cards do from now on where they are charged without them. */
+	/** How the customer's cards answer charges without the customer from now on. */
 	| {do: 'card'; does: 'works' | 'declines' | 'hesitates'}
 	| {do: 'leave'}
-	/** In gateway B's dashboard: the newest payment is given back. */
+	/** In Paymob's dashboard: the newest payment is refunded. */
 	| {do: 'refund' | 'void'}
 	/** Deliveries of both gateways. */
 	| {

@@ -22,9 +22,9 @@ export type World = {
 	paymob: FakePaymob;
 	death: Death;
 	connections: Connections;
-	/** What the service logged since the last organization, for a failure. */
+	/** The log since the last organization, for a failure. */
 	lines: string[];
-	/** Forgets what was and makes a new organization. */
+	/** Starts again with a new organization. */
 	begin(): Promise<Organization>;
 	stop(): Promise<void>;
 };

@@ -7,7 +7,7 @@ import {startWorld, type World} from './_world.ts';
 
 /**
  * How many sequences, from which seed, and how much processor time of this process they may take, where that is limited.
- * The suite plays the same ones each time, so that a change is told from luck; whoever looks for more names another
+ * The suite plays the same ones each time, so that a failure comes from a change; to look for more, set another
  * seed, or `random`. CI plays all 2,000 that were agreed, a developer's run as many as its patience allows.
  */
 const {
@@ -52,7 +52,7 @@ const playMany = async (world: World, {number, seed, until}: {number: number; se
 	return outcome;
 };
 
-test('no sequence of events gives what is not paid, keeps what is not given, or takes anything twice', async (t) => {
+test('no sequence entitles without payment, keeps money without entitling, or charges twice', async (t) => {
 	t.timeout(3_600_000);
 	const began = usedSeconds();
 	const outcomes = await Promise.all(
@@ -72,6 +72,6 @@ test('no sequence of events gives what is not paid, keeps what is not given, or 
 		outcomes.flatMap(({failure}) => failure ?? []),
 		[],
 	);
-	// Without a limit that somebody asked for, none is left out.
+	// Without a limit all are played.
 	t.true(played >= Number(runs) || budget !== 'Infinity', `only ${played} of ${runs} were played`);
 });
