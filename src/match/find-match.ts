@@ -100,13 +100,11 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 	const look = (): Promise<Surroundings> => findAround(services.db, asker, tokens);
 
 	let around = await look();
-	const sightings = tokens.map(
-		({method, ...token}): TokenSighting => ({
-			method,
-			click: around.tokens.find(({id}) => id === token.clickId) ?? null,
-		}),
-	);
-	for (const {method, click} of sightings) {
+	const clickOf = ({clickId}: SentToken): MatchClick | null => around.tokens.find(({id}) => id === clickId) ?? null;
+	const sightings = tokens.map((token): TokenSighting => ({method: token.method, click: clickOf(token)}));
+	for (const token of tokens) {
+		const {method} = token;
+		const click = clickOf(token);
 		if (click?.consumedAt === null && click.isLive) {
 			// Weighed as it was before the claim, when the click was still among those that a guess could choose.
 			const weighing = await weighNearby(services, asker, around);
@@ -117,10 +115,11 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 				return toAnswer(found);
 			}
 
+			// Somebody was faster, which may be this device's own other request.
 			around = await look();
 		}
 
-		const repeated = await repeat(services, asker, click);
+		const repeated = await repeat(services, asker, clickOf(token));
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}

@@ -39,7 +39,7 @@ const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
 /** A database that a test cuts off ends the wait, but not because the machine is busy. */
 const ENDING = {connectMs: 10_000, acquireMs: 15_000};
 
-let outside: (() => Promise<TestService>) | null = null;
+let outside: ((env: Record<string, string>) => Promise<TestService>) | null = null;
 
 /**
  * From now on whoever asks this process for a usual service gets what `start` gives: the program from outside, which has no
@@ -62,8 +62,8 @@ export const startService = async (
 	given?: TestDatabase,
 	logged: {write(line: string): void} = pino.destination(2),
 ): Promise<TestService> => {
-	if (outside !== null && Object.keys(env).length === 0 && givenClock === undefined && given === undefined) {
-		return outside();
+	if (outside !== null && givenClock === undefined && given === undefined) {
+		return outside(env);
 	}
 
 	const clock = givenClock ?? createFakeClock();
@@ -105,7 +105,7 @@ export const startService = async (
 };
 
 /** A service for all tests of a file. @param env, clock as `startService` takes them. */
-export const serviceOf = (test: TestFn, env: Record<string, string> = {}, clock = createFakeClock()): TestService =>
+export const serviceOf = (test: TestFn, env: Record<string, string> = {}, clock?: FakeClock): TestService =>
 	startedFor(test, () => startService(env, clock));
 
 /** Rows of a table, of all clicks that were answered until now; clicks with what their contexts say. */

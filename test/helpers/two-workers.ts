@@ -2,14 +2,18 @@ import {createDb} from '../../src/db/db.ts';
 import {startFromOutside, type TestService} from './service.ts';
 import {startWorkers, type Workers} from './workers.ts';
 
-/** Runs the tests of this process that speak to a service from outside against one program with two workers. */
-export const answerByTwoWorkers = (env: Record<string, string>): void => {
-	let started: Promise<Workers> | null = null;
-	let users = 0;
-	startFromOutside(async (): Promise<TestService> => {
-		users += 1;
-		started ??= startWorkers(env);
-		const {service, databaseUrl, stop} = await started;
+/**
+ * Runs the tests of this process that speak to a service from outside against one program with two workers, for each
+ * environment that they ask for.
+ */
+export const answerByTwoWorkers = (common: Record<string, string>): void => {
+	const programs = new Map<string, {started: Promise<Workers>; users: number}>();
+	startFromOutside(async (env): Promise<TestService> => {
+		const name = JSON.stringify(env);
+		const program = programs.get(name) ?? {started: startWorkers({...common, ...env}), users: 0};
+		programs.set(name, program);
+		program.users += 1;
+		const {service, databaseUrl, stop} = await program.started;
 		// Rows may be looked at; the rest of the services is in the workers.
 		const db = createDb(databaseUrl, {poolSize: 2});
 		return {
@@ -17,9 +21,9 @@ export const answerByTwoWorkers = (env: Record<string, string>): void => {
 			services: {db} as TestService['services'],
 			stop: async () => {
 				await db.destroy();
-				users -= 1;
-				if (users === 0) {
-					started = null;
+				program.users -= 1;
+				if (program.users === 0) {
+					programs.delete(name);
 					await stop();
 				}
 			},
