@@ -83,6 +83,8 @@ export type Services = Readonly<{
 type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
 		/** Decides for all processes of this machine; absent if this one is alone. */
 		limiterOfAll?: Limiter | undefined;
+		/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
+		clicksOfOthers?: ((mentioned: string[]) => Promise<void>) | undefined;
 	};
 
 export const createServices = ({
@@ -94,6 +96,7 @@ export const createServices = ({
 	adminToken,
 	figuresOfAll,
 	limiterOfAll,
+	clicksOfOthers,
 }: Given): Services => {
 	const addresses = addressesOf(config, port);
 	const limiter = limiterOfAll ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
@@ -108,6 +111,7 @@ export const createServices = ({
 		clickPartitions,
 		dataDir: config.dataDir,
 		maxBytes: config.journalMegabytes * 1024 * 1024,
+		clicksOfOthers: clicksOfOthers ?? null,
 	});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;

@@ -28,6 +28,7 @@ export const directly = ({
 			return true;
 		},
 		settled: async () => {},
+		settledHere: async () => {},
 		start: async () => {},
 		figures: () => ({waitingBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 		close: async () => {},

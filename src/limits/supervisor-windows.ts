@@ -1,6 +1,6 @@
+import {createQuestions} from '../start/questions.ts';
 import {createKeeper, type Member} from './keeper.ts';
 import {freeOf, limitNamed} from './limits.ts';
-import {createQuestions} from './questions.ts';
 import {createWindows, type WindowsGiven} from './windows.ts';
 import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
 

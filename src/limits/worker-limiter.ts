@@ -1,9 +1,9 @@
 import type {Clock} from '../clock.ts';
+import {createQuestions} from '../start/questions.ts';
 import {createFreeAdmissions} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
 import {limitNamed} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
-import {createQuestions} from './questions.ts';
 
 /** A worker's message: that it joins or leaves, its questions, and how many it admitted freely of a closed subject. */
 export type OfWorker = {

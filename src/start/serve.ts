@@ -21,6 +21,7 @@ import {requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
+import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
 
 /** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
@@ -40,7 +41,12 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
-type WorkerOptions = {entrance?: Entrance; figuresOfAll?: Services['figuresOfAll']; limiterOfAll?: Limiter};
+type WorkerOptions = {
+	entrance?: Entrance;
+	figuresOfAll?: Services['figuresOfAll'];
+	limiterOfAll?: Limiter;
+	clicksOfOthers?: ClicksOfOthers['settled'];
+};
 
 /** Starts serving with the database that `open` returns. If that fails, the database is closed. */
 const start = async (
@@ -185,9 +191,11 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 		}
 	});
 	const figureRequests = createFigureRequests((request) => void sendToSupervisor({is: 'scraped', request}));
+	const clicksOfOthers = createClicksOfOthers((message) => void sendToSupervisor(message));
 	const server = await start(config, log, () => openDatabase(config, log), {
 		entrance: handedOver(config.port, commands.takeSockets),
 		figuresOfAll: figureRequests.figuresOfAll,
+		clicksOfOthers: clicksOfOthers.settled,
 		limiterOfAll: createWorkerLimiter({
 			clock: createClock(config.clockOffsetSeconds),
 			processes: config.workers,
@@ -209,6 +217,8 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 			void sendToSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
 		} else if (message.is === 'figures_of_all') {
 			figureRequests.resolve(message.request, message.figures);
+		} else if (message.is === 'clicks') {
+			clicksOfOthers.hear(message, services.clickJournal);
 		}
 	});
 	log.info({url, pid: process.pid}, 'ready');

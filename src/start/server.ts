@@ -45,6 +45,8 @@ type Parts = {
 	figuresOfAll?: Services['figuresOfAll'];
 	/** Absent if this process is the only one. */
 	limiterOfAll?: Limiter;
+	/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
+	clicksOfOthers?: (mentioned: string[]) => Promise<void>;
 };
 
 /**
@@ -60,6 +62,7 @@ export const startService = async ({
 	entrance = ownPort(config),
 	figuresOfAll = null,
 	limiterOfAll,
+	clicksOfOthers,
 }: Parts): Promise<RunningService> => {
 	const db = await openDb();
 	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
@@ -80,7 +83,17 @@ export const startService = async ({
 	});
 	const port = await entrance.open(server);
 	try {
-		const services = createServices({config, port, db, clock, log, adminToken, figuresOfAll, limiterOfAll});
+		const services = createServices({
+			config,
+			port,
+			db,
+			clock,
+			log,
+			adminToken,
+			figuresOfAll,
+			limiterOfAll,
+			clicksOfOthers,
+		});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
 		answer = inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded());

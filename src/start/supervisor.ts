@@ -7,6 +7,7 @@ import {createGathering, type Gathering} from '../metrics/gather-figures.ts';
 import {createHandOver, type HandOver} from './hand-over.ts';
 import {type ListenAddress, listenAt} from './port.ts';
 import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
+import {createClicksOfWorkers} from './worker-clicks.ts';
 
 /** A worker that lived shorter than this is restarted after a pause. */
 const SHORT_LIFE_MS = 10_000;
@@ -77,6 +78,21 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 	worker.once('disconnect', () => handOver.leave(worker));
 };
 
+/** Lets a worker that serves wait for the clicks of the others, and they for its own. */
+const shareClicks = async (
+	{worker, ready}: Running,
+	clicks: ReturnType<typeof createClicksOfWorkers>,
+): Promise<void> => {
+	await ready;
+	const member = clicks.join((message) => send(worker, message));
+	worker.once('disconnect', member.left);
+	worker.on('message', (message: WorkerMessage) => {
+		if (message.is === 'clicks') {
+			void member.hear(message);
+		}
+	});
+};
+
 /** Answers a worker's questions about limits, from its start on. */
 const keepLimits = ({worker}: Running, windows: SupervisorWindows): void => {
 	const member = windows.serve((message) => send(worker, message));
@@ -122,6 +138,7 @@ export const supervise = async ({
 }: Options): Promise<number> => {
 	const workers = new Set<Running>();
 	const gathering = createGathering({workers: count, waitMs: FIGURES_WAIT_MS});
+	const clicks = createClicksOfWorkers();
 	const handOver = createHandOver({maxWaiting});
 	const port = await listenAt(handOver.listener, address);
 	setInterval(() => void gathering.gather(false), FIGURES_EVERY_MS).unref();
@@ -135,6 +152,7 @@ export const supervise = async ({
 		workers.add(running);
 		keepLimits(running, windows);
 		void shareFigures(running, gathering);
+		void shareClicks(running, clicks);
 		shareConnections(running, handOver);
 		void running.exited.then(async (exit) => {
 			workers.delete(running);

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
-import {binary} from './_spawn-cli.ts';
+import {binary} from '../helpers/process.ts';
 
 /** Whether this machine has the `script` of util-linux, which makes a pseudo-terminal; every Debian has. */
 export const hasPty = /util-linux/.test(spawnSync('script', ['--version'], {encoding: 'utf8'}).stdout ?? '');

@@ -3,9 +3,7 @@ import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
-
-/** The program as its users start it. */
-export const binary = process.env['TEST_BINARY'] ?? '';
+import {binary} from '../helpers/process.ts';
 
 /** The program as a process of its own. */
 export const start = (t: ExecutionContext, argv: string[], env: Record<string, string> = {}) => {

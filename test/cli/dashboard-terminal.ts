@@ -2,9 +2,9 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {access} from 'node:fs/promises';
 import test from 'ava';
+import {binary} from '../helpers/process.ts';
 import {recent, status} from './_dashboard.ts';
 import {startRecordingServer} from './_recording-server.ts';
-import {binary} from './_spawn-cli.ts';
 
 const SCRIPT = '/usr/bin/script';
 

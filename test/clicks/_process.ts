@@ -1,10 +1,9 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {Agent, request} from 'node:http';
-import path from 'node:path';
 import {createInterface} from 'node:readline';
 import type {ExecutionContext} from 'ava';
-import {packageRoot} from '../../src/package-root.ts';
+import {binary} from '../helpers/process.ts';
 import type {TestService} from '../helpers/service.ts';
 
 export const adminToken = 'a-token-of-32-characters-or-more';
@@ -18,7 +17,7 @@ export const startProcess = async (
 	env: Record<string, string>,
 	onLog?: (line: string) => void,
 ): Promise<Process> => {
-	const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'oplink.js'), 'serve'], {
+	const child = spawn(process.execPath, [binary, 'serve'], {
 		env: {
 			PATH: process.env.PATH,
 			HOME: process.env.HOME,

@@ -4,14 +4,16 @@ import {chmod, mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
-import {packageRoot} from '../../src/package-root.ts';
 
 /** Undoes what was made when the test, or the file of tests, is over. */
 type Teardown = Pick<ExecutionContext, 'teardown'>;
 
-/** The binary as a user starts it, with an environment of its own. @param root a copy of the package. */
-export const oplink = (t: Teardown, args: string[], env: Record<string, string>, root = packageRoot) => {
-	const child = spawn(process.execPath, [path.join(root, 'bin', 'oplink.js'), ...args], {
+/** The program of this run, compiled from the sources as they are. */
+export const binary = process.env['TEST_BINARY'] ?? '';
+
+/** The binary as a user starts it, with an environment of its own. */
+export const oplink = (t: Teardown, args: string[], env: Record<string, string>) => {
+	const child = spawn(process.execPath, [binary, ...args], {
 		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});

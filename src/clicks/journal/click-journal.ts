@@ -23,10 +23,12 @@ export type ClickJournal = {
 	 */
 	record(click: Click): Promise<boolean>;
 	/**
-	 * Resolves when the earlier clicks of this process that mention one of the texts (an id, a hexadecimal hash) are in
+	 * Resolves when the earlier clicks of this machine that mention one of the texts (an id, a hexadecimal hash) are in
 	 * the tables; without texts, all clicks.
 	 */
 	settled(...mentioned: string[]): Promise<void>;
+	/** The same, without the clicks that other processes of this machine keep. */
+	settledHere(mentioned: string[]): Promise<void>;
 	/** Begins the files and drains what earlier processes left. Until then, clicks go directly to the database. */
 	start(): Promise<void>;
 	figures(): JournalFigures;
@@ -56,10 +58,12 @@ type Given = {
 	clickPartitions: ClickPartitions;
 	dataDir: string;
 	maxBytes: number;
+	/** Waits for the other processes of this machine; null where this one is alone. */
+	clicksOfOthers: ((mentioned: string[]) => Promise<void>) | null;
 };
 
 export const createClickJournal = (given: Given): ClickJournal => {
-	const {db, clock, log, clickPartitions, dataDir, maxBytes} = given;
+	const {db, clock, log, clickPartitions, dataDir, maxBytes, clicksOfOthers} = given;
 	let isFailing = false;
 	let isLosing = false;
 	const figures = {direct: 0, lost: 0, refused: 0};
@@ -154,7 +158,10 @@ export const createClickJournal = (given: Given): ClickJournal => {
 				return false;
 			}
 		},
-		settled: (...mentioned) => draining.settled(mentioned),
+		settled: async (...mentioned) => {
+			await Promise.all([draining.settled(mentioned), clicksOfOthers?.(mentioned)]);
+		},
+		settledHere: (mentioned) => draining.settled(mentioned),
 		start: () => life.start(),
 		figures: () => {
 			const current = life.current();
