@@ -10,7 +10,7 @@ export type Db = Knex;
 export type DbConnection = string | {host: string; port: number; user: string; password: string; database: string};
 
 /** How long a connection may take to open, and a statement to get one from the pool; then the caller gets 503. */
-const TIMEOUTS = {connectMs: 2000, acquireMs: 5000};
+const TIMEOUTS = {connectMs: 5000, acquireMs: 6000};
 
 /** SQLSTATE of a write to a standby or another read-only database. */
 const READ_ONLY = '25006';

@@ -1,5 +1,4 @@
 import cluster from 'node:cluster';
-import type {Socket} from 'node:net';
 import {setFlagsFromString} from 'node:v8';
 import type {Logger} from 'pino';
 import {createClock} from '../clock.ts';
@@ -20,7 +19,7 @@ import {createLog, logProcessWarnings} from './log.ts';
 import {requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
-import type {SupervisorMessage, WorkerMessage} from './supervisor-messages.ts';
+import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
 
 /** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
@@ -133,46 +132,6 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	});
 	log.info('stopped');
 	return exitCode;
-};
-
-/** Resolves when the message is written or cannot be. */
-const sendToSupervisor = (message: WorkerMessage): Promise<void> =>
-	new Promise((resolve) => {
-		process.send?.(message, undefined, undefined, () => resolve());
-	});
-
-/** The channel to the supervisor keeps a serving worker alive, and must not keep one that has ended. */
-const releaseChannel = (): void => process.channel?.unref();
-
-/** The supervisor's requests, from the first moment: messages without a listener are lost. */
-const receiveCommands = () => {
-	let onSocket: (socket: Socket) => void = (socket) => socket.destroy();
-	let onMessage: (message: SupervisorMessage) => void = () => {};
-	const stopped = new Promise<void>((resolve) => {
-		process.on('message', (message: SupervisorMessage, socket?: Socket) => {
-			if (message.is === 'stop') {
-				resolve();
-			} else if (message.is === 'connection') {
-				// Without a socket if the client has disconnected meanwhile.
-				if (socket !== undefined) {
-					onSocket(socket);
-				}
-
-				void sendToSupervisor({is: 'taken'});
-			} else {
-				onMessage(message);
-			}
-		});
-	});
-	return {
-		stopped,
-		takeSockets: (take: typeof onSocket): void => {
-			onSocket = take;
-		},
-		onMessage: (listener: (message: SupervisorMessage) => void): void => {
-			onMessage = listener;
-		},
-	};
 };
 
 /**

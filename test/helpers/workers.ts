@@ -23,7 +23,9 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 		LOG_FORMAT: 'json',
 		...env,
 	});
-	const [, url = ''] = await program.printed(ready);
+	await program.printed(ready);
+	// Not the address that LINK_DOMAIN and PUBLIC_URL say.
+	const [, url = ''] = await program.printed(/"url":"([^"]+)","pid":\d+,"msg":"ready"/);
 	return {
 		...program,
 		url,

@@ -1,14 +1,14 @@
 import test from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
-import {serviceOf, startService, type TestService} from '../helpers/service.ts';
+import {createFakeClock, serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, nothing, open, visit} from './_phones.ts';
 
 const service = serviceOf(test);
 
 /** A service whose clock only this test moves. */
 const ownService = async (t: {teardown(run: () => unknown): void}): Promise<TestService> => {
-	const own = await startService();
+	const own = await startService({}, createFakeClock());
 	t.teardown(() => own.stop());
 	return own;
 };
