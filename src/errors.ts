@@ -4,7 +4,7 @@ import {STATUS_CODES} from 'node:http';
 export type FieldFault = {message: string; field?: string};
 
 /** The machine-readable part of a structured error (contract/requests 5): usually a `code` with extra fields. */
-export type ErrorExtras = {code?: string; [field: string]: unknown};
+type ErrorExtras = {code?: string; [field: string]: unknown};
 
 /**
  * A refusal that is sent to the caller. Only `http/envelope.ts` builds the envelope from it (contract/requests 1). Any

@@ -47,7 +47,7 @@ const noteUse: Prepared = {
 };
 
 /** A key and its organization. */
-export type OwnedKey = {key: ApiKey; organization: Organization};
+type OwnedKey = {key: ApiKey; organization: Organization};
 
 type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
 

@@ -3,7 +3,7 @@ import type {Db} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
 /** The actor, in the priority of contract/operations 4. */
-export type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
+type ActorType = 'ADMIN_PASSTHROUGH' | 'ADMIN' | 'USER' | 'API_KEY' | 'ADMIN_BEARER' | 'SYSTEM';
 export type Actor = {type: ActorType; id: string | null; name: string | null};
 
 /** The actor of an operation and the request that it runs in. */

@@ -26,7 +26,7 @@ export type Granted = {
 export type Credential = keyof Granted;
 
 /** The caller's data in a request. */
-export type CallerData = {
+type CallerData = {
 	authorization: string | undefined;
 	/** The organization in a session's query, read after the credential and the limit. */
 	orgId: () => string | null;
@@ -34,7 +34,7 @@ export type CallerData = {
 };
 
 /** Further requirements of a route on its session. */
-export type SessionRule = {
+type SessionRule = {
 	/** The lowest sufficient role; null for any. */
 	role: Role | null;
 	/** Whether unfinished sessions are admitted, and organizations that are not mirrored yet are fetched. */

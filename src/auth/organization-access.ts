@@ -15,7 +15,7 @@ import {createAccessStore, type User} from './access-store.ts';
 import type {Session} from './session.ts';
 
 /** The organization and actor of a portal request. `user` is null for an ops session that is not mirrored. */
-export type Access = {organization: Organization; user: User | null; actor: Actor};
+type Access = {organization: Organization; user: User | null; actor: Actor};
 
 /** A person as audit records name them: by our id if mirrored, else by the provider's. */
 export const actorOf = (type: Actor['type'], session: Session, user: User | null): Actor => ({

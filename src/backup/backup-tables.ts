@@ -1,7 +1,7 @@
 import type {Db} from '../db/db.ts';
 
 export type BackupTable = {name: string; columns: string[]};
-export type ForeignKey = {table: string; name: string; definition: string};
+type ForeignKey = {table: string; name: string; definition: string};
 
 /**
  * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which

@@ -9,7 +9,7 @@ type Subject = {
 };
 
 /** A visit of a link; `botClass` is null for a person's. */
-export type ClickEvent = Subject & {
+type ClickEvent = Subject & {
 	id: string;
 	at: Date;
 	platform: string | null;
@@ -19,7 +19,7 @@ export type ClickEvent = Subject & {
 };
 
 /** A request for a match and how it ended; more of it is at `/admin/organizations/:orgId/matches/:id`. */
-export type MatchEvent = Subject & {
+type MatchEvent = Subject & {
 	id: string;
 	at: Date;
 	matched: boolean;
@@ -70,7 +70,7 @@ const sources = {
 	},
 } as const;
 
-export type EventType = keyof typeof sources;
+type EventType = keyof typeof sources;
 const eventTypes = Object.keys(sources) as EventType[];
 
 type Row = {

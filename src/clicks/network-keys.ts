@@ -39,7 +39,7 @@ export const networkKeysOf = (pepper: Buffer, ip: string): NetworkKeys => {
 	return {ipKey: Buffer.from(ipKey, 'hex'), netKey: Buffer.from(netKey, 'hex')};
 };
 
-export type AskingDevice = {deviceId: string | null; ip: string; traits: readonly unknown[]};
+type AskingDevice = {deviceId: string | null; ip: string; traits: readonly unknown[]};
 
 /**
  * The key that identifies a device on repeated requests. Without a device id it is derived from the address and the

@@ -1,7 +1,7 @@
 import type {Range} from './stats-bounds.ts';
 
 /** The spans of rollups, all in UTC. */
-export type Span = 'hour' | 'day' | 'month';
+type Span = 'hour' | 'day' | 'month';
 
 /** The rollups that cover the middle of a range, in order and without gaps. The rows of both ends are counted. */
 export type Cover = Range & {pieces: Array<Range & {span: Span}>};

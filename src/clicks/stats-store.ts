@@ -12,7 +12,7 @@ export type Counts = {clicks: number; crawlerViews: number; matches: number; eve
 export type DimensionCount = {dimension: string; key: string | null; count: number};
 
 /** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
-export type Rolled = {snapshot: string; daysWithHours: Date[]};
+type Rolled = {snapshot: string; daysWithHours: Date[]};
 
 /** A snapshot before the first transaction: nothing is rolled up. */
 const NOTHING_ROLLED = '3:3:';

@@ -6,7 +6,7 @@ import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries
 
 export type {Interval, StatsQuery} from './stats-bounds.ts';
 
-export type Count = {key: string | null; count: number};
+type Count = {key: string | null; count: number};
 export type Stats = {
 	from: Date;
 	to: Date;

@@ -3,7 +3,7 @@ import {type Db, onlyRow} from './db.ts';
 import {isPooledByTransaction} from './pooler.ts';
 
 /** Properties of a server and its database. */
-export type ServerFacts = {
+type ServerFacts = {
 	version: string;
 	/** In the format of `server_version_num`. */
 	number: number;

@@ -7,7 +7,7 @@ import {setUpSession} from './session.ts';
 export type Db = Knex;
 
 /** PostgreSQL's address: a connection URL, or its parts (a socket folder as `host`). */
-export type DbConnection = string | {host: string; port: number; user: string; password: string; database: string};
+type DbConnection = string | {host: string; port: number; user: string; password: string; database: string};
 
 /** How long a connection may take to open, and a statement to get one from the pool; then the caller gets 503. */
 const TIMEOUTS = {connectMs: 5000, acquireMs: 6000};

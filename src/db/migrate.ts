@@ -6,7 +6,7 @@ import {packageRoot} from '../package-root.ts';
 import {type Db, inTransaction} from './db.ts';
 
 /** Name of a migration, and when it was applied, if it was. */
-export type MigrationState = {name: string; appliedAt: Date | null};
+type MigrationState = {name: string; appliedAt: Date | null};
 
 const folder = path.join(packageRoot, 'migrations');
 const SECTION = /^-- migrate:(up|down)$/m;

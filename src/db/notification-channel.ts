@@ -9,7 +9,7 @@ type Connection = InstanceType<typeof Client>;
 const RECONNECT_MS = 250;
 
 /** One channel of PostgreSQL's LISTEN and NOTIFY, on its own connection, which reconnects by itself. */
-export type NotificationChannel = {
+type NotificationChannel = {
 	/** Sends a message, also to this process. @throws without a connection. */
 	say(message: string): Promise<void>;
 	/** Replaces a connection that does not respond. */

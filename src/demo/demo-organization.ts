@@ -8,7 +8,7 @@ import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
 /** The example that a first start creates: an organization with API access, an app and one link. */
-export type Demo = {
+type Demo = {
 	orgKey: string;
 	shortCode: string;
 	serverKey: string | null;

@@ -10,7 +10,7 @@ import type {Services} from '../services.ts';
  * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
  * earlier answer would be repeated to the device, which is not a new attempt.
  */
-export type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
+type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
 
 /**
  * A dry run of POST /match: consumes no click, records no attempt and registers no device.

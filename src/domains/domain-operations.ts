@@ -13,7 +13,7 @@ export type DomainJson = ReturnType<typeof domainJson>;
 export type DomainTarget = {organization: Organization; by: Caller; id: string};
 
 /** The context of a domain operation, in its transaction. */
-export type DomainWork = {
+type DomainWork = {
 	trx: Db;
 	now: Date;
 	/** The current row, locked: its plan, default and domains cannot change until the transaction ends. */

@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 import {liveAnswer, readyAnswer} from './health-answers.ts';
 
 /** State of a dependency of the service. */
-export type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
+type Check = 'ok' | 'unavailable' | 'pending' | 'read-only';
 
 const checkDatabase = async ({
 	db,

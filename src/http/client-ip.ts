@@ -8,7 +8,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
 /** Scheme and host as trusted proxies report them; null if they do not, or are not trusted. */
-export type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
+type Forwarded = {trusted: boolean; proto: 'http' | 'https' | null; host: string | null};
 
 const MOST_JUDGED = 10_000;
 // The address of a peer whose socket is already closed.

@@ -2,7 +2,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Logger} from 'pino';
 
 /** What the pipeline has found out about a request. */
-export type ExchangeState = {
+type ExchangeState = {
 	requestId: string;
 	/** The pattern of its route. */
 	route?: string;

@@ -34,7 +34,7 @@ export type RequestFacts = {
 /** The bytes of a webhook's body; other routes get it parsed. */
 type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
 
-export type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
+type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
 	RawBody<C> & {
 		services: Services;
 		request: RequestFacts;

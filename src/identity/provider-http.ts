@@ -4,7 +4,7 @@ import {type HttpError, providerConflict, providerRefused, providerRejected, pro
 import {readProviderError} from './provider-payloads.ts';
 
 /** One call of the backend API. `query` repeats a key per value of an array. */
-export type ProviderCall = {
+type ProviderCall = {
 	method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
 	path: string;
 	query?: Readonly<Record<string, string | number | readonly string[]>>;

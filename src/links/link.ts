@@ -121,7 +121,7 @@ const fieldNames = {
 	deferred_deep_linking: 'deferredDeepLinking',
 	match_window_hours: 'matchWindowHours',
 } as const satisfies Partial<Record<keyof LinkRow, string>>;
-export type LinkColumn = keyof typeof fieldNames;
+type LinkColumn = keyof typeof fieldNames;
 export const linkColumns = Object.keys(fieldNames) as LinkColumn[];
 
 /** The row with the fields of `input`. A null `domainId`, the default domain, must have been replaced by its id. */

@@ -69,7 +69,7 @@ export const createCounter = ({name, help, labels = []}: Described) => {
 	};
 };
 
-export type Reading = {labels?: readonly string[]; value: number};
+type Reading = {labels?: readonly string[]; value: number};
 
 /** A value read at collection time. A total is exposed as a counter. */
 export const createGauge = (

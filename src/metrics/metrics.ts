@@ -6,7 +6,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** The route label of requests without a route. */
 const NO_ROUTE = 'none';
 
-export type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
+type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
 
 /** The service's own metrics. One instance per service, so that several can run in one process. */
 export const createMetrics = (clock: Clock) => {

@@ -12,7 +12,7 @@ import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES, appleAppSiteAssociation, assetLi
 export type AssociationFiles = {apple: string | null; android: string | null};
 
 /** Contents of the shared domain's files. `waiting`: organizations whose iOS app found no room. */
-export type SharedFigures = {apps: number; waiting: number; appleBytes: number; androidBytes: number};
+type SharedFigures = {apps: number; waiting: number; appleBytes: number; androidBytes: number};
 
 /** The association files of all hosts, each rebuilt only when an app changes. */
 export type AssociationCache = {

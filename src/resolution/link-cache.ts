@@ -15,7 +15,7 @@ export type LinkCache<T> = {
 };
 
 /** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
-export type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
+type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
 
 /** The same for host names. */
 export type HostCache<T> = WholeCache<T | null>;

@@ -22,7 +22,7 @@ export type Offer = {
 	qr: boolean;
 };
 
-export type PagePlan = {
+type PagePlan = {
 	offer: Offer;
 	/** Replaces `offer` if the script detects that the Mac is an iPad. */
 	ipadOffer: Offer | null;

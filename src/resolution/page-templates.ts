@@ -10,7 +10,7 @@ import {rowBytes} from './row-bytes.ts';
 import type {VisitorClass} from './visitor.ts';
 
 /** The inputs of a page beside its link. */
-export type PageKind = {
+type PageKind = {
 	class: VisitorClass;
 	/** The header that the page's language is derived from. */
 	acceptLanguage: string | undefined;
@@ -22,7 +22,7 @@ export type PageKind = {
 };
 
 /** A page without the parts that differ in each answer. */
-export type PageTemplate = {
+type PageTemplate = {
 	/** The page as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding. */
 	fill(given: {nonce: string; token: string | null}): string;
 };

@@ -4,7 +4,7 @@ import {packageRoot} from '../package-root.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
 
 /** The name found in a User-Agent by the lists of `config`; null if no line of a list matches. */
-export type NamedInUserAgent = {
+type NamedInUserAgent = {
 	/** A service that fetches pages to show a preview of a link. */
 	preview: string | null;
 	/** A search engine's crawler, or an AI's. */

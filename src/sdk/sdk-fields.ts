@@ -19,7 +19,7 @@ const deviceId = deviceIdField.required();
 /** Newer SDKs may send fields unknown to this server (contract/requests 4). */
 const bodyOf = <T>(fields: Joi.PartialSchemaMap<T>) => Joi.object<T>(fields).options({stripUnknown: true});
 
-export type SessionFields = {deviceId: string} & DeviceFacts;
+type SessionFields = {deviceId: string} & DeviceFacts;
 export const sessionBody = bodyOf<SessionFields>({
 	deviceId,
 	platform: reportedField,
@@ -34,7 +34,7 @@ export const sessionBody = bodyOf<SessionFields>({
 /** The user that an app reports. */
 export const externalUserIdField = Joi.string().min(1).max(255);
 
-export type IdentityFields = {deviceId: string; externalUserId: string; traits?: Record<string, unknown> | null};
+type IdentityFields = {deviceId: string; externalUserId: string; traits?: Record<string, unknown> | null};
 export const identityBody = bodyOf<IdentityFields>({
 	deviceId,
 	externalUserId: externalUserIdField.required(),
@@ -43,7 +43,7 @@ export const identityBody = bodyOf<IdentityFields>({
 
 export const deviceBody = bodyOf<{deviceId: string}>({deviceId});
 
-export type EventFields = {
+type EventFields = {
 	deviceId: string;
 	eventName: string;
 	properties?: Record<string, unknown> | null;

@@ -5,7 +5,7 @@ import type {Services} from '../services.ts';
 const AFTER_MS = 250;
 
 /** The part of the service that link pages do not need. */
-export type LazyApp = {
+type LazyApp = {
 	/** Answers by the route table; earlier requests wait until it is loaded. */
 	answer: RequestListener;
 	isLoaded(): boolean;

@@ -37,7 +37,7 @@ export type ClickJournal = {
 };
 
 /** Metrics of this process. */
-export type JournalFigures = {
+type JournalFigures = {
 	waitingBytes: number;
 	/** How long the oldest click has waited for the database, in seconds. */
 	oldestSeconds: number;

@@ -14,7 +14,7 @@ const RETRY_MS = 500;
 const WAIT_MS = 5000;
 
 /** Schedules the drain of this process's journal. */
-export type Draining = {
+type Draining = {
 	/** Schedules a drain soon, and retries until all clicks are in the tables. */
 	soon(): void;
 	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */

@@ -217,7 +217,7 @@ const skippingRefused = async <T>(
 	}
 };
 
-export type Batch = {journal: string; from: Position; to: Position; sections: Section[]};
+type Batch = {journal: string; from: Position; to: Position; sections: Section[]};
 
 /**
  * Brings clicks of a journal into the tables and moves its position, both or neither. Rows of a deleted

@@ -34,7 +34,7 @@ const readFrom = (file: string, start: number): Buffer => {
 /** Bytes that form no complete frame, with frames after them or at the end of a completed file. */
 export type Damage = {segment: number; position: number; bytes: number};
 
-export type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
+type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 
 /** Bytes that may be the start of a frame whose end was not read. */
 const LONGEST_FRAME = HEADER_BYTES + MAX_PAYLOAD_BYTES;
