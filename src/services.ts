@@ -26,6 +26,7 @@ import type {Limiter} from './limits/limiter.ts';
 import {createOwnLimiter} from './limits/windows.ts';
 import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
+import {createPhoneBook, type PhoneBook} from './match/phone-book.ts';
 import type {Figure} from './metrics/instruments.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
@@ -69,6 +70,7 @@ export type Services = Readonly<{
 	clickJournal: ClickJournal;
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
+	phoneBook: PhoneBook;
 	eventWriter: EventWriter;
 	linkWriter: LinkWriter;
 	background: Background;
@@ -153,6 +155,7 @@ export const createServices = ({
 		clickJournal,
 		clickStream: createClickStream({db, clock, log, background}),
 		matchPeppers: createMatchPeppers(db),
+		phoneBook: createPhoneBook(db),
 		eventWriter: createEventWriter(db),
 		linkWriter: createLinkWriter({addresses, changes, clock, config, db, log}),
 		background,

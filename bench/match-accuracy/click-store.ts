@@ -19,12 +19,13 @@ const SAME_VISIT_MS = 10 * 60_000;
 
 /**
  * What a server's SQL does, in memory: clicks by id, address and network, the newest first, each claimed once; a second
- * tap of one browser on one link within ten minutes takes the place of the first (contract/match 6).
+ * tap of one browser on one link within ten minutes, at the same address, takes the place of the first (contract/match 6).
  * @param extraOf what a product reads of a click, with what it had read at the tap whose place this one takes.
  */
 export const createClickStore = <T>(extraOf: (click: Click, before: T | null) => T) => {
 	const byId = new Map<string, Stored<T>>();
 	const byVisit = new Map<string, Array<Stored<T>>>();
+	const byVisitor = new Map<string, Array<Stored<T>>>();
 	const places = {ip: new Map<string, Array<Stored<T>>>(), net: new Map<string, Array<Stored<T>>>()};
 	const everywhere: Array<Stored<T>> = [];
 
@@ -41,7 +42,10 @@ export const createClickStore = <T>(extraOf: (click: Click, before: T | null) =>
 			const visit = visitOf(click);
 			const visits = visit === null ? [] : listOf(byVisit, visit);
 			const before = visits.findLast(
-				(stored) => stored.isOpen && click.at.getTime() - stored.click.at.getTime() < SAME_VISIT_MS,
+				(stored) =>
+					stored.isOpen &&
+					stored.click.ip === click.ip &&
+					click.at.getTime() - stored.click.at.getTime() < SAME_VISIT_MS,
 			);
 			if (before !== undefined) {
 				before.isOpen = false;
@@ -53,6 +57,9 @@ export const createClickStore = <T>(extraOf: (click: Click, before: T | null) =>
 			listOf(places.ip, click.ip).push(stored);
 			listOf(places.net, click.net).push(stored);
 			everywhere.push(stored);
+			if (click.visitor !== null) {
+				listOf(byVisitor, `${click.visitor} ${click.organizationId}`).push(stored);
+			}
 		},
 		byId: (id: string): Stored<T> | null => byId.get(id) ?? null,
 		find: ({near, value, organizationId, since, limit, orUsed = false}: Wanted): Array<Stored<T>> => {
@@ -70,6 +77,15 @@ export const createClickStore = <T>(extraOf: (click: Click, before: T | null) =>
 			}
 
 			return found;
+		},
+		/** Of the visitors of these clicks, the last open click where it is a later one, wherever it was. */
+		findLater: (here: ReadonlyArray<Stored<T>>): Array<Stored<T>> => {
+			const later = here.map(({click}) =>
+				byVisitor
+					.get(`${click.visitor} ${click.organizationId}`)
+					?.findLast((stored) => stored.isOpen && stored.click.at > click.at),
+			);
+			return [...new Set(later.filter((stored) => stored !== undefined))].filter((stored) => !here.includes(stored));
 		},
 		claim: (stored: Stored<T>, now: Date): boolean => {
 			if (!stored.isOpen || stored.click.at.getTime() + WINDOW_MS <= now.getTime()) {

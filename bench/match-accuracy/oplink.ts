@@ -1,8 +1,8 @@
 import type {Candidate} from '../../src/match/candidate.ts';
 import {guessClick} from '../../src/match/guess.ts';
 import {matchPolicy} from '../../src/match/match-policy.ts';
-import type {Nearness} from '../../src/match/match-score.ts';
 import type {MatchSignals} from '../../src/match/match-signals.ts';
+import type {Nearness, PhoneCount} from '../../src/match/posterior.ts';
 import {createClickStore, type Stored} from './click-store.ts';
 import {readClick, readOpen} from './reading.ts';
 import type {Open} from './story.ts';
@@ -22,6 +22,7 @@ const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, near
 	isConsumed: !isOpen,
 	isLive: true,
 	rules: RULES,
+	visitor: click.visitor,
 });
 
 const merged = (told: MatchSignals, before: MatchSignals | null): MatchSignals => ({
@@ -37,46 +38,58 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 	const store = createClickStore<MatchSignals>((click, before) => merged(readClick(click), before));
 	const before = (now: Date, seconds: number) => new Date(now.getTime() - seconds * 1000);
 
+	/** The last first opens of each organization. */
+	const phones = new Map<string, PhoneCount[]>();
+
 	const byGuess = (open: Open): Answer => {
 		const {at: now, ip, net} = open;
-		const {candidates: limit, crowd, windowSeconds} = matchPolicy;
+		const {candidates: limit, windowSeconds} = matchPolicy;
 		const organizationId = key ? open.organizationId : null;
-		const since = before(now, WINDOW_MS / 1000);
-		const found = store.find({near: 'ip', value: ip, organizationId, since, limit});
-		const nearby = {
-			near: 'ip',
-			value: ip,
-			organizationId: null,
-			since: before(now, crowd.withinSeconds),
-			limit,
-		} as const;
-		const openNearby = store.find(nearby).length;
-		const candidates = found.map((stored) => candidateOf(stored, 'ip'));
+		const here = {near: 'ip', value: ip, organizationId} as const;
+		const found = store.find({...here, since: before(now, WINDOW_MS / 1000), limit: limit.address});
+		const day = before(now, windowSeconds.FINGERPRINT_EXACT);
+		const made = store.find({...here, since: day, limit: 2 * limit.address, orUsed: true}).length;
+		const candidates = [
+			...found.map((stored) => candidateOf(stored, 'ip')),
+			...store.findLater(found).map((stored) => candidateOf(stored, 'elsewhere')),
+		];
 		const signals = readOpen(open);
-		const weigh = () => guessClick(candidates, signals, {now, isConfined: key, openNearby}, matchPolicy);
-		let weighing = weigh();
-		if (weighing.guess === null || weighing.guess.method === 'IP_FUZZY') {
+		const weigh = (count: number) => {
+			const [owner, ...others] = new Set(candidates.map((one) => one.organizationId));
+			const known = owner === undefined || others.length > 0 ? [] : (phones.get(owner) ?? []);
+			return guessClick(candidates, signals, {now, isConfined: key, made: count, phones: known}, matchPolicy);
+		};
+		let weighing = weigh(made);
+		if (weighing.guess === null) {
+			const since = before(now, windowSeconds.FINGERPRINT_SCORED);
 			const wider = store
-				.find({near: 'net', value: net, organizationId, since: before(now, windowSeconds.FINGERPRINT_SCORED), limit})
-				.filter((stored) => !found.includes(stored));
+				.find({near: 'net', value: net, organizationId, since, limit: limit.network})
+				.filter(({click}) => candidates.every(({id}) => id !== click.id));
 			candidates.push(...wider.map((stored) => candidateOf(stored, 'network')));
-			weighing = weigh();
+			weighing = weigh(made + wider.length);
 		}
 
 		const {guess} = weighing;
 		const winner = guess && store.byId(guess.candidate.id);
 		return guess && winner && store.claim(winner, now)
-			? {click: winner.click, confidence: guess.confidence, probability: null}
+			? {click: winner.click, confidence: guess.confidence, probability: guess.probability}
 			: null;
+	};
+
+	const matched = (open: Open): Answer => {
+		const proven = tokens && open.proof ? store.byId(open.proof.clickId) : null;
+		return proven && store.claim(proven, open.at)
+			? {click: proven.click, confidence: 'exact', probability: null}
+			: byGuess(open);
 	};
 
 	return {
 		record: store.record,
 		match: (open) => {
-			const proven = tokens && open.proof ? store.byId(open.proof.clickId) : null;
-			return proven && store.claim(proven, open.at)
-				? {click: proven.click, confidence: 'exact', probability: null}
-				: byGuess(open);
+			const answer = matched(open);
+			const phone = {signals: readOpen(open), count: 1};
+			phones.set(open.organizationId, [...(phones.get(open.organizationId) ?? []), phone].slice(-300));
+			return answer;
 		},
 	};
 };

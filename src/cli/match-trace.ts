@@ -1,7 +1,6 @@
 import type {MatchAttempt} from '../match/match-attempt-store.ts';
-import {matchPolicy} from '../match/match-policy.ts';
 import type {Show} from './command.ts';
-import {keptFromHigh, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
+import {evidenceWords, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
 
@@ -32,13 +31,11 @@ const answerText = ({matched, method, confidence, score, reason}: Attempt): stri
 		return `no match: ${reason}`;
 	}
 
-	return [method, confidence, ...(score === null ? [] : [`${score} points`])].join(', ');
-};
-
-/** A guess with enough points for `high` that is rated lower. */
-const isKeptFromHigh = ({confidence, score}: Attempt): boolean => {
-	const from = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 100;
-	return confidence === 'medium' && score !== null && score >= from;
+	return [
+		method,
+		confidence,
+		...(score === null ? [] : [score === 100 ? 'probability over 99 %' : `probability ${score} %`]),
+	].join(', ');
 };
 
 /** Without a match: the best candidate, and the best one on another link. */
@@ -59,31 +56,31 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 				...(candidates.every(({linkId}) => links.get(linkId)) ? {} : {least: ID_WIDTH}),
 			},
 			{title: 'TAPPED', value: ({clickedAt}) => durationText((Date.parse(at) - Date.parse(clickedAt)) / 1000)},
-			{title: 'SCORE', value: ({score}) => score, align: 'right'},
+			{title: '%', value: ({score}) => score, align: 'right'},
 			{title: 'ADDR', value: ({points}) => points.ip + points.network, align: 'right'},
 			{title: 'PLAT', value: ({points}) => points.platform, align: 'right'},
 			{title: 'MODEL', value: ({points}) => points.deviceModel, align: 'right'},
 			{title: 'OS', value: ({points}) => points.osVersion, align: 'right'},
 			{title: 'ZONE', value: ({points}) => points.timezone, align: 'right'},
 			{title: 'LANG', value: ({points}) => points.language, align: 'right'},
-			{title: 'AGE', value: ({points}) => points.age, align: 'right'},
+			{title: 'ALIKE', value: ({alike, compared}) => `${alike}/${compared}`, align: 'right'},
 			{title: 'RULED OUT', value: ({ruledOut}) => ruledOut && (ruledOutWords[ruledOut]?.word ?? ruledOut)},
 		],
 		candidates,
 	);
 
 const LEGEND =
-	'TAPPED is how long before the first open. ADDR is the same address (40) or network (25). A signal missing on one side has 0 points; a mismatch has fewer.';
+	'TAPPED is how long before the first open; % is the probability of the tap. ADDR to LANG are points for likeness: the same address (40) or network (25); a signal missing on one side has 0, a mismatch fewer. ALIKE is how many recent phones of the app are as much alike.';
 
 /**
  * A match attempt for readers: the request, the answer, its meaning and next steps, and all candidates with their
- * points, best first.
+ * probabilities, best first.
  */
 export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {
 	const {at, deviceId, matched, method, linkId, reason, signals, candidates} = attempt;
 	const nameOf = (id: string) => links.get(id)?.url ?? `${id} (deleted)`;
 	const scored = ({linkId: id, score, ruledOut}: Candidate) =>
-		`${nameOf(id)}, ${score} points${ruledOut === null ? '' : ', ruled out'}`;
+		`${nameOf(id)}, ${score} %${ruledOut === null ? '' : ', ruled out'}`;
 	const {nearest, runnerUp} = contendersOf(attempt);
 	const fields: Array<[string, unknown]> = [
 		['asked', `${timeText(at)} UTC`],
@@ -104,7 +101,7 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 	return [
 		keyValues(fields, show.width),
 		...(meaning === undefined ? [] : [paragraph(meaning)]),
-		...(isKeptFromHigh(attempt) ? [paragraph(keptFromHigh)] : []),
+		...evidenceWords(attempt).map(paragraph),
 		...(miss === undefined ? [] : [paragraph(`Next: ${miss.next}`)]),
 		...(candidates.length === 0 ? [] : [candidateTable(attempt, links, show)]),
 		...(refusals.length === 0

@@ -1,23 +1,47 @@
 import type {RuledOut} from '../match/candidate.ts';
 import type {MissReason} from '../match/guess.ts';
 import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
+import type {Attempt} from './match-trace.ts';
 
 /** The evidence behind each match method. */
 export const methodMeanings: Record<MatchMethod, string> = {
 	CLIPBOARD:
-		'The app read the token that the tap had left on the clipboard. That is proof; the points are those of a guess.',
-	INSTALL_REFERRER: 'The store handed the app the token of the tap. That is proof; the points are those of a guess.',
+		'The app read the token that the tap had left on the clipboard. That is proof; the probability is that of a guess.',
+	INSTALL_REFERRER: 'The store handed the app the token of the tap. That is proof; the probability is that of a guess.',
 	FINGERPRINT_EXACT:
 		'A tap from the same address agrees in platform, OS, language, and in timezone or model; no tap on another link does. That is the surest kind of guess.',
-	FINGERPRINT_SCORED: 'A tap from nearby has enough points. That is a guess.',
+	FINGERPRINT_SCORED: 'A tap from nearby is probable enough. That is a guess.',
 	IP_FUZZY:
-		'Within the last hour only this link was tapped from the address. That is a weak guess: reveal no private data because of it.',
+		'A tap of the last hour came from the same address, and hardly anything else is known. That is a weak guess: reveal no private data because of it.',
 };
 
-const FRESH = matchPolicy.high.withinSeconds / 60;
+const FRESH = matchPolicy.highWithinSeconds / 60;
 
-/** Why a guess with enough points for `high` may be `medium`. */
-export const keptFromHigh = `A guess of so many points is medium where the tap is more than ${FRESH} minutes old, where a newer tap there on another link could be the true one or taps on several links are about as likely, where many taps are open there, or, without a CLIENT key, those of several organizations.`;
+const percentText = (probability: number): string =>
+	probability > 0.99 && probability < 1 ? `${(probability * 100).toFixed(1)} %` : `${Math.round(probability * 100)} %`;
+
+/** What made the best candidate so probable, and installs without a tap. */
+export const evidenceWords = ({candidates: [best], nobody, score, confidence}: Attempt): string[] => {
+	if (best === undefined || best.ruledOut !== null || nobody === null) {
+		return [];
+	}
+
+	const phones =
+		best.compared === 0
+			? 'no phones of this app have been counted yet'
+			: `${best.alike} of the last ${best.compared} phones of this app look as much like the tap as this one`;
+	const taps =
+		nobody.made === null ? '' : `; ${nobody.made} ${nobody.made === 1 ? 'tap was' : 'taps were'} made here in 24 hours`;
+	const isOld = confidence === 'medium' && score !== null && score >= 99;
+	return [
+		`This tap led here with a probability of ${percentText(best.probability)}, no tap at all with ${percentText(nobody.probability)}: ${phones}${taps}.`,
+		...(isOld
+			? [
+					`A guess so probable is medium where the tap is more than ${FRESH} minutes old or, without a CLIENT key, where several organizations were tapped.`,
+				]
+			: []),
+	];
+};
 
 type Explanation = {meaning: string; next: string};
 
@@ -31,7 +55,7 @@ export const missReasons: Record<MissReason, Explanation> = {
 	},
 	outside_window: {
 		meaning:
-			"The tap was found, but too late: a token is good for the link's match window, a guess for 24 hours at most (6 by score, 1 by address alone).",
+			"The tap was found, but too late: a token is good for the link's match window, a guess for 24 hours at most (6 where the signals differ, 1 by address alone).",
 		next: 'Open the app sooner, or give the link a longer --match-window-hours and have the app send the token.',
 	},
 	consumed: {
@@ -43,7 +67,7 @@ export const missReasons: Record<MissReason, Explanation> = {
 		next: `Have the app send ${PROVE}, and the CLIENT key, which leaves out other organizations' taps.`,
 	},
 	below_threshold: {
-		meaning: 'A tap was found near the address, but too few of its signals match this device.',
+		meaning: 'A tap was found near the address, but an install without a tap is at least as probable.',
 		next: 'Have the app send osVersion, deviceModel, language and timezone; a signal with 0 points below is missing on one side.',
 	},
 	ruled_out: {

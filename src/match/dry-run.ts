@@ -4,6 +4,7 @@ import type {Db} from '../db/db.ts';
 import {createMetrics} from '../metrics/metrics.ts';
 import type {Services} from '../services.ts';
 import {createMatchPeppers} from './match-peppers.ts';
+import {createPhoneBook} from './phone-book.ts';
 
 /** An idle transaction ends by itself: an organization's clicks may wait for a row that this one holds. */
 const IDLE_MS = 5000;
@@ -25,6 +26,7 @@ const dryServices = (services: Services, {db, clock, background}: Own): Services
 	clock,
 	background,
 	matchPeppers: createMatchPeppers(db),
+	phoneBook: createPhoneBook(db),
 	clickJournal: directly({db, clickPartitions: services.clickPartitions, clock}),
 	metrics: createMetrics(services.clock),
 

@@ -9,7 +9,9 @@ import type {SentToken} from './match-request.ts';
 /** Most consumed clicks that a miss is explained by. */
 const CONSUMED_SHOWN = 10;
 
-const {candidates, crowd, graceSeconds, windowSeconds} = matchPolicy;
+const {candidates, graceSeconds, windowSeconds} = matchPolicy;
+/** The longest of the windows: older clicks of a place are no measure of how many people tap there. */
+const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 
 // What every statement here is given, in this order. Each names all of it, so that PostgreSQL knows the types. Keys come
 // in twos, under this week's secret and last week's: of arrays PostgreSQL would not know how long they are, and it would
@@ -41,7 +43,7 @@ const nearest = (condition: string, order: string, limit: number, from = PLACES)
 const confined = (isConfined: boolean): string => (isConfined ? ` AND organization_id = ${ORGANIZATION}` : '');
 
 const openAtAddress = (isConfined: boolean): string =>
-	nearest(`${OPEN_IN_NETWORK} AND ip_key = place.ip_key${confined(isConfined)}`, 'created_at DESC', candidates);
+	nearest(`${OPEN_IN_NETWORK} AND ip_key = place.ip_key${confined(isConfined)}`, 'created_at DESC', candidates.address);
 
 /** The first address of the network, in the order of keys, that has an open click and meets a condition. */
 const firstAddress = (where: string): string => `(
@@ -54,7 +56,7 @@ const openInNetwork = (isConfined: boolean, where = ''): string =>
 		`${OPEN_IN_NETWORK} AND ip_key = host.ip_key
 			AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${confined(isConfined)}`,
 		'created_at DESC',
-		candidates,
+		candidates.network,
 		`${PLACES} CROSS JOIN LATERAL (
 			WITH RECURSIVE hosts AS (
 				SELECT ${firstAddress(`true${where}`)} AS ip_key
@@ -72,13 +74,25 @@ const consumedAtAddress = (isConfined: boolean, where = ''): string =>
 		CONSUMED_SHOWN,
 	);
 
-/** Open clicks of the address within the time of `crowd`, of all organizations, counted as far as it matters. */
-const openNearby = `
+/** Clicks of the address that were made within a day and are used, counted as far as it matters. */
+const usedAtAddress = (isConfined: boolean): string => `
 	SELECT CAST(count(*) AS integer) FROM ${PLACES} CROSS JOIN LATERAL (
 		SELECT FROM match_clicks
-		WHERE ${OPEN_IN_NETWORK} AND ip_key = place.ip_key AND created_at >= ${ago(crowd.withinSeconds)}
-		ORDER BY created_at DESC LIMIT ${candidates}
+		WHERE ip_key = place.ip_key AND consumed_at >= ${ago(DAY_SECONDS)} AND created_at >= ${ago(DAY_SECONDS)}${confined(isConfined)}
+		ORDER BY consumed_at DESC LIMIT ${candidates.address}
 	) AS click`;
+
+/** The last click of each visitor who tapped at the address, where it is a later one: wherever it was. */
+const laterOfVisitors = `
+	SELECT later.* FROM (
+		SELECT visitor, organization_id, max(created_at) AS created_at FROM address
+		WHERE visitor IS NOT NULL GROUP BY 1, 2
+	) AS here CROSS JOIN LATERAL (
+		SELECT * FROM match_clicks
+		WHERE visitor = here.visitor AND created_at > here.created_at AND organization_id = here.organization_id
+			AND consumed_at IS NULL
+		ORDER BY created_at DESC LIMIT 1
+	) AS later`;
 
 /**
  * Clicks with their organizations' rules, whose defaults are those of an app configuration. What belongs to a click is
@@ -99,7 +113,7 @@ const described = (source: string, more = ''): string => `
 	) AS link ON true`;
 
 /** What a click was found by. The wider network is looked at where the address has nothing, and so on. */
-type FoundBy = 'token' | 'device' | 'address' | 'network' | 'consumed';
+type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
 
 const lookAround = (isConfined: boolean): string => `
 	${GIVEN}, token AS MATERIALIZED (
@@ -109,6 +123,7 @@ const lookAround = (isConfined: boolean): string => `
 		WHERE consumed_by = ANY(${DEVICES}) AND consumed_at > ${ago(graceSeconds)}
 		ORDER BY consumed_at DESC LIMIT 1
 	), address AS MATERIALIZED (${openAtAddress(isConfined)}
+	), later AS MATERIALIZED (${laterOfVisitors}
 	), network AS MATERIALIZED (${openInNetwork(isConfined, ' AND NOT EXISTS (SELECT FROM address)')}
 	), consumed AS MATERIALIZED (${consumedAtAddress(
 		isConfined,
@@ -116,10 +131,10 @@ const lookAround = (isConfined: boolean): string => `
 	)}
 	)
 	${described(
-		`(${(['token', 'device', 'address', 'network', 'consumed'] satisfies FoundBy[])
+		`(${(['token', 'device', 'address', 'later', 'network', 'consumed'] satisfies FoundBy[])
 			.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`)
 			.join(' UNION ALL ')})`,
-		`, click.found_by, ${isConfined ? `(${openNearby})` : 'NULL'} AS open_nearby`,
+		`, click.found_by, (${usedAtAddress(isConfined)}) AS used_at_address`,
 	)}`;
 
 /** By whether an organization is named. */
@@ -135,7 +150,7 @@ export const clickStatements = {
 	consumed: pair('consumed clicks', (isConfined) => `${GIVEN}${described(`(${consumedAtAddress(isConfined)})`)}`),
 };
 
-type Row = MatchClickRow & {found_by: FoundBy; open_nearby: number | null};
+type Row = MatchClickRow & {found_by: FoundBy; used_at_address: number};
 
 const select = <R>(
 	db: Db,
@@ -165,8 +180,10 @@ export type Surroundings = {
 	lastOfDevice: MatchClick | null;
 	/** The newest open ones from its address (contract/match 3). */
 	atAddress: MatchClick[];
-	/** How many open ones its address has had of late, of all organizations, counted as far as it matters. */
-	openNearby: number;
+	/** Of their visitors, the last click where it was made later, elsewhere. */
+	later: MatchClick[];
+	/** How many clicks were made at its address in the last 24 h, open or used, counted as far as it matters. */
+	made: number;
 	/** The newest open ones from its network, and the last matched ones from its address; null: not looked for. */
 	inNetwork: MatchClick[] | null;
 	consumed: MatchClick[] | null;
@@ -178,12 +195,14 @@ export const findAround = async (db: Db, asker: Asker, tokens: readonly Token[])
 	const by = (wanted: FoundBy): MatchClick[] =>
 		rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick);
 	const [atAddress, inNetwork] = [by('address'), by('network')];
-	const recent = asker.now.getTime() - crowd.withinSeconds * 1000;
+	const since = asker.now.getTime() - DAY_SECONDS * 1000;
+	const open = atAddress.filter(({clickedAt}) => clickedAt.getTime() >= since);
 	return {
 		tokens: by('token'),
 		lastOfDevice: by('device')[0] ?? null,
 		atAddress,
-		openNearby: rows[0]?.open_nearby ?? atAddress.filter(({clickedAt}) => clickedAt.getTime() >= recent).length,
+		later: by('later'),
+		made: open.length + (rows[0]?.used_at_address ?? 0),
 		inNetwork: atAddress.length > 0 ? null : inNetwork,
 		consumed: atAddress.length > 0 || inNetwork.length > 0 ? null : by('consumed'),
 	};

@@ -7,7 +7,7 @@ import {findAround, type Surroundings} from './find-clicks.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type SentToken, type TokenSighting, tokensOf} from './match-request.ts';
-import {noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
+import {countPhone, noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
 import {weighNearby} from './weigh-nearby.ts';
 
 /** A click that a device has been matched to, and the answer that it got. */
@@ -112,6 +112,7 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 			const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
 			const found = await claim(services, asker, click, answer, notes);
 			if (found !== null) {
+				countPhone(services, asker, request, click.organizationId);
 				return toAnswer(found);
 			}
 
@@ -144,6 +145,7 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 		const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
 		const found = await claim(services, asker, click, answer, notes);
 		if (found !== null) {
+			countPhone(services, asker, request, click.organizationId);
 			return toAnswer(found);
 		}
 

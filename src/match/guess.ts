@@ -1,10 +1,18 @@
 import type {Confidence} from '../app-config/app-config.ts';
-import {byLikeness, byNewest, type Candidate, isContender, isWithin, type Weighed, weigh} from './candidate.ts';
-import {isSureEnoughForHigh} from './high-confidence.ts';
+import {byProbability, type Candidate, isWithin, ruledOutBy, type Weighed} from './candidate.ts';
+import {likenessOf} from './likeness.ts';
 import type {GuessConfidence, GuessMethod, MatchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
+import {type OpenAt, offsetsAt, posterior} from './posterior.ts';
 
-export type Guess = {method: GuessMethod; confidence: GuessConfidence; score: number; candidate: Candidate};
+export type Guess = {
+	method: GuessMethod;
+	confidence: GuessConfidence;
+	/** That the open came from a click on the link. */
+	probability: number;
+	score: number;
+	candidate: Candidate;
+};
 
 /** Why nothing matched (contract/match 11). */
 export type MissReason =
@@ -17,14 +25,20 @@ export type MissReason =
 	| 'guesses_off'
 	| 'below_minimum';
 
-export type Weighing = {guess: Guess | null; reason: MissReason | null; weighed: Weighed[]};
+export type Weighing = {
+	guess: Guess | null;
+	reason: MissReason | null;
+	/** Best first. */
+	weighed: Weighed[];
+	/** Probability that nobody's click led to the open. */
+	nobody: number;
+	/** All clicks of the place in the last 24 h. */
+	made: number;
+};
 
-export type Circumstances = {
-	now: Date;
+export type Circumstances = Pick<OpenAt, 'now' | 'made' | 'phones'> & {
 	/** A key has confined the candidates to one organization. */
 	isConfined: boolean;
-	/** Open clicks of the address within the time that `crowd` names, of all organizations. */
-	openNearby: number;
 };
 
 const CONFIDENCE_ORDER: readonly Confidence[] = ['exact', 'high', 'medium', 'low'];
@@ -32,83 +46,37 @@ const CONFIDENCE_ORDER: readonly Confidence[] = ['exact', 'high', 'medium', 'low
 const reaches = (confidence: Confidence, minimum: Confidence): boolean =>
 	CONFIDENCE_ORDER.indexOf(confidence) <= CONFIDENCE_ORDER.indexOf(minimum);
 
-type Attempt = {winner: Weighed; confidence: GuessConfidence} | 'ambiguous' | 'below_threshold' | null;
+/** A probability as `matchScore` gives it. */
+export const scoreOf = (probability: number): number => Math.round(probability * 100);
 
-const linksOf = (clicks: Weighed[]): Set<string> => new Set(clicks.map(({candidate}) => candidate.linkId));
+/** Whether it could win, or could but for its organization's wish: either way it is a rival of others. */
+const isContender = ({ruledOut}: Weighed): boolean => ruledOut === null || ruledOut === 'guesses_off';
 
-/** Alike in everything, and nothing else is so for another link. */
-const exactFingerprint = (clicks: Weighed[], eligible: Weighed[]): Attempt => {
-	const [winner] = eligible.filter(({isExact}) => isExact).toSorted(byNewest);
-	if (winner === undefined) {
-		return null;
-	}
+/** A platform that is the same says no more than the address. */
+const saysMoreThanPlatform = ({likeness: {sum, points}}: Weighed): boolean => sum > points.platform;
 
-	return linksOf(clicks.filter(({isExact}) => isExact)).size > 1 ? 'ambiguous' : {winner, confidence: 'high'};
+/** By which method a click can win; null where it is too old for each that its signals allow (contract/match 2). */
+const methodOf = (one: Weighed, contenders: Weighed[], now: Date, {windowSeconds}: MatchPolicy): GuessMethod | null => {
+	const isHere = ({candidate}: Weighed) => candidate.nearness !== 'network';
+	const isExact = (other: Weighed) => isHere(other) && other.likeness.isExact;
+	const isRecent = ({candidate}: Weighed) => isWithin(candidate, now, windowSeconds.IP_FUZZY);
+	/** No other of them is on another link. */
+	const isAlone = (among: Weighed[]) => among.every(({candidate}) => candidate.linkId === one.candidate.linkId);
+	const allowed: Record<GuessMethod, boolean> = {
+		FINGERPRINT_EXACT: isExact(one) && isAlone(contenders.filter(isExact)),
+		FINGERPRINT_SCORED: saysMoreThanPlatform(one),
+		IP_FUZZY: isHere(one) && isAlone(contenders.filter((other) => isHere(other) && isRecent(other))),
+	};
+	const methods: GuessMethod[] = ['FINGERPRINT_EXACT', 'FINGERPRINT_SCORED', 'IP_FUZZY'];
+	return methods.find((method) => allowed[method] && isWithin(one.candidate, now, windowSeconds[method])) ?? null;
 };
 
-/**
- * The best score, at a confidence that rivals, a crowd, and clicks of several organizations lower (contract/match 5).
- */
-const scoredFingerprint = (
-	clicks: Weighed[],
-	eligible: Weighed[],
-	{isConfined, openNearby}: Circumstances,
-	{confidence, rivals, crowd, candidates}: MatchPolicy,
-): Attempt => {
-	const [winner] = eligible.toSorted(byLikeness);
-	if (winner === undefined) {
-		return null;
-	}
-
-	const level = confidence.findIndex(({from}) => winner.score >= from);
-	if (level === -1) {
-		return 'below_threshold';
-	}
-
-	const near = linksOf(clicks.filter(({score}) => score >= winner.score - rivals.margin));
-	near.delete(winner.candidate.linkId);
-	const organizations = new Set(clicks.map(({candidate}) => candidate.organizationId));
-	const atAddress = clicks.filter(({candidate}) => candidate.nearness === 'ip').length;
-	const isFull = Math.max(openNearby, atAddress) >= candidates;
-	if (near.size > rivals.max || isFull) {
-		return 'ambiguous';
-	}
-
-	const lowered = [near.size > 0, openNearby > crowd.clicks, !isConfined && organizations.size > 1];
-	const reached = confidence[level + lowered.filter(Boolean).length];
-	return reached === undefined ? 'ambiguous' : {winner, confidence: reached.level};
-};
-
-/** All that clicked from this address clicked one link. */
-const sameAddress = (
-	clicks: Weighed[],
-	eligible: Weighed[],
-	{openNearby}: Circumstances,
-	{crowd}: MatchPolicy,
-): Attempt => {
-	const [winner] = eligible.toSorted(byNewest);
-	if (winner === undefined) {
-		return null;
-	}
-
-	return linksOf(clicks).size > 1 || openNearby > crowd.clicks ? 'ambiguous' : {winner, confidence: 'low'};
-};
-
-const reasonOf = (refusals: Set<MissReason>, weighed: Weighed[], {confidence}: MatchPolicy): MissReason => {
-	const refusal = (['below_minimum', 'ambiguous'] as const).find((reason) => refusals.has(reason));
-	if (refusal !== undefined) {
-		return refusal;
-	}
-
-	// Otherwise the likeliest click tells.
-	const [best] = weighed;
-	if (best === undefined) {
-		return 'no_click';
-	}
-
-	switch (best.ruledOut) {
+const missOf = ([best]: Weighed[], nobody: number): MissReason => {
+	switch (best?.ruledOut) {
+		case undefined:
+			return 'no_click';
 		case null:
-			return confidence.some(({from}) => best.score >= from) ? 'outside_window' : 'below_threshold';
+			return nobody >= 0.5 ? 'below_threshold' : 'ambiguous';
 		case 'consumed':
 		case 'outside_window':
 		case 'guesses_off':
@@ -119,56 +87,67 @@ const reasonOf = (refusals: Set<MissReason>, weighed: Weighed[], {confidence}: M
 };
 
 /**
- * Decides which of the clicks near an app's address it came from, if any, by the surest method that is sure enough
- * (contract/match 2 to 5), and at `high` only if nothing around the click keeps it from that. Clicks whose organization
- * allows no guesses never win, but they count as rivals.
+ * Decides which of the clicks near an app's address it came from, if any: that on the likeliest link, if it is likely
+ * enough (contract/match 2 to 5). Clicks whose organization allows no guesses never win, but they count as rivals.
  */
 export const guessClick = (
 	candidates: readonly Candidate[],
 	app: MatchSignals,
-	circumstances: Circumstances,
+	{now, made, phones, isConfined}: Circumstances,
 	policy: MatchPolicy,
 ): Weighing => {
-	const weighed = candidates.map((one) => weigh(one, app, circumstances.now, policy)).toSorted(byLikeness);
+	const offsetOf = offsetsAt(now);
+	const compared = candidates.map((candidate) => {
+		const likeness = likenessOf(candidate.signals, app, offsetOf);
+		const ruledOut = ruledOutBy(candidate, likeness.contradiction, now, policy);
+		return {candidate, ruledOut, likeness, probability: 0, alike: 0, compared: 0};
+	});
+	const contending = compared.filter(isContender);
+	const open = {now, app, made, phones, clicks: contending.map(({candidate}) => candidate)};
+	const {clicks, links, nobody} = posterior(open, policy.beliefs);
+	const weighed = compared.map((one) => ({...one, ...clicks.get(one.candidate.id)})).toSorted(byProbability);
 	const contenders = weighed.filter(isContender);
-	const within = (method: GuessMethod, clicks: Weighed[]) =>
-		clicks.filter(({candidate}) => isWithin(candidate, circumstances.now, policy.windowSeconds[method]));
-	const allowed = (clicks: Weighed[]) => clicks.filter(({ruledOut}) => ruledOut === null);
-	const atAddress = contenders.filter(({candidate}) => candidate.nearness === 'ip');
+	const missed = (reason: MissReason): Weighing => ({guess: null, reason, weighed, nobody, made});
 
-	const exact = within('FINGERPRINT_EXACT', atAddress);
-	const scored = within('FINGERPRINT_SCORED', contenders);
-	const fuzzy = within('IP_FUZZY', atAddress);
-	const attempts: Array<[GuessMethod, Attempt]> = [
-		['FINGERPRINT_EXACT', exactFingerprint(exact, allowed(exact))],
-		['FINGERPRINT_SCORED', scoredFingerprint(scored, allowed(scored), circumstances, policy)],
-		['IP_FUZZY', sameAddress(fuzzy, allowed(fuzzy), circumstances, policy)],
-	];
-	const refusals = new Set<MissReason>();
-	for (const [method, attempt] of attempts) {
-		if (attempt === null) {
-			continue;
-		}
-
-		if (typeof attempt === 'string') {
-			refusals.add(attempt);
-			continue;
-		}
-
-		const {winner} = attempt;
-		const isLowered = attempt.confidence === 'high' && !isSureEnoughForHigh(winner, weighed, circumstances.now, policy);
-		const confidence = isLowered ? 'medium' : attempt.confidence;
-		if (!reaches(confidence, winner.candidate.rules.minimumConfidence)) {
-			refusals.add('below_minimum');
-			continue;
-		}
-
-		return {
-			guess: {method, confidence, score: winner.score, candidate: winner.candidate},
-			reason: null,
-			weighed: [winner, ...weighed.filter((one) => one !== winner)],
-		};
+	const likelihood = ({candidate}: Weighed) => links.get(candidate.linkId) ?? 0;
+	const [likeliest] = contenders.toSorted((one, other) => likelihood(other) - likelihood(one));
+	if (likeliest === undefined || likelihood(likeliest) < (policy.confidence.at(-1)?.from ?? 1)) {
+		return missed(missOf(weighed, nobody));
 	}
 
-	return {guess: null, reason: reasonOf(refusals, weighed, policy), weighed};
+	const isMixed = !isConfined && new Set(contenders.map(({candidate}) => candidate.organizationId)).size > 1;
+	const winners = contenders.filter(({candidate}) => candidate.linkId === likeliest.candidate.linkId);
+	const allowed = winners.filter(({ruledOut}) => ruledOut === null);
+	const methodFor = (one: Weighed) => methodOf(one, contenders, now, policy);
+	const winner = allowed.find((one) => methodFor(one) !== null);
+	const method = winner === undefined ? null : methodFor(winner);
+	if (winner === undefined || method === null) {
+		const isRecent = isWithin(likeliest.candidate, now, policy.windowSeconds.IP_FUZZY);
+		const unmet = links.size > 1 ? 'ambiguous' : 'below_threshold';
+		return missed(allowed.length === 0 ? 'guesses_off' : isRecent ? unmet : 'outside_window');
+	}
+
+	const probability = likelihood(winner);
+	const caps: GuessConfidence[] = [
+		...(method === 'IP_FUZZY' || winner.candidate.nearness === 'network' ? (['low'] as const) : []),
+		...(isMixed || !isWithin(winner.candidate, now, policy.highWithinSeconds) ? (['medium'] as const) : []),
+	];
+	const levels = policy.confidence.map(({level}) => level);
+	const reached = policy.confidence.findIndex(({from}) => probability >= from);
+	const confidence = levels[Math.max(reached, ...caps.map((cap) => levels.indexOf(cap)))];
+	if (confidence === undefined) {
+		return missed('ambiguous');
+	}
+
+	if (!reaches(confidence, winner.candidate.rules.minimumConfidence)) {
+		return missed('below_minimum');
+	}
+
+	return {
+		guess: {method, confidence, probability, score: scoreOf(probability), candidate: winner.candidate},
+		reason: null,
+		weighed: [winner, ...weighed.filter((one) => one !== winner)],
+		nobody,
+		made,
+	};
 };

@@ -22,12 +22,14 @@ export const matchAnswer = Joi.alternatives(answerOf('Match', hitFields), answer
 const sighting = Joi.valid('absent', 'unknown', 'known');
 const points = partOf(
 	Object.fromEntries(
-		['ip', 'network', 'platform', 'deviceModel', 'osVersion', 'timezone', 'language', 'age'].map((name) => [
+		['ip', 'network', 'platform', 'deviceModel', 'osVersion', 'timezone', 'language'].map((name) => [
 			name,
 			Joi.number(),
 		]),
 	),
 );
+
+const probability = Joi.number().min(0).max(1);
 
 /** A request for a match and why it ended as it did (contract/match 11), without its id where it is not kept. */
 export const attemptFields = {
@@ -65,6 +67,9 @@ export const attemptFields = {
 			linkId: uuid,
 			clickedAt: instant,
 			score: count,
+			probability,
+			alike: count,
+			compared: count,
 			points,
 			ruledOut: Joi.valid(
 				'platform',
@@ -77,6 +82,7 @@ export const attemptFields = {
 			).allow(null),
 		}),
 	),
+	nobody: partOf({probability, made: count.allow(null)}).allow(null),
 };
 
 export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});

@@ -5,8 +5,8 @@ import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {matchAttemptNotFound} from '../errors.ts';
 import type {RuledOut} from './candidate.ts';
 import type {MissReason} from './guess.ts';
+import type {Points} from './likeness.ts';
 import type {MatchMethod} from './match-policy.ts';
-import type {Points} from './match-score.ts';
 
 /** What became of a token that a request may carry. */
 export type TokenSighting = 'absent' | 'unknown' | 'known';
@@ -27,8 +27,14 @@ export type AttemptSignals = {
 export type CandidateTrace = {
 	linkId: string;
 	clickedAt: Date;
+	/** The probability in percent. */
 	score: number;
-	points: Points;
+	/** That the open came from this click; 0 where it is ruled out. */
+	probability: number;
+	/** How many of the compared phones are as much alike to the click as the app's. */
+	alike: number;
+	compared: number;
+	points: Points & {ip: number; network: number};
 	ruledOut: RuledOut | null;
 };
 
@@ -47,6 +53,8 @@ export type MatchAttempt = {
 	signals: AttemptSignals;
 	/** Best first. */
 	candidates: CandidateTrace[];
+	/** The probability that nobody's click led to the open; `made`: clicks of the address in 24 h, where it is known. */
+	nobody: {probability: number; made: number | null} | null;
 };
 
 /** What a guess would have answered where a token did. */
@@ -65,6 +73,7 @@ export type MatchAttemptRow = {
 	reason: MissReason | null;
 	signals: AttemptSignals;
 	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
+	nobody: MatchAttempt['nobody'];
 };
 
 export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
@@ -80,10 +89,11 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 	reason: row.reason,
 	signals: row.signals,
 	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
+	nobody: row.nobody,
 });
 
 /** SQL that leaves of an attempt what tells of nobody, such as what it is counted by. */
-export const clearedAttempt = `device_id = NULL, candidates = '[]', signals = json_build_object(
+export const clearedAttempt = `device_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
 	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
@@ -105,6 +115,7 @@ export const attemptRow = ({silentGuess, ...attempt}: RecordedAttempt) => ({
 	reason: attempt.reason,
 	signals: attempt.signals,
 	candidates: attempt.candidates,
+	nobody: attempt.nobody,
 	silent_guess: silentGuess,
 });
 
@@ -121,6 +132,7 @@ const columns = [
 	'reason',
 	'signals',
 	'candidates',
+	'nobody',
 	'silent_guess',
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 

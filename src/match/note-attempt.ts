@@ -5,13 +5,19 @@ import type {Services} from '../services.ts';
 import type {Asker, MatchRequest} from './asker.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
 import type {MatchNotes} from './claim-click.ts';
-import type {MissReason} from './guess.ts';
-import {type AttemptSignals, type CandidateTrace, recordAttempt, type SilentGuess} from './match-attempt-store.ts';
+import {type MissReason, scoreOf} from './guess.ts';
+import {likenessOf} from './likeness.ts';
+import {
+	type AttemptSignals,
+	type CandidateTrace,
+	type MatchAttempt,
+	recordAttempt,
+	type SilentGuess,
+} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
-import {matchPolicy} from './match-policy.ts';
 import type {TokenMethod, TokenSighting} from './match-request.ts';
-import {scoreClick} from './match-score.ts';
-import type {NearbyWeighing} from './weigh-nearby.ts';
+import {type Nearness, offsetsAt} from './posterior.ts';
+import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
 
 /** Most candidates that a trace keeps. */
 const TRACED = 20;
@@ -36,37 +42,61 @@ const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSig
 	};
 };
 
-const traceOf = ({candidate, score, points, ruledOut}: Weighed): CandidateTrace => ({
+/** What the place adds to the points of a trace. */
+const placePoints: Record<Nearness, {ip: number; network: number}> = {
+	ip: {ip: 40, network: 0},
+	network: {ip: 0, network: 25},
+	elsewhere: {ip: 0, network: 0},
+};
+
+const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: Weighed): CandidateTrace => ({
 	linkId: candidate.linkId,
 	clickedAt: candidate.clickedAt,
-	score,
-	points,
+	score: scoreOf(probability),
+	probability,
+	alike,
+	compared,
+	points: {...placePoints[candidate.nearness], ...likeness.points},
 	ruledOut,
 });
 
-/** A click that a token led to, scored as if it had to be guessed, wherever it happened. */
-const traceOfToken = (click: MatchClick, {now, signals, places}: Asker, ruledOut: RuledOut | null): CandidateTrace => {
-	const isAt = (key: 'ipKey' | 'netKey') =>
-		places.some((place) => click[key] !== null && place[key].equals(click[key]));
-	const nearness = isAt('ipKey') ? 'ip' : isAt('netKey') ? 'network' : null;
-	const {score, points} = scoreClick(click.signals, signals, {nearness, clickedAt: click.clickedAt, now}, matchPolicy);
-	return {linkId: click.linkId, clickedAt: click.clickedAt, score, points, ruledOut};
+/** A click that a token led to, with the probability that it would have had as a guess. */
+const traceOfToken = (
+	click: MatchClick,
+	{now, signals}: Asker,
+	{weighed}: NearbyWeighing,
+	ruledOut: RuledOut | null,
+): CandidateTrace => {
+	const own = weighed.find(({candidate}) => candidate.id === click.id) ?? {
+		candidate: candidateOf(click, 'elsewhere'),
+		likeness: likenessOf(click.signals, signals, offsetsAt(now)),
+		probability: 0,
+		alike: 0,
+		compared: 0,
+	};
+	return traceOf({...own, ruledOut});
 };
 
 /** The trace, without what belongs to other organizations than the one that will read it. */
 const tracesOf = (
 	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
-	{weighed}: NearbyWeighing,
+	weighing: NearbyWeighing,
 	asker: Asker,
 	reader: string | null,
 ): CandidateTrace[] => {
 	const isShown = ({organizationId}: {organizationId: string}) => reader === null || organizationId === reader;
-	const others = weighed.filter(({candidate}) => candidate.id !== first?.click.id && isShown(candidate));
+	const others = weighing.weighed.filter(({candidate}) => candidate.id !== first?.click.id && isShown(candidate));
 	return [
-		...(first === null || !isShown(first.click) ? [] : [traceOfToken(first.click, asker, first.ruledOut)]),
+		...(first === null || !isShown(first.click) ? [] : [traceOfToken(first.click, asker, weighing, first.ruledOut)]),
 		...others.map(traceOf),
 	].slice(0, TRACED);
 };
+
+/** What spoke for an install without a click. How many clicked is known of the organization that asks with its key. */
+const nobodyOf = ({organizationId}: Asker, {nobody, made}: NearbyWeighing): MatchAttempt['nobody'] => ({
+	probability: nobody,
+	made: organizationId === null ? null : made,
+});
 
 /** Best effort: what is noted about an answer must not cost the answer. */
 const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Promise<unknown>): Promise<void> => {
@@ -82,6 +112,18 @@ const registrationOf = (
 	const {deviceId} = fields;
 	const matched = matchedLinkId === undefined ? {} : {matchedLinkId};
 	return deviceId == null ? null : {organizationId, deviceId, now, facts: fields, ...matched};
+};
+
+/** Counts the phone of a first open among those of the organization whose app it is, where that is known. */
+export const countPhone = (
+	{phoneBook, background}: Pick<Services, 'phoneBook' | 'background'>,
+	{now}: Asker,
+	{fields}: MatchRequest,
+	organizationId: string | null,
+): void => {
+	if (organizationId !== null) {
+		background.run('count a phone', phoneBook.note(organizationId, fields, now));
+	}
 };
 
 /** What is kept of a match: what matched and why, with what a guess would have said beside a token, and the device. */
@@ -112,6 +154,7 @@ export const notesOfMatch = (
 			reason: null,
 			signals: signalsOf(request, sightings),
 			candidates: tracesOf(isProof ? {click, ruledOut: null} : null, weighing, asker, organizationId),
+			nobody: nobodyOf(asker, weighing),
 			silentGuess,
 		},
 		device: registrationOf(asker, request, organizationId, linkId),
@@ -145,7 +188,7 @@ const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: Mis
  * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
  */
 export const noteMiss = async (
-	services: Pick<Services, 'db' | 'log'>,
+	services: Pick<Services, 'db' | 'log' | 'phoneBook' | 'background'>,
 	asker: Asker,
 	request: MatchRequest,
 	{sightings, weighing}: Noted,
@@ -166,8 +209,10 @@ export const noteMiss = async (
 		reason: refused?.reason ?? weighing.reason ?? 'no_click',
 		signals: signalsOf(request, sightings),
 		candidates: tracesOf(refused, weighing, asker, organizationId),
+		nobody: nobodyOf(asker, weighing),
 		silentGuess: null,
 	};
 	const device = asker.organizationId === null ? null : registrationOf(asker, request, asker.organizationId);
+	countPhone(services, asker, request, asker.organizationId);
 	await noteAlone(services, {attempt, device});
 };

@@ -1,50 +1,13 @@
 import {utcOffset} from '../timezone.ts';
 import {type Likeness, likenessOf, type Offsets} from './likeness.ts';
+import {type Beliefs, matchPolicy} from './match-policy.ts';
 import type {MatchSignals} from './match-signals.ts';
 
 /**
- * What is believed of people who tap links: round figures of published shares, none fitted to data. The result holds
- * where they are wrong by a factor of two (docs/match-accuracy.md).
+ * Where a click was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later
+ * tap of a visitor who also tapped here.
  */
-export type Beliefs = {
-	/** Share of taps that lead to an install soon. */
-	installs: number;
-	/** When after its tap an install happens: log-normal in the first minutes, spread as 1/age over a day, or later. */
-	delay: {medianMinutes: number; sigma: number; soon: number; day: number};
-	/** Younger clicks count as of this age: an app that is there already, or a test, opens at once. */
-	leastMinutes: number;
-	/** Share of people who are still at the address of the tap, by the first line that reaches the age. */
-	stays: ReadonlyArray<{upToHours: number; share: number}>;
-	/** Share of people who moved to another address of the same network. */
-	movesWithin: number;
-	/** Share of clicks whose signals are those of the phone. */
-	isTold: number;
-	/** What a click counts whose signals speak against the app more than for it. */
-	unlike: number;
-	/** First opens per hour at a place by people who tapped nothing: always, and more per further click in 24 h. */
-	organic: {always: number; perClick: number};
-	/** Phones of the same timezone are compared where there are so many. */
-	leastOfZone: number;
-	/** How many counted phones outweigh what is known of phones in general. */
-	general: number;
-};
-
-export const beliefs: Beliefs = {
-	installs: 0.33,
-	delay: {medianMinutes: 5, sigma: 1.1, soon: 0.75, day: 0.19},
-	leastMinutes: 1.5,
-	stays: [
-		{upToHours: 1, share: 0.85},
-		{upToHours: 6, share: 0.55},
-		{upToHours: Number.POSITIVE_INFINITY, share: 0.3},
-	],
-	movesWithin: 0.03,
-	isTold: 0.9,
-	unlike: 0.1,
-	organic: {always: 0.05, perClick: 0.6 / 24},
-	leastOfZone: 50,
-	general: 20,
-};
+export type Nearness = 'ip' | 'network' | 'elsewhere';
 
 /** An open click that nothing rules out. */
 export type PossibleClick = {
@@ -52,11 +15,7 @@ export type PossibleClick = {
 	linkId: string;
 	clickedAt: Date;
 	signals: MatchSignals;
-	/**
-	 * Where it was: at the address of the open, only in its network, or `elsewhere`, where it counts only as the later tap
-	 * of a visitor who also tapped here.
-	 */
-	nearness: 'ip' | 'network' | 'elsewhere';
+	nearness: Nearness;
 	/** Who tapped, by cookie; null where that is unknown. */
 	visitor: string | null;
 };
@@ -75,6 +34,7 @@ export type OpenAt = {
 	phones: readonly PhoneCount[];
 };
 
+/** How a click's phone and the app's compare, beside others. */
 export type ClickChance = {
 	/** That the open came from this click. */
 	probability: number;
@@ -104,7 +64,8 @@ const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['dela
 	return soon * logNormal + later;
 };
 
-const offsetsAt = (now: Date): Offsets => {
+/** Offsets of zones at a time, each computed once. */
+export const offsetsAt = (now: Date): Offsets => {
 	const known = new Map<string, string | null>();
 	return (timezone) => {
 		const offset = known.has(timezone) ? known.get(timezone) : utcOffset(timezone, now);
@@ -145,6 +106,10 @@ const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs)
 	};
 };
 
+/** No signal that both sides have differs. */
+const isUnopposed = ({points, contradiction}: Likeness): boolean =>
+	contradiction === null && Object.values(points).every((one) => one >= 0);
+
 /** How much an own click speaks for itself, before others of the same person take part of it. */
 const weightOf = ({clickedAt, nearness}: PossibleClick, {likeness, asLike}: Compared, now: Date, believed: Beliefs) => {
 	if (nearness === 'elsewhere') {
@@ -168,7 +133,7 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  * tap. People go to the store from what they tapped last, so a newer click that may be the same person's takes over the
  * weight of an older one.
  */
-export const posterior = (open: OpenAt, believed: Beliefs = beliefs): Posterior => {
+export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, made} = open;
 	const compareTo = comparison(open, believed);
 	const offsetOf = offsetsAt(now);
@@ -180,8 +145,8 @@ export const posterior = (open: OpenAt, believed: Beliefs = beliefs): Posterior 
 	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
 	const mayBeTheSame = (one: One, other: One) =>
 		other.click.nearness === 'ip' &&
-		other.compared.likeness.sum >= 0 &&
-		likenessOf(one.click.signals, other.click.signals, offsetOf).contradiction === null;
+		isUnopposed(other.compared.likeness) &&
+		isUnopposed(likenessOf(one.click.signals, other.click.signals, offsetOf));
 	for (const [index, older] of clicks.entries()) {
 		const newer = clicks.slice(index + 1);
 		const own = newer.findLast((one) => isOfVisitor(older, one));

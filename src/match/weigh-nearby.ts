@@ -5,9 +5,9 @@ import {findConsumed, findInNetwork, type Surroundings} from './find-clicks.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import type {Nearness} from './match-score.ts';
+import type {Nearness} from './posterior.ts';
 
-const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
+export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
 	id: click.id,
 	organizationId: click.organizationId,
 	linkId: click.linkId,
@@ -17,50 +17,64 @@ const candidateOf = (click: MatchClick, nearness: Nearness): Candidate => ({
 	signals: click.signals,
 	isConsumed: click.consumedAt !== null,
 	isLive: click.isLive,
+	visitor: click.visitor?.toString('hex') ?? null,
 	rules: click.rules,
 });
 
 /** A weighing, with the clicks that were looked at by their ids. */
 export type NearbyWeighing = Weighing & {clicks: Map<string, MatchClick>};
 
+/** The organization whose app asks, as far as key and clicks say; null where there are clicks of several. */
+const organizationOf = ({organizationId}: Asker, candidates: Candidate[]): string | null => {
+	const [only, ...others] = new Set(
+		organizationId === null ? candidates.map((one) => one.organizationId) : [organizationId],
+	);
+	return others.length > 0 ? null : (only ?? null);
+};
+
 /**
  * Which open click near the app's address it came from, if a guess is sure enough. The wider network is searched only
- * where the address itself gives nothing that scores, and consumed clicks only to say why there is no match.
+ * where the address itself gives no guess, and consumed clicks only to say why there is no match.
  */
 export const weighNearby = async (
-	{db}: Pick<Services, 'db'>,
+	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
 	asker: Asker,
-	{atAddress, openNearby, inNetwork, consumed}: Surroundings,
+	{atAddress, later, made, inNetwork, consumed}: Surroundings,
 ): Promise<NearbyWeighing> => {
 	const {now, organizationId, signals} = asker;
+	const clicks = new Map<string, MatchClick>();
 	if (!asker.allowsGuesses) {
-		return {guess: null, reason: 'guesses_off', weighed: [], clicks: new Map()};
+		return {guess: null, reason: 'guesses_off', weighed: [], nobody: 1, made: 0, clicks};
 	}
 
-	const clicks = new Map(atAddress.map((click) => [click.id, click]));
-	const candidates = atAddress.map((click) => candidateOf(click, 'ip'));
-	const weigh = (): NearbyWeighing => ({
-		...guessClick(candidates, signals, {now, isConfined: organizationId !== null, openNearby}, matchPolicy),
-		clicks,
-	});
+	const candidates: Candidate[] = [];
 	const add = (more: MatchClick[], nearness: Nearness) => {
 		for (const click of more.filter(({id}) => !clicks.has(id))) {
 			clicks.set(click.id, click);
 			candidates.push(candidateOf(click, nearness));
 		}
 	};
+	const weigh = async (count: number): Promise<NearbyWeighing> => {
+		const owner = organizationOf(asker, candidates);
+		const phones = owner === null ? [] : await phoneBook.of(owner, now);
+		const circumstances = {now, isConfined: organizationId !== null, made: count, phones};
+		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
+	};
 
-	const near = weigh();
-	if (near.guess !== null && near.guess.method !== 'IP_FUZZY') {
+	add(atAddress, 'ip');
+	add(later, 'elsewhere');
+	const near = await weigh(made);
+	if (near.guess !== null) {
 		return near;
 	}
 
-	add(inNetwork ?? (await findInNetwork(db, asker)), 'network');
-	const wider = weigh();
+	const around = inNetwork ?? (await findInNetwork(db, asker));
+	add(around, 'network');
+	const wider = await weigh(made + around.length);
 	if (wider.guess !== null) {
 		return wider;
 	}
 
 	add(consumed ?? (await findConsumed(db, asker)), 'ip');
-	return weigh();
+	return weigh(made + around.length);
 };

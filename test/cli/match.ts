@@ -35,12 +35,12 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 /** What stands behind a name in the first column. */
 const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
 
-test('match explain shows the answer, the candidates with their points, and what ruled one out, in the columns of the terminal', async (t) => {
+test('match explain shows the answer, the candidates with their probabilities, and what ruled one out, in the columns of the terminal', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
 	const other = await link(acme, {shortCode: 'other'});
-	await visit(service, other, place(1), {language: 'fr-FR'});
+	await visit(service, other, place(1), {language: 'fr-FR', timezone: 'Europe/Paris'});
 	await visit(service, other, place(1), {userAgent: userAgents.android});
 	await visit(service, sale, place(1));
 	await open(service, place(1), {...iPhoneApp, deviceId: 'device-0001'}, acme);
@@ -50,13 +50,17 @@ test('match explain shows the answer, the candidates with their points, and what
 	t.is(shown(stdout, 'device'), 'device-0001');
 	t.is(shown(stdout, 'signals'), 'iOS 17.5.1, iPhone15,2, en-US, America/New_York');
 	t.is(shown(stdout, 'came over'), 'IPv4, with the CLIENT key');
-	t.is(shown(stdout, 'answer'), 'FINGERPRINT_EXACT, high, 85 points');
+	t.is(shown(stdout, 'answer'), 'FINGERPRINT_EXACT, medium, probability 98 %');
 	t.is(shown(stdout, 'link'), sale.url);
-	t.is(shown(stdout, 'runner-up'), `${other.url}, 65 points`);
-	t.regex(stdout, /^LINK +TAPPED +SCORE +ADDR +PLAT +MODEL +OS +ZONE +LANG +AGE +RULED OUT$/m);
-	t.regex(stdout, /^summer-sale-\S*… +0s +85 +40 +5 +0 +15 +15 +10 +0 +-$/m);
-	t.regex(stdout, /^other +0s +65 +40 +5 +0 +15 +15 +-10 +0 +-$/m);
-	t.regex(stdout, /^other +0s +65 +40 +0 +0 +0 +15 +10 +0 +platform$/m);
+	t.is(shown(stdout, 'runner-up'), `${other.url}, 1 %`);
+	t.regex(stdout, /^LINK +TAPPED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
+	t.regex(stdout, /^summer-sale-\S*… +0s +98 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
+	t.regex(stdout, /^other +0s +1 +40 +5 +0 +15 +-25 +-10 +0\/0 +-$/m);
+	t.regex(stdout, /^other +0s +0 +40 +0 +0 +0 +15 +10 +0\/0 +platform$/m);
+	t.regex(
+		stdout.replaceAll('\n', ' '),
+		/probability of 98 %, no tap at all with 1 %: no phones of this app have been counted yet; 3 taps were made here in 24 hours\./,
+	);
 	t.regex(stdout, /^platform: the tap was made on another platform$/m);
 	const longest = sale.url.length + 'install referrer  '.length;
 	t.true(widest(stdout.replace(sale.url, '')) <= 80, stdout);
@@ -74,7 +78,7 @@ test('match explain says of a miss what it means and what to do next', async (t)
 	const [attempt] = await attemptsOf(service, acme);
 	const {stdout} = await cli(['match', 'explain', attempt.id, '--org', acme.orgKey]);
 	t.is(shown(stdout, 'answer'), 'no match: ruled_out');
-	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 70 points`), true);
+	t.is(shown(stdout, 'nearest')?.startsWith(`${sale.url}, 0 %`), true);
 	t.regex(stdout, /^The likeliest tap cannot belong to this first open/m);
 	t.regex(stdout, /^Next: Open the app on the phone that tapped/m);
 	t.regex(stdout, /^older OS: the app's OS is older/m);
@@ -140,7 +144,7 @@ test('match simulate by a short URL finds the organization, and its options make
 		'simulate',
 		url,
 		...['--platform', 'android', '--os-version', '15', '--device-model', 'SM-S911B', '--language', 'de-CH'],
-		...['--timezone', 'Europe/Zurich', '--network', 'nearby', '--delay', '3h', '--no-referrer', '--no-key'],
+		...['--timezone', 'Europe/Zurich', '--network', 'nearby', '--delay', '5m', '--no-referrer', '--no-key'],
 		'--json',
 	]);
 	const {link: tapped, tap, open: opened, answer} = JSON.parse(stdout);
@@ -148,9 +152,9 @@ test('match simulate by a short URL finds the organization, and its options make
 	t.is(tap.headers['accept-language'], 'de-CH,de;q=0.9');
 	t.like(tap.signals, {timezone: 'Europe/Zurich', languages: ['de-CH'], model: 'SM-S911B', platformVersion: '15.0.0'});
 	t.like(opened, {apiKey: false, body: {platform: 'Android', osVersion: '15', deviceModel: 'SM-S911B'}});
-	t.is(Date.parse(opened.at) - Date.parse(tap.at), 3 * 3600 * 1000);
+	t.is(Date.parse(opened.at) - Date.parse(tap.at), 5 * 60 * 1000);
 	t.false('installReferrer' in opened.body);
-	t.like(answer, {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'medium', matchScore: 70});
+	t.like(answer, {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'low', matchScore: 90});
 });
 
 test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
@@ -164,14 +168,15 @@ test('match simulate says why a page leaves no token, and a miss is an answer li
 	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
 });
 
-test('match simulate says why a guess of many points is medium, and nothing of that where it is high', async (t) => {
+test('match simulate says with what probability, and in words why', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme);
 	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
 	const late = await cli([...command, '--delay', '1h']);
-	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, medium, 82 points');
-	t.regex(late.stdout.replaceAll('\n', ' '), /is medium where the tap is more than 10 minutes old/);
-	t.notRegex((await cli(command)).stdout, /is medium where/);
+	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, low, probability 78 %');
+	const words =
+		/no tap at all with 22 %: no phones of this app have been counted yet; 1 tap was made here in 24 hours\./;
+	t.regex(late.stdout.replaceAll('\n', ' '), words);
 });
 
 test('match simulate sends what was given and nothing else', async (t) => {
@@ -240,7 +245,7 @@ test('the program itself simulates and explains', async (t) => {
 		].map((argv) => finish(start(t, argv, environment(service)))),
 	);
 	t.is(simulated?.exitCode, 0);
-	t.is(shown(simulated?.stdout ?? '', 'answer'), 'FINGERPRINT_EXACT, high, 85 points');
+	t.is(shown(simulated?.stdout ?? '', 'answer'), 'FINGERPRINT_EXACT, high, probability over 99 %');
 	t.is(explained?.exitCode, 0);
 	t.is(shown(explained?.stdout ?? '', 'answer'), 'CLIPBOARD, exact');
 });

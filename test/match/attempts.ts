@@ -9,7 +9,7 @@ const service = serviceOf(test);
 const attemptsOf = async ({id}: TestOrganization, on = service) =>
 	(await admin(on).get(`/admin/organizations/${id}/matches`)).body;
 
-test('a match is kept with its signals and with the points of every candidate', async (t) => {
+test('a match is kept with its signals, and with the probability of every candidate and of nobody', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const {link: sale, token} = await clicked(service, acme, place(1));
@@ -19,16 +19,21 @@ test('a match is kept with its signals and with the points of every candidate', 
 	const {data, total, page, limit} = await attemptsOf(acme);
 	t.deepEqual([total, page, limit, data.length], [1, 1, 20, 1]);
 	const [{id, ...attempt}] = data;
+	const probabilities = [
+		...attempt.candidates.map(({probability}: {probability: number}) => probability),
+		attempt.nobody.probability,
+	];
+	t.true(Math.abs(probabilities.reduce((sum, one) => sum + one, 0) - 1) < 1e-9);
 	const at = service.clock.now().toISOString();
-	const points = {network: 0, platform: 5, deviceModel: 0, osVersion: 15, age: 0};
+	const points = {network: 0, platform: 5, deviceModel: 0, osVersion: 15};
 	t.deepEqual(attempt, {
 		at,
 		organizationId: acme.id,
 		deviceId: 'device-0001',
 		matched: true,
 		method: 'FINGERPRINT_EXACT',
-		confidence: 'high',
-		score: 85,
+		confidence: 'medium',
+		score: 89,
 		linkId: sale.id,
 		reason: null,
 		signals: {
@@ -42,18 +47,25 @@ test('a match is kept with its signals and with the points of every candidate', 
 			{
 				linkId: sale.id,
 				clickedAt: at,
-				score: 85,
+				score: 89,
+				probability: probabilities[0],
+				alike: 0,
+				compared: 0,
 				points: {ip: 40, ...points, timezone: 15, language: 10},
 				ruledOut: null,
 			},
 			{
 				linkId: other.id,
 				clickedAt: at,
-				score: 50,
+				score: 10,
+				probability: probabilities[1],
+				alike: 0,
+				compared: 0,
 				points: {ip: 40, ...points, timezone: 0, language: -10},
 				ruledOut: null,
 			},
 		],
+		nobody: {probability: probabilities[2], made: 2},
 	});
 	const one = await admin(service).get(`/admin/organizations/${acme.orgKey}/matches/${id}`);
 	t.is(one.status, 200);
@@ -101,8 +113,8 @@ test(reason, 'ambiguous', async (on, acme) => {
 });
 test(reason, 'below_threshold', async (on, acme) => {
 	await clicked(on, acme, address);
-	on.clock.advance(3601);
-	await open(on, address, {}, acme);
+	on.clock.advance(3600 * 5);
+	await open(on, address, iPhoneApp, acme);
 });
 test(reason, 'ruled_out', async (on, acme) => {
 	await clicked(on, acme, address);

@@ -34,28 +34,39 @@ const click = ({
 		isConsumed: false,
 		isLive: true,
 		rules: {probabilisticMatching: true, minimumConfidence: 'low'},
+		visitor: null,
 		...rest,
 	};
 };
 
+/** 100 phones, of which so many are like the app's; the others are of another platform. */
+const among = (count: number) => [
+	{signals: normalise(told), count},
+	{signals: normalise({...told, platform: 'android', osVersion: null}), count: 100 - count},
+];
+
 const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, opened = app) =>
-	guessClick(clicks, opened, {now, isConfined: true, openNearby: clicks.length, ...circumstances}, matchPolicy);
+	guessClick(
+		clicks,
+		opened,
+		{now, isConfined: true, made: clicks.length, phones: among(3), ...circumstances},
+		matchPolicy,
+	);
 
 const verdict = (...given: Parameters<typeof guess>) => {
 	const {guess: made, reason} = guess(...given);
 	return made === null ? reason : `${made.method} ${made.confidence} ${made.candidate.linkId}`;
 };
 
-/** Alike, but for a language that costs it the exact fingerprint: 79 points. */
+/** Alike, but for a language that costs it the exact fingerprint. */
 const british = {signals: {language: 'en-GB'}};
-/** 65 points. */
 const french = {signals: {language: 'fr-FR'}};
-/** Nothing told: 40 points. */
+/** Nothing known. */
 const silent = {signals: {platform: null, osVersion: null, language: null, timezone: null}};
 
 test('one click that is alike in everything is an exact fingerprint', (t) => {
 	t.is(verdict([click()]), 'FINGERPRINT_EXACT high sale');
-	t.is(verdict([click({linkId: 'other', ...british}), click()]), 'FINGERPRINT_EXACT high sale');
+	t.is(verdict([click()], {phones: []}), 'FINGERPRINT_EXACT high sale');
 });
 
 test('two exact fingerprints on one link are no ambiguity: the newest wins', (t) => {
@@ -65,58 +76,55 @@ test('two exact fingerprints on one link are no ambiguity: the newest wins', (t)
 	t.is(made?.candidate, newer);
 });
 
-test('two exact fingerprints on different links are scored: the newest wins, one level lower', (t) => {
-	t.is(verdict([click({linkId: 'first', age: 300}), click({linkId: 'second'})]), 'FINGERPRINT_SCORED medium second');
+test('two exact fingerprints on different links are scored, and where few people click the newest wins', (t) => {
+	t.is(verdict([click({linkId: 'first', age: 300}), click({linkId: 'second'})]), 'FINGERPRINT_SCORED high second');
+	const [one, other] = [click({linkId: 'one'}), click({linkId: 'other'})];
+	t.is(verdict([other, one]), 'FINGERPRINT_SCORED high other');
 });
 
-test('of two equal scores the higher id wins where the time is equal', (t) => {
-	const [one, other] = [click({linkId: 'one', ...british}), click({linkId: 'other', ...british})];
-	t.is(verdict([one, other]), 'FINGERPRINT_SCORED medium other');
-	t.is(verdict([other, one]), 'FINGERPRINT_SCORED medium other');
+test('confidence follows the probability', (t) => {
+	const levels = [1, 30, 100].map((made) => guess([click({age: 480})], {made, phones: among(60)}).guess?.confidence);
+	t.deepEqual(levels, ['medium', 'low', undefined]);
+	for (const made of [1, 5, 15, 30]) {
+		const {guess: found} = guess([click({age: 480})], {made, phones: among(40)});
+		const from = {high: 99, medium: 80, low: 50}[found?.confidence ?? 'high'];
+		t.true((found?.score ?? 0) >= from, `${made} ${found?.score}`);
+	}
 });
 
-test('confidence follows the score', (t) => {
-	t.is(verdict([click(british)]), 'FINGERPRINT_SCORED high sale');
-	t.is(verdict([click(french)]), 'FINGERPRINT_SCORED medium sale');
-	const low = click({signals: {osVersion: {major: 16, minor: 6, patch: 0, precision: 'patch'}}});
-	t.is(verdict([low]), 'FINGERPRINT_SCORED low sale');
+test('the probability of a link is that of its clicks together, and all add up with nobody', (t) => {
+	const {weighed, nobody, guess: made} = guess([click({age: 60}), click({age: 90}), click({linkId: 'b'})], {made: 40});
+	t.true(Math.abs(weighed.reduce((sum, {probability}) => sum + probability, nobody) - 1) < 1e-9);
+	t.is(made?.candidate.linkId, 'sale');
+	const ofLink = weighed.filter(({candidate}) => candidate.linkId === 'sale');
+	t.is(made?.score, Math.round(ofLink.reduce((sum, {probability}) => sum + probability, 0) * 100));
 });
 
-test('a rival within 10 points on another link lowers the confidence, one further away does not', (t) => {
-	t.is(
-		verdict([click(british), click({linkId: 'other', signals: {language: null}})]),
-		'FINGERPRINT_SCORED medium sale',
-	);
-	t.is(verdict([click(british), click({linkId: 'other', ...french})]), 'FINGERPRINT_SCORED high sale');
-	t.is(verdict([click(british), click(british)]), 'FINGERPRINT_SCORED high sale');
+test('where many click with common phones, several links share the probability: ambiguous', (t) => {
+	const clicks = Array.from({length: 30}, (_, index) => click({linkId: `link ${index}`, age: 100 + index}));
+	t.is(verdict(clicks, {made: 30, phones: among(60)}), 'ambiguous');
+	t.is(verdict([click({age: 3 * HOUR})], {made: 100, phones: among(60)}), 'below_threshold');
 });
 
-test('more than three rivals are too many', (t) => {
-	const rivals = (count: number) =>
-		Array.from({length: count}, (_, index) => click({linkId: `rival ${index}`, ...british, age: 600}));
-	t.is(verdict([click(british), ...rivals(3)]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(british), ...rivals(4)]), 'ambiguous');
-});
-
-test('a low score that is lowered is no match', (t) => {
-	const low = {signals: {osVersion: {major: 16, minor: 6, patch: 0, precision: 'patch'} as const}};
-	t.is(verdict([click(low), click({linkId: 'other', ...low})]), 'ambiguous');
-});
-
-test('below 50 points only the address is left, and only where all its clicks are on one link', (t) => {
+test('a click of which nothing but the address is known is IP_FUZZY and low', (t) => {
 	t.is(verdict([click(silent)]), 'IP_FUZZY low sale');
-	t.is(verdict([click(silent), click(silent)]), 'IP_FUZZY low sale');
-	t.is(verdict([click(silent), click({...silent, linkId: 'other'})]), 'ambiguous');
+	t.is(verdict([click(silent), click({...silent, age: 300, linkId: 'other'})]), 'ambiguous');
+	t.is(verdict([click({signals: {osVersion: null, language: null, timezone: null}})]), 'IP_FUZZY low sale');
 	t.is(verdict([click({...silent, nearness: 'network'})]), 'below_threshold');
 });
 
 test('each method has its window', (t) => {
-	t.is(verdict([click({age: 24 * HOUR})]), 'FINGERPRINT_EXACT medium sale');
+	const alone = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
+	const iPhone = {...app, model: 'iphone15,2'};
+	const ofModel = {...told, deviceModel: 'iPhone15,2'};
+	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT low sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...british, age: 6 * HOUR})]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click({...british, age: 6 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...silent, age: HOUR})]), 'IP_FUZZY low sale');
-	t.is(verdict([click({...silent, age: HOUR + 1})]), 'below_threshold');
+	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED low sale');
+	t.is(
+		verdict([click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1})], alone, iPhone),
+		'outside_window',
+	);
+	t.is(verdict([click({...silent, age: HOUR / 3})], alone), 'IP_FUZZY low sale');
 	t.is(verdict([click({expiresAt: now})]), 'outside_window');
 });
 
@@ -129,13 +137,16 @@ test('a contradiction rules out of every guess', (t) => {
 });
 
 test('what is ruled out is no rival either', (t) => {
-	t.is(verdict([click(silent), click({linkId: 'other', signals: {platform: 'android'}})]), 'IP_FUZZY low sale');
+	t.is(
+		verdict([click(silent), click({linkId: 'other', age: 60, signals: {platform: 'android'}})]),
+		'IP_FUZZY low sale',
+	);
 });
 
 test('a link that does not resolve and a consumed click are no candidates', (t) => {
 	t.is(verdict([click({isLive: false})]), 'ruled_out');
 	t.is(verdict([click({isConsumed: true})]), 'consumed');
-	t.is(verdict([click({isLive: false, linkId: 'other'}), click(british)]), 'FINGERPRINT_SCORED high sale');
+	t.is(verdict([click({isLive: false, linkId: 'other', age: 60}), click(british)]), 'FINGERPRINT_SCORED high sale');
 	t.is(verdict([]), 'no_click');
 });
 
@@ -143,85 +154,52 @@ test('an organization may switch guesses off, or ask for more confidence', (t) =
 	const off = {rules: {probabilisticMatching: false, minimumConfidence: 'low'}} as const;
 	t.is(verdict([click(off)]), 'guesses_off');
 	const medium = {rules: {probabilisticMatching: true, minimumConfidence: 'medium'}} as const;
-	t.is(verdict([click({...medium, ...french})]), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click({...medium, age: 900})]), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({...medium, ...silent})]), 'below_minimum');
 	t.is(verdict([click({rules: {probabilisticMatching: true, minimumConfidence: 'exact'}})]), 'below_minimum');
 });
 
-test('without a key, clicks of several organizations cost SCORED a level and IP_FUZZY everything', (t) => {
-	const foreign = click({...silent, organizationId: 'globex', linkId: 'globex'});
+test('without a key, clicks of several organizations keep a guess from high, and stop IP_FUZZY', (t) => {
+	const foreign = click({
+		signals: {language: 'fr-FR', timezone: 'Europe/Paris'},
+		age: 900,
+		organizationId: 'globex',
+		linkId: 'globex',
+	});
+	t.is(verdict([click(), foreign], {isConfined: false}), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click(british), foreign], {isConfined: false}), 'FINGERPRINT_SCORED medium sale');
 	t.is(verdict([click(british), foreign]), 'FINGERPRINT_SCORED high sale');
 	t.is(verdict([click(silent), foreign], {isConfined: false}), 'ambiguous');
 });
 
-test('a crowded address costs SCORED a level and IP_FUZZY everything, a full one both', (t) => {
-	t.is(verdict([click(british)], {openNearby: 20}), 'FINGERPRINT_SCORED high sale');
-	t.is(verdict([click(british)], {openNearby: 21}), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(silent)], {openNearby: 21}), 'ambiguous');
-	t.is(verdict([click(british)], {openNearby: 50}), 'ambiguous');
-});
-
 test('`high` is for clicks of the last ten minutes', (t) => {
-	t.is(verdict([click({age: 600})]), 'FINGERPRINT_EXACT high sale');
-	t.is(verdict([click({age: 601})]), 'FINGERPRINT_EXACT medium sale');
-	t.is(verdict([click({...british, age: 600})]), 'FINGERPRINT_SCORED high sale');
-	t.is(verdict([click({...british, age: 601})]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click({...french, age: 601})]), 'FINGERPRINT_SCORED medium sale');
-	const strict = {rules: {probabilisticMatching: true, minimumConfidence: 'high'}} as const;
-	t.is(verdict([click({...strict, age: 601})]), 'below_minimum');
+	const rare = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
+	const verdictAt = (age: number) =>
+		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
+	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');
+	t.is(verdictAt(601), 'FINGERPRINT_EXACT medium sale');
 });
 
-test('a newer click on another link that nothing speaks against keeps a guess from `high`', (t) => {
-	const untimed = {linkId: 'other', signals: {timezone: null}};
-	t.is(verdict([click(), click({...untimed, age: 60})]), 'FINGERPRINT_EXACT medium sale');
-	t.is(verdict([click(), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_EXACT medium sale');
-	t.is(verdict([click(british), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(french), click({...silent, linkId: 'other', age: 60})]), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(), click({...untimed, age: 120})]), 'FINGERPRINT_EXACT high sale');
-	t.is(verdict([click(), click({...untimed, age: 180})]), 'FINGERPRINT_EXACT high sale');
-	t.is(verdict([click(), click({...untimed, linkId: 'sale', age: 60})]), 'FINGERPRINT_EXACT high sale');
-});
-
-test('a newer click that a signal speaks against, or that cannot win, leaves `high` as it is', (t) => {
-	const beside = (other: Parameters<typeof click>[0]) =>
-		verdict([click(), click({linkId: 'other', age: 60, ...other})]);
-	t.is(beside(french), 'FINGERPRINT_EXACT high sale');
-	t.is(beside({signals: {timezone: 'Asia/Tokyo'}}), 'FINGERPRINT_EXACT high sale');
-	t.is(beside({signals: {platform: 'android'}}), 'FINGERPRINT_EXACT high sale');
-	t.is(beside({...silent, isConsumed: true}), 'FINGERPRINT_EXACT high sale');
-	t.is(beside({...silent, isLive: false}), 'FINGERPRINT_EXACT high sale');
-	t.is(beside({...silent, nearness: 'network'}), 'FINGERPRINT_EXACT high sale');
+test('a click whose organization allows no guesses is a rival all the same', (t) => {
 	const off = {probabilisticMatching: false, minimumConfidence: 'low'} as const;
-	t.is(beside({...silent, rules: off}), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click({age: 300}), click({linkId: 'other', age: 60, rules: off})]), 'guesses_off');
 });
 
-test('in company of more than eight open clicks `high` asks for 80 points', (t) => {
-	// 78 points, as a Safari that freezes its version has them.
-	const vague = {signals: {osVersion: {major: 17, minor: null, patch: null, precision: 'major'} as const}};
-	const among = (count: number, winner: Candidate, others: Parameters<typeof click>[0] = {}) =>
-		verdict([winner, ...Array.from({length: count - 1}, () => click({...french, age: 600, ...others}))]);
-	t.is(among(8, click(vague)), 'FINGERPRINT_EXACT high sale');
-	t.is(among(9, click(vague)), 'FINGERPRINT_EXACT medium sale');
-	t.is(among(9, click(british)), 'FINGERPRINT_SCORED medium sale');
-	t.is(among(40, click()), 'FINGERPRINT_EXACT high sale');
-	t.is(among(9, click(vague), {signals: {platform: 'android'}}), 'FINGERPRINT_EXACT medium sale');
-	t.is(among(9, click(vague), {age: HOUR}), 'FINGERPRINT_EXACT medium sale');
-	t.is(among(9, click(vague), {age: HOUR + 1}), 'FINGERPRINT_EXACT high sale');
-	t.is(among(9, click(vague), {organizationId: 'globex'}), 'FINGERPRINT_EXACT high sale');
-	t.is(among(9, click(vague), {isConsumed: true}), 'FINGERPRINT_EXACT high sale');
-	t.is(among(9, click(vague), {nearness: 'network'}), 'FINGERPRINT_EXACT high sale');
+test('the later tap of a visitor elsewhere is the answer', (t) => {
+	const here = click({visitor: 'v', age: 300});
+	const there = click({visitor: 'v', linkId: 'later', nearness: 'elsewhere', age: 60});
+	t.is(verdict([here, there], {made: 1}), 'FINGERPRINT_SCORED high later');
 });
 
-test('the network is enough for a score, and never for an exact fingerprint or the address', (t) => {
-	t.is(verdict([click({nearness: 'network'})]), 'FINGERPRINT_SCORED medium sale');
+test('the network is at most enough for low, and never for an exact fingerprint or the address', (t) => {
+	t.is(verdict([click({nearness: 'network'})], {phones: among(0)}), 'FINGERPRINT_SCORED low sale');
 	t.is(verdict([click({nearness: 'network', ...silent})]), 'below_threshold');
 });
 
 test('the trace has the best candidate first and those that contradict last', (t) => {
 	const {weighed} = guess([
 		click({linkId: 'android', signals: {platform: 'android'}}),
-		click({linkId: 'french', ...french}),
+		click({linkId: 'french', age: 600, ...french}),
 		click({linkId: 'british', ...british}),
 	]);
 	t.deepEqual(

@@ -52,7 +52,13 @@ for (const [name, statements, indexes] of [
 	[
 		'clicks around an app',
 		clickStatements.around,
-		['match_clicks_consumer_idx', 'match_clicks_ip_consumed_idx', 'match_clicks_pkey', 'match_clicks_place_open_idx'],
+		[
+			'match_clicks_consumer_idx',
+			'match_clicks_ip_consumed_idx',
+			'match_clicks_pkey',
+			'match_clicks_place_open_idx',
+			'match_clicks_visitor_idx',
+		],
 	],
 	['open clicks of a network', clickStatements.network, ['match_clicks_place_open_idx']],
 	['matched clicks of an address', clickStatements.consumed, ['match_clicks_ip_consumed_idx']],
@@ -104,7 +110,7 @@ test.serial('of all addresses of a network the newest clicks of the last 6 hours
 	);
 });
 
-test.serial('the newest 50 of an address are found, of one organization where it is named', async (t) => {
+test.serial('the newest of an address are found, of one organization where it is named', async (t) => {
 	const {db, clock} = service.services;
 	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
 	const {ip_key: ipKey, net_key: netKey, organization_id: organizationId} = row;

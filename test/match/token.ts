@@ -205,7 +205,7 @@ test('a match by token is recorded with what a guess would have answered', async
 	const {link: sale, token} = await clicked(service, acme, address);
 	await open(service, address, {...iPhoneApp, clipboardToken: token});
 	const [row] = await service.services.db('match_attempts').where({organization_id: acme.id});
-	t.deepEqual(row.silent_guess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 85, linkId: sale.id});
+	t.deepEqual(row.silent_guess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
 	t.is(row.method, 'CLIPBOARD');
 	t.is(row.score, null);
 });

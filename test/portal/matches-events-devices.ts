@@ -32,6 +32,7 @@ test('an analyst reads why a match was made, in the list and by its id', async (
 		'reason',
 		'signals',
 		'candidates',
+		'nobody',
 	]);
 	t.like(match, {organizationId: acme.id, deviceId: 'device-0001', matched: true, linkId: id, reason: null});
 	t.is(match.candidates.length, 1);

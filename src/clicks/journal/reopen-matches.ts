@@ -31,7 +31,7 @@ const statement = `WITH visit AS MATERIALIZED (
 		SELECT visit.*, (
 			SELECT id FROM match_clicks
 			WHERE link_id = visit.link_id AND visitor = decode(substr(visit.visitor, 3), 'hex')
-				AND consumed_at IS NULL AND NOT forgotten
+				AND ip_key = decode(substr(visit.ip_key, 3), 'hex') AND consumed_at IS NULL AND NOT forgotten
 				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
 			ORDER BY created_at DESC LIMIT 1) AS open_id
 		FROM json_to_recordset(CAST(:rows AS json)) AS visit (${matchColumns.map((column) => `${column} ${typeOf(column)}`).join(', ')})

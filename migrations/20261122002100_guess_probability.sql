@@ -1,0 +1,44 @@
+-- migrate:up
+-- What the probability of a guess is computed from, and how it turned out.
+
+-- Phones of an organization's recent first opens: the commoner a phone, the less a likeness says. 300 at most, of which a
+-- new one replaces any; nothing leads to a device, an address or a time of day.
+CREATE TABLE counted_phones (
+	organization_id uuid NOT NULL CONSTRAINT counted_phones_organization_id_fkey
+		REFERENCES organizations (id) ON DELETE CASCADE,
+	slot smallint NOT NULL,
+	day date NOT NULL,
+	platform text NOT NULL CONSTRAINT counted_phones_platform_check CHECK (platform IN ('iOS', 'Android')),
+	-- as the app sent them; they are normalised where they are compared
+	os_version text,
+	device_model text,
+	language text,
+	timezone text,
+	CONSTRAINT counted_phones_pkey PRIMARY KEY (organization_id, slot)
+);
+CREATE INDEX counted_phones_day_idx ON counted_phones (day);
+
+-- Where a token proved the link: how many guesses were made beside it, and how many chose the same link.
+CREATE TABLE guess_grades (
+	organization_id uuid NOT NULL CONSTRAINT guess_grades_organization_id_fkey
+		REFERENCES organizations (id) ON DELETE CASCADE,
+	day date NOT NULL,
+	confidence text NOT NULL CONSTRAINT guess_grades_confidence_check CHECK (confidence IN ('high', 'medium', 'low')),
+	graded integer NOT NULL,
+	correct integer NOT NULL,
+	CONSTRAINT guess_grades_pkey PRIMARY KEY (organization_id, day, confidence)
+);
+
+-- the probability that nobody's click led to the open, and how many had clicked there
+ALTER TABLE match_attempts ADD COLUMN nobody json;
+
+-- finds the visitor's latest click without reading the others
+DROP INDEX match_clicks_visitor_idx;
+CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE visitor IS NOT NULL;
+
+-- migrate:down
+DROP INDEX match_clicks_visitor_idx;
+CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor) WHERE visitor IS NOT NULL;
+ALTER TABLE match_attempts DROP COLUMN nobody;
+DROP TABLE guess_grades;
+DROP TABLE counted_phones;
