@@ -1,6 +1,6 @@
 import test from 'ava';
 import {judge, pooled} from '../../bench/match-accuracy/judge.ts';
-import {scenarios, seeds} from '../../bench/match-accuracy/parameters.ts';
+import {criteria, scenarios, seeds} from '../../bench/match-accuracy/parameters.ts';
 import {check} from '../../bench/match-accuracy/report.ts';
 import {tellStory} from '../../bench/match-accuracy/story.ts';
 import {calibration, ofConfidence, tally} from '../../bench/match-accuracy/tally.ts';
@@ -31,6 +31,7 @@ test('guesses are right more often than the newest click of the address, in each
 		const other = tally(others.get('newest of the address, 24 h') ?? []);
 		t.true((tally(guesses).precision ?? 0) > (other.precision ?? 1), name);
 	}
+	t.true((pooled(judged, ({guesses}) => guesses).precision ?? 0) >= criteria.guessPrecision);
 });
 
 test('predictions stand in bins beside what is seen', (t) => {
