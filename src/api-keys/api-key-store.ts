@@ -51,13 +51,32 @@ type OwnedKey = {key: ApiKey; organization: Organization};
 
 type Row = ApiKey & Organization & {organizationId: string; organizationCreatedAt: Date};
 
-const toOwnedKey = ({organizationId, organizationCreatedAt, ...row}: Row): OwnedKey => {
-	const {id, tier, prefix, keyHash, displayKey, isRevoked, expiresAt, lastUsedAt, createdAt, ...organization} = row;
-	return {
-		key: {id, tier, prefix, keyHash, displayKey, isRevoked, expiresAt, lastUsedAt, createdAt},
-		organization: {...organization, id: organizationId, createdAt: organizationCreatedAt},
-	};
-};
+// Field by field: a rest or a spread takes microseconds here, this takes nanoseconds.
+const toOwnedKey = (row: Row): OwnedKey => ({
+	key: {
+		id: row.id,
+		tier: row.tier,
+		prefix: row.prefix,
+		keyHash: row.keyHash,
+		displayKey: row.displayKey,
+		isRevoked: row.isRevoked,
+		expiresAt: row.expiresAt,
+		lastUsedAt: row.lastUsedAt,
+		createdAt: row.createdAt,
+	},
+	organization: {
+		id: row.organizationId,
+		clerkOrgId: row.clerkOrgId,
+		orgKey: row.orgKey,
+		name: row.name,
+		status: row.status,
+		plan: row.plan,
+		entitledUntil: row.entitledUntil,
+		contactEmail: row.contactEmail,
+		defaultDomainId: row.defaultDomainId,
+		createdAt: row.organizationCreatedAt,
+	},
+});
 
 /** The statements on API keys, over a pool or a transaction. */
 export const createApiKeyStore = (db: Db) => ({
