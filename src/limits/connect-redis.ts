@@ -4,8 +4,8 @@ import type {Redis as Connection, RedisOptions} from 'ioredis';
 const require = createRequire(import.meta.url);
 
 /**
- * Options of a connection whose commands answer soon or fail soon, and never wait for a server to come back: no queue
- * while there is no connection, no second sending, and a connection that stays silent is given up and made anew.
+ * Options of a connection whose commands answer or fail soon, and never wait for a server to come back: no queue
+ * without a connection, no resending, and a silent connection is replaced.
  */
 export const failFastOptions = {
 	enableOfflineQueue: false,

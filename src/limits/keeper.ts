@@ -4,20 +4,21 @@ import {freeOf, type Limit} from './limits.ts';
 import {createSubjects} from './subjects.ts';
 
 /**
- * For how many windows a subject stays closed. The keeper decides in the first of them and closes again after it, so that
- * nothing is free within two windows of a decision: one in which Redis still counts the process as one that asks, and one more.
+ * For how many windows a subject stays closed. The keeper decides in the first of them and closes again after it, so
+ * nothing is free within two windows of a decision: in one of them Redis still counts the process as asking, the other
+ * is a margin.
  */
 const CLOSED_WINDOWS = 4;
 
-/** A process that has just started may be unknown to those that decide for others. */
+/** Windows after its start in which a process admits nothing freely: other machines may not know it yet. */
 const FIRST_WINDOWS = 2;
 
 const MOST_DEPARTURES = 255;
 
 /**
- * What a process admits without asking the keeper: the first few requests of a subject in a window, as most visitors make
- * no more. When one makes more, the keeper closes the subject in every process and counts what each has admitted; so no
- * window ever has more than the limit.
+ * What a process admits without asking the keeper: the first few requests of a subject in a window, as most visitors
+ * make no more. When one makes more, the keeper closes the subject in every process and counts what each has admitted;
+ * so no window ever has more than the limit.
  */
 export const createFreeAdmissions = ({clock, processes}: {clock: Clock; processes: number}) => {
 	// The times (milliseconds) of free admissions, the oldest first.
@@ -77,7 +78,7 @@ export type Member = {
 	close(limit: Limit, subject: string): Promise<number> | number;
 };
 
-/** When members were last asked to close a subject, and what they reported and is not counted yet. */
+/** When members were last asked to close a subject, and the admissions they reported that are not counted yet. */
 type Closing = {since: number; reported: number; underWay: Promise<unknown> | null};
 
 /**
@@ -95,7 +96,7 @@ export const createKeeper = ({windows, clock, processes}: {windows: Limiter; clo
 
 	const closeAll = async (limit: Limit, subject: string, closing: Closing, now: number): Promise<void> => {
 		const windowMs = limit.windowSeconds * 1000;
-		// One that is gone cannot report any more what it admitted.
+		// A process that has ended cannot report what it admitted: assume the most.
 		closing.reported += departures.filter((at) => at + windowMs > now).length * freeOf(limit, processes);
 		for (const count of await Promise.all([...members].map((member) => member.close(limit, subject)))) {
 			closing.reported += count;

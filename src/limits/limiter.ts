@@ -8,13 +8,13 @@ import type {Limit} from './limits.ts';
 export type Limiter = {
 	/**
 	 * Admits a request (0), or returns the whole seconds, at least 1, until a retry can succeed.
-	 * @param before requests that were admitted elsewhere since, and are not counted yet.
+	 * @param before requests that were admitted elsewhere and are not counted yet.
 	 */
 	take(limit: Limit, subject: string, before?: number): Promise<number> | number;
-	/** Resolves where the shared windows decide, rejects where they cannot. */
+	/** Resolves if the shared windows decide, rejects if they cannot. */
 	ping(): Promise<void>;
 	close(): Promise<void>;
 };
 
-/** Waits of requests that were counted before they were handed on, so that nobody counts them again. */
+/** Waits of requests that the hot path has counted before it passed them on, so that they are counted once. */
 export const decidedWaits = new WeakMap<IncomingMessage, number>();

@@ -7,8 +7,8 @@ export type Limit = {
 	windowSeconds: number;
 	per: 'ip' | 'key';
 	/**
-	 * How many of a subject a process admits in a window without asking the keeper, so that the answer to a usual visitor
-	 * waits for nobody; they are counted all the same (`createFreeAdmissions`). Absent: none.
+	 * How many of a subject a process admits in a window without asking the keeper, so that usual visitors
+	 * need no round trip; they are still counted (`createFreeAdmissions`). Absent: none.
 	 */
 	free?: number;
 };
@@ -49,13 +49,13 @@ export const limitNamed = (name: string): Limit => {
 	return found;
 };
 
-/** How many requests of a subject one of so many processes may admit freely in a window. */
+/** How many requests of a subject each of `processes` may admit freely in a window. */
 export const freeOf = ({free = 0, max}: Limit, processes: number): number =>
 	Math.min(free, Math.floor(max / processes));
 
 /**
- * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the whole /64
- * counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
+ * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the whole
+ * /64 counts as one (`2001:db8:1:2::/64`); an IPv4 address, also one mapped into IPv6, counts as itself.
  */
 export const limitSubjectOf = (ip: string): string => {
 	if (!ip.includes(':')) {

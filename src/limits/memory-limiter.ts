@@ -4,8 +4,8 @@ import type {Limit} from './limits.ts';
 import {createSubjects} from './subjects.ts';
 
 /**
- * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Slots not
- * used yet hold -Infinity, which is a request so long ago that it no longer counts.
+ * The times (milliseconds) of the latest admitted requests of one subject, as a ring: `head` is the oldest. Unused
+ * slots hold -Infinity, a request that no longer counts.
  */
 type AdmissionLog = {times: number[]; head: number};
 
@@ -21,7 +21,7 @@ const grown = ({times, head}: AdmissionLog, slots: number): AdmissionLog => ({
 	head: 0,
 });
 
-/** The milliseconds for which the oldest request of the log still counts; 0 or less: it counts no longer. */
+/** The milliseconds for which the oldest request of the log still counts; 0 or less: it no longer counts. */
 const oldestCounts = ({times, head}: AdmissionLog, {windowSeconds}: Limit, now: number): number =>
 	(times[head] ?? Number.NEGATIVE_INFINITY) + windowSeconds * 1000 - now;
 
@@ -37,7 +37,7 @@ const record = (log: AdmissionLog, limit: Limit, now: number): void => {
 /**
  * Windows in the memory of this process. Exact, O(1) per decision (a log doubles at most a few times), without timers,
  * and without a promise.
- * @param maxSubjects how many subjects of one limit are told apart within a window; at most twice as many are held.
+ * @param maxSubjects how many subjects of one limit are distinguished within a window; at most twice as many are held.
  */
 export const createMemoryLimiter = ({
 	clock,

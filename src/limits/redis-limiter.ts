@@ -14,8 +14,8 @@ export type TimeSource = 'server' | Clock;
  * latest is a window ago. Where the time ran backwards (a set clock, a failover) the log is moved along with it, so
  * that no caller waits longer than one window. Returns 0, or the milliseconds until a request can be admitted.
  *
- * Where processes admit some requests freely (`self` is not empty), what those of another machine may admit is held
- * back, until that machine has asked about the subject itself: then they admit nothing freely for longer than a window.
+ * If processes admit some requests freely (`self` is not empty), the script reserves what those of another machine may
+ * admit, until that machine has asked about the subject: then they admit nothing freely for longer than a window.
  */
 const SCRIPT = `
 local log, max, window, margin = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -72,19 +72,19 @@ return wait
 
 const SCRIPT_HASH = createHash('sha1').update(SCRIPT).digest('hex');
 
-// A log outlives its window a little, and much longer where the caller's clock may stand still.
+// A log outlives its window a little, and much longer if the caller's clock may stand still.
 const EXPIRY_MARGIN = {server: 1000, clock: 600_000};
 
-/** This machine, and what may be admitted freely by those of the others. */
+/** The script's arguments: this machine, and what each other machine may admit freely. */
 const freeElsewhere = (limit: Limit, machines: Machines | null): Array<string | number> =>
 	machines === null || limit.free === undefined
 		? ['']
 		: [machines.self, ...machines.others().flatMap(({id, processes}) => [id, processes * freeOf(limit, processes)])];
 
 /**
- * A limiter whose windows are shared by all machines on one Redis: one atomic script per decision. Rejects where the
- * server does not decide; see createWindows for what happens then. The connection stays the caller's.
- * @param machines who else admits requests freely; null: nobody does.
+ * A limiter whose windows are shared by all machines on one Redis: one atomic script per decision. Rejects if the
+ * server does not decide; createWindows handles that. The caller closes the connection.
+ * @param machines the machines that admit requests freely; null: none.
  */
 export const createRedisLimiter = ({
 	redis,
@@ -104,7 +104,7 @@ export const createRedisLimiter = ({
 				: [windowSeconds * 1000, EXPIRY_MARGIN.clock, time.now().getTime()];
 		const parameters = [2, key, `${key}:asked`, max, ...timing, before, ...freeElsewhere(limit, machines)] as const;
 		const wait = await redis.evalsha(SCRIPT_HASH, ...parameters).catch((error: Error) => {
-			// A server that was restarted does not know the script yet; EVAL teaches it.
+			// A restarted server does not know the script; EVAL loads it.
 			if (error.message.startsWith('NOSCRIPT')) {
 				return redis.eval(SCRIPT, ...parameters);
 			}

@@ -10,7 +10,7 @@ const SILENT_MS = 5000;
 
 const KEY = 'oplink:machines';
 
-// A Redis that is full refuses the first write of a script alone, and only one that takes memory.
+// A full Redis refuses only the first write of a script, and only if it takes memory.
 const SCRIPT = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -39,7 +39,7 @@ export const createRedisMachines = ({
 	return {
 		self,
 		others: () => others,
-		/** Rejects where Redis cannot be reached or takes no writes. */
+		/** Rejects if Redis cannot be reached or accepts no writes. */
 		beat: async () => {
 			const members = (await redis.eval(SCRIPT, 1, KEY, member, SILENT_MS)) as string[];
 			others = members

@@ -6,11 +6,11 @@ type Generations<V> = {current: Map<string, V>; previous: Map<string, V>; began:
 const MOST_SUBJECTS = 200_000;
 
 /**
- * A value per limit and subject, made when it is first asked for, and forgotten some windows after it was last asked for:
- * of two generations the older one is dropped. That frees idle subjects without a timer and without a search.
+ * A value per limit and subject, created on first use and forgotten some windows after its last use: of two generations
+ * the older one is dropped. That frees idle subjects without a timer and without a search.
  * @param windows how many windows a value is kept at least.
- * @param most so many new subjects of a limit end a generation early: under a flood of addresses memory stays bounded, and
- * those that were silent longest are forgotten.
+ * @param most this many new subjects of a limit end a generation early, so that a flood of addresses takes bounded memory;
+ * the longest silent subjects are forgotten.
  */
 export const createSubjects = <V>({
 	clock,
@@ -43,7 +43,7 @@ export const createSubjects = <V>({
 
 	return {
 		/**
-		 * The time in milliseconds, which never runs backwards: where the clock is set back, it goes on from the latest
+		 * The time in milliseconds, which never runs backwards: if the clock is set back, it continues from the latest
 		 * reading, so that logs keep their order and no caller waits longer than one window.
 		 */
 		now: (): number => {
@@ -52,7 +52,7 @@ export const createSubjects = <V>({
 			latest = reading + lead;
 			return latest;
 		},
-		/** The value at `now`, which is of `now()`. */
+		/** The value at `now`, a result of `now()`. */
 		of: (limit: Limit, subject: string, now: number): V => {
 			const {current, previous} = generationsOf(limit, now);
 			const known = current.get(subject);

@@ -4,7 +4,7 @@ import {freeOf, limitNamed} from './limits.ts';
 import {createWindows, type WindowsGiven} from './windows.ts';
 import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
 
-/** A worker that does not answer for so long hangs; it counts as one that has admitted all that it may. */
+/** A worker that is silent this long hangs; it counts as having admitted all that it may. */
 const SILENT_MS = 1000;
 
 /** Keeps the windows of all workers, so that limits hold across them, and when one is replaced. */

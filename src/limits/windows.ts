@@ -20,9 +20,9 @@ export type WindowsGiven = {
 };
 
 /**
- * The windows of a machine. With Redis they are those of all machines. A Redis that does not decide (away, slow, full,
- * read-only) never fails or delays requests: windows in memory decide until it is back, so limits go on, per machine. An
- * outage is logged once when it begins and once when it ends.
+ * The windows of a machine; with Redis, of all machines. If Redis does not decide (unreachable, slow, full, read-only),
+ * no request fails or waits: windows in memory decide until it is back, so limits hold per machine. An outage is logged
+ * once when it begins and once when it ends.
  */
 export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}: WindowsGiven): Limiter => {
 	const local = createMemoryLimiter({clock});
@@ -53,8 +53,8 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 		}
 	};
 
-	// A server can be connected and still not decide (stopped, read-only, out of memory), and may then even answer what
-	// writes nothing. So a connection alone ends no outage: one write at a time is tried on the side.
+	// A connected server may still not decide (stopped, read-only, out of memory), and even answer commands that write
+	// nothing. So a connection does not end an outage, but a successful write: one at a time is tried in the background.
 	const probe = async () => {
 		if (isProbing || connection.status !== 'ready') {
 			return;
@@ -90,7 +90,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 			try {
 				return await shared.take(limit, subject, before);
 			} catch (error) {
-				// What was asked before an outage and fails after it is no new one.
+				// A request from before an outage that fails after it does not start another one.
 				if (outage === outages) {
 					away(error as Error);
 				}
@@ -110,7 +110,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 	};
 };
 
-/** The limiter of a process that is alone on its machine. Without Redis it decides at once. */
+/** The limiter of the only process of a machine. Without Redis it decides synchronously. */
 export const createOwnLimiter = (given: Omit<WindowsGiven, 'processes'>): Limiter => {
 	const alone = {...given, processes: 1};
 	const windows = createWindows(alone);

@@ -27,7 +27,7 @@ export type OfSupervisor = {
 /** The answer to a question whether shared windows decide, where they do not. */
 export const CANNOT_DECIDE = -1;
 
-/** A supervisor that is silent for so long hangs: until it answers again the worker decides by windows of its own. */
+/** A supervisor that is silent this long hangs: until it answers, the worker decides by its own windows. */
 const SILENT_MS = 2000;
 
 const send = (message: OfWorker): void => {

@@ -56,7 +56,7 @@ export const adminLinkRoutes = [
 			}),
 	}),
 
-	// Before `:id`, which would take the word for one.
+	// Before `:id`, which would match the word too.
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links/export',

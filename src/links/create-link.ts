@@ -47,7 +47,7 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 	}
 };
 
-/** One check after the other, so that the first one against the link is the answer. */
+/** Runs one check after the other, so that the first refusal is the answer. */
 const create = async (services: Deps, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
 	const now = services.clock.now();
 	const owner = await lockOwner(trx, organization.id);
@@ -65,8 +65,8 @@ const create = async (services: Deps, trx: Db, {organization, by, fields}: NewLi
 };
 
 /**
- * A new link. The checks come in the order of contract/requests 8; with an idempotency key a repetition gives the first
- * answer again, before any of them. Resolves when no process answers any more as if the link were not there.
+ * Creates a link. The checks are in the order of contract/requests 8; a repetition with an idempotency key gets the
+ * first answer before any check. Resolves when no process still answers as if the link did not exist.
  * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
  * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */

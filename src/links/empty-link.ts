@@ -6,7 +6,7 @@ import type {LinkRow} from './link.ts';
 /** A new short code (contract/hosts 5). */
 export const generateShortCode = (): string => randomAlphanumeric(7);
 
-/** A link of which nothing is said yet. */
+/** A link with default values. */
 export const emptyLink = (organizationId: string, domainId: string, now: Date): LinkRow => ({
 	id: randomUUID(),
 	organization_id: organizationId,
@@ -36,7 +36,7 @@ export const emptyLink = (organizationId: string, domainId: string, now: Date): 
 	updated_at: now,
 });
 
-/** What the audit log keeps of a new link. */
+/** The audit record of a new link. */
 export const creationOf = (link: Pick<LinkRow, 'id' | 'organization_id' | 'short_code' | 'path'>): AuditEntry => ({
 	action: 'CREATE',
 	entityType: 'Link',

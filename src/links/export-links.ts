@@ -35,14 +35,14 @@ async function* lines(services: Deps, organization: LinkOwner, first: LinkRow[],
 }
 
 /**
- * All links of the organization as NDJSON, each with its domain, the oldest first. They are read as the caller takes
- * them, a batch at a time. A fault of ours ends the connection and not the answer.
+ * All links of the organization as NDJSON, each with its domain, oldest first. They are read in batches as the caller
+ * consumes them. A server fault breaks the connection instead of ending the answer.
  */
 export const exportLinks = async (
 	services: Deps,
 	{organization, request}: {organization: LinkOwner; request: RequestFacts},
 ): Promise<Reply> => {
-	// Read before the answer begins, so that a database that is away is a 503.
+	// Read before the answer begins, so that an unreachable database is a 503.
 	const first = await createLinkStore(services.db, organization.id).after(null, BATCH);
 	return reply({headers: ndjsonHeaders, body: Readable.from(lines(services, organization, first, request))});
 };

@@ -5,11 +5,11 @@ import {idempotencyKeyInProgress, idempotencyKeyReused, organizationNotFound, va
 import {canonicalJson} from './import/canonical-json.ts';
 import type {LinkInput, LinkJson} from './link.ts';
 
-/** How long a key stands for its first answer (contract/links 8). */
+/** How long a key repeats its first answer (contract/links 8). */
 const KEY_HOURS = 24;
 const MAX_KEY = 255;
 
-/** The request's Idempotency-Key. @throws 400 where it is empty or too long. */
+/** The request's Idempotency-Key. @throws 400 if it is empty or too long. */
 export const idempotencyKeyOf = (headers: IncomingHttpHeaders): string | undefined => {
 	const key = headers['idempotency-key'];
 	if (key === undefined) {
@@ -33,7 +33,7 @@ const lock = async (trx: Db, organizationId: string, key: string): Promise<boole
 };
 
 /** Each create with a key deletes a few expired ones, so that the table needs no job. */
-const forgetOld = (trx: Db, before: Date): Promise<unknown> =>
+const deleteExpired = (trx: Db, before: Date): Promise<unknown> =>
 	trx.raw(
 		`DELETE FROM idempotency_keys WHERE (organization_id, key) IN (
 			SELECT organization_id, key FROM idempotency_keys WHERE created_at <= ?
@@ -45,9 +45,9 @@ const forgetOld = (trx: Db, before: Date): Promise<unknown> =>
 type Once = {organizationId: string; key: string | undefined; request: LinkInput; now: Date};
 
 /**
- * The first answer to a request with this key and body, or that of `create` where there is none within 24 h. Only a
- * success is kept: a refusal made nothing, so its key stays free for another attempt. Without a key each request creates.
- * @throws 409 where another body had the key, or while the first request is under way.
+ * The first answer to a request with this key and body within 24 h, otherwise that of `create`. Only a success is
+ * stored: a refusal creates nothing, so its key stays free for another attempt. Without a key each request creates.
+ * @throws 409 if another body used the key, or while the first request is in progress.
  */
 export const createOnce = async (
 	trx: Db,
@@ -76,7 +76,7 @@ export const createOnce = async (
 	}
 
 	const response = await create();
-	await forgetOld(trx, oldest);
+	await deleteExpired(trx, oldest);
 	await trx('idempotency_keys')
 		.insert({
 			organization_id: organizationId,

@@ -18,7 +18,7 @@ import {
 export const ogAnswer = partOf({title: textOrNull, description: textOrNull, imageUrl: textOrNull});
 export const paramsAnswer = Joi.object().pattern(/^/, text);
 
-/** What links and templates have in common, as they answer it. */
+/** The shared fields of links and templates in answers. */
 export const sharedAnswerFields = {
 	path: textOrNull,
 	params: paramsAnswer.allow(null),
@@ -51,9 +51,9 @@ const fields = {
 	updatedAt: instant,
 };
 
-/** As create and update answer it. */
+/** The answer of create and update. */
 export const linkAnswer = answerOf('Link', fields);
-/** As list and get answer it. */
+/** The answer of list and get. */
 export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
 
 /** A line of an import's answer (contract/admin 4). */
@@ -65,7 +65,7 @@ export const importLineAnswer = answerOf('ImportedLine', {
 	error: anyObject.optional(),
 });
 
-/** Headers that a create reads beside its body. */
+/** The header that a create reads. */
 export const idempotencyHeader = {
 	'Idempotency-Key':
 		'Up to 255 characters. The same key and body within 24 hours answer as the first time; another body is 409.',
@@ -74,7 +74,7 @@ export const idempotencyHeader = {
 export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'QR code of the short URL.'};
 export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'QR code of the short URL.'};
 
-/** Headers of a streamed NDJSON answer, which proxies must not hold back either. */
+/** Headers of a streamed NDJSON answer; proxies must not buffer it. */
 export const ndjsonHeaders = {
 	'Content-Type': 'application/x-ndjson',
 	'Cache-Control': 'no-store',

@@ -7,7 +7,7 @@ import {safeHttpUrl} from '../safe-http-url.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
 
-/** What a link and a template have in common (contract/links 1); null: unset, so the next in the chain decides. */
+/** The fields of links and templates (contract/links 1); null: unset, so the next in the chain decides. */
 export type SharedFields = {
 	path: string | null;
 	params: Record<string, string> | null;
@@ -24,7 +24,7 @@ export type SharedFields = {
 	matchWindowHours: number | null;
 };
 
-/** The same as a body gives them: what is absent stays as it is, also within `og`; null clears, `og: null` all of it. */
+/** The same in a body: absent fields stay unchanged, also within `og`; null clears, `og: null` all of it. */
 export type SharedFieldsInput = Partial<Omit<SharedFields, 'og'>> & {og?: Partial<Og> | null};
 
 const MAX_PARAMS_BYTES = 8192;
@@ -32,8 +32,8 @@ const MAX_PARAMS_BYTES = 8192;
 const NO_LOOP = 'must not be on the link domain';
 
 /**
- * An http or https URL of at most 2048 characters, as its normal form (contract/links 10: never the raw input), and not
- * on the link domain, which would be a loop.
+ * An http or https URL of at most 2048 characters in normal form (contract/links 10: never the raw input), and not on
+ * the link domain, which would be a loop.
  */
 export const httpUrl = () =>
 	sized
@@ -56,7 +56,7 @@ export const httpUrl = () =>
 			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
 		});
 
-/** The same of a link's own custom domain, which only the database knows. @throws 400. */
+/** Refuses URLs on the link's custom domain, which only the database knows. @throws 400. */
 export const requireNoLoop = (
 	hostname: string,
 	urls: {fallbackUrl: string | null; 'og.imageUrl': string | null},
@@ -78,7 +78,7 @@ export const ogSchema = Joi.object<Partial<Og>>({
 const MAX_PARAMS = 50;
 
 /**
- * Whether params keep to their limits: what a query adds on resolution must fit them too (contract/links 1,
+ * Whether params are within their limits, also after resolution adds those of a query (contract/links 1,
  * contract/resolution 2).
  */
 const paramsFit = (params: Record<string, string>): boolean =>
@@ -97,7 +97,7 @@ const paramsSchema = Joi.object<Record<string, string>>()
 
 const utm = Joi.string().max(255).allow(null);
 
-/** The joi pieces of the shared fields. `path` refuses null; a schema that lets it be cleared adds `.allow(null)`. */
+/** The joi schemas of the shared fields. `path` refuses null unless a schema adds `.allow(null)`. */
 export const sharedFieldSchemas = {
 	path: Joi.string().max(2048),
 	params: paramsSchema.allow(null),

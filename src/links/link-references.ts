@@ -5,21 +5,21 @@ import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
 import {requireNoLoop} from './link-fields.ts';
 
-/** 'share': what is read stays as it is until the transaction ends, so that a write may rely on it. */
+/** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
 type Lock = 'none' | 'share';
 
-/** What links point at: the organization's domains, and those of its templates and channels that were asked for. */
+/** The rows that links refer to: the organization's domains, and the requested templates and channels. */
 export type LinkReferences = {
-	/** The domain of new links: the one that the organization chose, where it serves. */
+	/** The domain of new links: the organization's default if it serves, otherwise the shared one. */
 	defaultDomain: Domain;
-	/** Whether links may be put on the domain now. */
+	/** Whether links may be on the domain now. */
 	hasDomain(id: string): boolean;
 	/** The link with its domain, the host of its URL, and its template. */
 	view(link: LinkRow): LinkView;
 	/**
-	 * The row that `input` makes of `row`. A null domain is the default one.
-	 * @throws 404 for a domain that is not the organization's or not VERIFIED and for a foreign template, 403
-	 * FEATURE_NOT_AVAILABLE for a custom one that the plan does not give, 400 for an unknown channel, a link without any path, and a URL on the link's own domain.
+	 * The row after applying `input` to `row`. A null domain is the default one.
+	 * @throws 404 for a foreign template and for a domain that is foreign or not VERIFIED, 403 FEATURE_NOT_AVAILABLE for a
+	 * custom domain without that feature, 400 for an unknown channel, a missing path, and a URL on the link's own domain.
 	 */
 	apply(row: LinkRow, input: LinkInput): LinkRow;
 };
@@ -73,7 +73,7 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 
 const pathRequired = () => validationFailed([{message: 'path is required', field: 'path'}]);
 
-/** Reads what `links` point at and what `inputs` name. Locks are taken before those of links, by everyone. */
+/** Reads the rows that `links` and `inputs` refer to. Everyone locks these before links. */
 export const readReferences = async (
 	services: PlanDeps,
 	db: Db,

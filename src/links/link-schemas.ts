@@ -5,7 +5,7 @@ import {isoDateTime, pageQuery} from '../http/validate.ts';
 import type {LinkInput} from './link.ts';
 import {sharedFieldSchemas} from './link-fields.ts';
 
-/** What a short code looks like: 1 to 64 of `A-Z a-z 0-9 _ -` (contract/hosts 5). */
+/** A short code: 1 to 64 of `A-Z a-z 0-9 _ -` (contract/hosts 5). */
 const shortCode = Joi.string()
 	.max(64)
 	.pattern(/^[A-Za-z0-9_-]*$/)
@@ -25,13 +25,13 @@ const fields = {
 	isActive: Joi.boolean().strict().allow(null),
 };
 
-/** The body of a create. Without a template nothing else could give the path; whether a template does is known later. */
+/** The body of a create. The path is required unless a template may have one, which is checked later. */
 export const newLink = Joi.object<LinkInput>({
 	path: path.when('templateId', {is: Joi.string().required(), otherwise: Joi.required()}),
 	...fields,
 });
 
-/** The body of an update: null clears an optional field, and `path` and `shortCode` are none (contract/links 11). */
+/** The body of an update: null clears a field, except `path` and `shortCode` (contract/links 11). */
 export const linkChanges = Joi.object<LinkInput>({path, ...fields});
 
 export type LinkListQuery = PageQuery & {

@@ -15,7 +15,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 			.where({...own(organizationId), id})
 			.first()) ?? null,
 
-	/** As `find`, and nobody else changes the link until the transaction ends. */
+	/** As `find`, and locks the link until the transaction ends. */
 	lock: async (id: string): Promise<LinkRow | null> =>
 		(await db('links')
 			.where({...own(organizationId), id})
@@ -36,7 +36,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		return rows;
 	},
 
-	/** The newest first. */
+	/** Newest first. */
 	list: async ({page, limit, q, tag, ...equal}: LinkListQuery): Promise<Page<LinkRow>> => {
 		const all = db('links')
 			.where(own(organizationId))
@@ -67,7 +67,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		return readPage(all, {page, limit}, 'created_at DESC, id DESC');
 	},
 
-	/** The next links after a position, the oldest first. */
+	/** The next links after a position, oldest first. */
 	after: async (position: Position, limit: number): Promise<LinkRow[]> => {
 		const rest = db('links').where(own(organizationId)).orderBy(['created_at', 'id']).limit(limit);
 		return position === null ? rest : rest.whereRaw('(created_at, id) > (?, ?)', [position.created_at, position.id]);
@@ -87,7 +87,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		return new Set(inserted.rows.map(({id}) => id));
 	},
 
-	/** Writes every column that can change of the rows, which exist. */
+	/** Writes every changeable column of existing rows. */
 	update: async (rows: readonly LinkRow[]): Promise<void> => {
 		const columns = [...linkColumns, 'updated_at'];
 		await db.raw(
@@ -98,7 +98,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		);
 	},
 
-	/** The removed link, or null where there was none. */
+	/** The removed link, or null if there was none. */
 	remove: async (id: string): Promise<LinkRow | null> => {
 		const rows: LinkRow[] = await db('links')
 			.where({...own(organizationId), id})
@@ -126,8 +126,8 @@ export const lockLinkCount = async (trx: Db, organizationId: string): Promise<nu
 };
 
 /**
- * Counts one more link, where there are fewer than `limit` (null: unlimited): one atomic step, so that parallel
- * creates never exceed it. @returns whether there was room.
+ * Counts one more link if there are fewer than `limit` (null: unlimited), atomically, so that parallel creates never
+ * exceed it. @returns whether there was room.
  */
 export const takeLink = async (trx: Db, organizationId: string, limit: number | null): Promise<boolean> => {
 	const {rows} = await trx.raw<{rows: unknown[]}>(

@@ -13,32 +13,32 @@ import {type LinkInput, type LinkJson, type LinkRow, linkJson, withInput} from '
 export type NewLink = {organization: Organization; by: Caller; fields: LinkInput};
 
 /**
- * Creates a link as nearly all are: without a template, a channel or a domain of its own, and with nothing against it.
- * Null: it is another one, or something may be against it, and nothing was made.
+ * Creates a plain link, as nearly all are: without a template, a channel or a domain of its own. Null: it is not plain,
+ * or a check may refuse it, and nothing was created.
  */
 export type LinkWriter = (newLink: NewLink) => Promise<LinkJson | null>;
 
-/** A plain link with its organization as it was when the request came; its domain is not known yet. */
+/** A plain link with its organization as of the request; its domain is not known yet. */
 type PlainCreate = {owner: Organization; plan: Plan; by: Caller; now: Date; link: Omit<LinkRow, 'domain_id'>};
 
-/** The domain that a link was made on; `isKnown` resolves when no process answers any more as if it were not there. */
+/** The domain of a created link; `isKnown` resolves when no process still answers as if the link did not exist. */
 type Made = {domain: {domain_id: string; hostname: string | null}; isKnown: Promise<void>};
 
 /** Beyond 20 links of one organization the feed reports that all of it has changed (migration change_feed). */
 const MAX_BATCH = 20;
 
 /**
- * The organizations, hidden from the planner: where it knew how many there are it would plan the statement anew each time,
- * which takes as long as four creates.
+ * The organizations, hidden from the planner: if it knew their number, it would plan the statement each time, which
+ * takes as long as four creates.
  */
 const ORGANIZATIONS = '(SELECT CAST($2 AS uuid[]))::uuid[]';
 
 /**
  * Many creates with all their checks: the organization still has the plan of these limits, an app is registered, both
- * quotas have room, the plan includes the default domain, and no URL is on it. All creates of an organization are made or
- * none; where a constraint refuses one, the counts are rolled back as well. Organizations are locked first, as all writers
- * below them do. Where another transaction has locked one, or its count, its creates are left out, so that the others do
- * not wait.
+ * quotas have room, the plan includes the default domain, and no URL is on it. All creates of an organization are made
+ * or none; where a constraint refuses one, the counts are rolled back as well. Organizations are locked first, as all
+ * writers below them do. Where another transaction has locked one, or its count, its creates are left out, so that the
+ * others do not wait.
  */
 export const insertPlain: Prepared = {
 	name: 'create links',
@@ -130,7 +130,7 @@ export const createLinkWriter = (
 		});
 	};
 
-	/** Null where PostgreSQL refuses it: `createLink` finds out why. */
+	/** Null if PostgreSQL refuses it: `createLink` finds out why. */
 	const one = async (create: PlainCreate): Promise<Made | null> => {
 		try {
 			const [made] = await many([create]);
@@ -150,7 +150,7 @@ export const createLinkWriter = (
 		const {domainId, templateId, ...own} = fields;
 		const plan = planOf(services, owner);
 		const isPlain = own.path != null && own.channel == null && domainId == null && templateId == null;
-		// Without the change feed nobody hears that the barrier has passed.
+		// Without the change feed the barrier is never reported as passed.
 		if (plan === null || !isPlain || !changes.isTrusted()) {
 			return null;
 		}
@@ -158,7 +158,7 @@ export const createLinkWriter = (
 		const now = clock.now();
 		const blank = {...emptyLink(owner.id, '', now), short_code: generateShortCode()};
 		const {domain_id: _, ...link} = withInput(blank, own);
-		// One that is refused for its names would have those beside it tried again.
+		// If a name is refused, a batch would have to be done again one by one.
 		const isNamed = own.shortCode != null || own.externalId != null;
 		const made = await (isNamed ? one : together)({owner, plan, by, now, link});
 		if (made === null) {

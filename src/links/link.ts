@@ -40,8 +40,8 @@ export type LinkTemplate = {
 };
 
 /**
- * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, also where its own
- * is not served.
+ * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, also where its
+ * own is not served.
  */
 export type LinkView = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
 

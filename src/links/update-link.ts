@@ -10,9 +10,9 @@ import {createLinkStore, lockLinkCount} from './link-store.ts';
 import {lockOwner, requireClickQuota} from './link-terms.ts';
 
 /**
- * Changes a link. What is already as the body says is no change: without one nothing is written, `updatedAt` included.
+ * Changes a link. If no value differs, nothing is written, not even `updatedAt`.
  * @throws 402 without a plan or over the click quota, 404 for an unknown link and for a foreign domain or template,
- * 400 for an unknown channel or where no path is left, 409 for a taken short code or external id.
+ * 400 for an unknown channel or a missing path, 409 for a taken short code or external id.
  */
 export const updateLink = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,

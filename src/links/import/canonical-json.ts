@@ -2,8 +2,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 	value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /**
- * What a create body says, as JSON: the keys of its objects in order and without null ones, which say nothing, so that
- * what means the same is written the same.
+ * A create body as JSON with sorted keys and without null values, so that equivalent bodies have the same text.
  */
 export const canonicalJson = (body: object): string =>
 	JSON.stringify(body, (_key, value: unknown) =>

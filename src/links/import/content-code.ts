@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {ALPHANUMERIC} from '../../random-text.ts';
 import {canonicalJson} from './canonical-json.ts';
 
-/** Fields that a link has in answers alone: an exported row carries them, a create body may not. */
+/** Fields of answers only: an exported row has them, a create body may not. */
 export const readOnlyFields: ReadonlySet<string> = new Set([
 	'id',
 	'organizationId',
@@ -15,9 +15,9 @@ export const readOnlyFields: ReadonlySet<string> = new Set([
 const LENGTH = 12;
 
 /**
- * The short code of an import row without a name of its own: the same row always gets the same one, so that a second
- * run makes no second link. The server and the CLI both ask here, each with the row as it stands in the file, so that
- * the code does not depend on the credential. Short codes are an organization's own, so the organization is not hashed.
+ * The short code of an import row without a name: a hash of the row as it stands in the file, so that a second run
+ * creates no second link. Server and CLI both use it, so the code does not depend on the credential. The organization
+ * is not hashed, because short codes are unique per organization only.
  */
 export const contentCode = (row: Readonly<Record<string, unknown>>): string => {
 	const content = Object.fromEntries(Object.entries(row).filter(([field]) => !readOnlyFields.has(field)));

@@ -14,7 +14,7 @@ export type ImportAnswer = {
 	error?: Record<string, unknown>;
 };
 
-/** What the envelope would say of the row alone. */
+/** The error as the envelope would show it for the row alone. */
 const errorJson = ({status, message, details, extras}: HttpError) => ({
 	statusCode: status,
 	message,

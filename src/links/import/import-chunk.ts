@@ -21,7 +21,7 @@ const refusal = (error: unknown): HttpError => {
 	throw error;
 };
 
-/** What holds for every row of a chunk: how many links there may be, or why there may be none. */
+/** The terms of every row of a chunk: the quota of links, or the refusal of all rows. */
 const termsOf = async (services: PlanDeps, target: ImportTarget, owner: LockedOwner, now: Date) => {
 	try {
 		const plan = requireCreationTerms(services, owner);
@@ -34,7 +34,7 @@ const termsOf = async (services: PlanDeps, target: ImportTarget, owner: LockedOw
 
 const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
-/** Everything that rows may meet: the links that have their names, and what they point at. */
+/** The links that have the names of the rows, and what rows and links refer to. */
 const readNeighbours = async (
 	services: PlanDeps,
 	target: ImportTarget,
@@ -55,8 +55,8 @@ const readNeighbours = async (
 type Chunk = {organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
 
 /**
- * Applies some rows, in their order, each as a create or an update of its own would be: a row's failure is its answer
- * and concerns no other row. Statements are shared by the rows of a chunk.
+ * Applies some rows in order, each like a separate create or update: a row that fails affects no other row. The rows of
+ * a chunk share statements.
  */
 export const importChunk = async (
 	services: PlanDeps & {addresses: Addresses},
@@ -152,7 +152,7 @@ export const importChunk = async (
 			throw shortCodeTaken(withCode.short_code);
 		}
 
-		// Also where the two names are of two links: one link cannot become both.
+		// Also if the two names belong to two links: one link cannot become both.
 		if (onConflict === 'fail' || (withExternalId !== undefined && withExternalId !== link)) {
 			throw externalIdTaken(row.input.externalId ?? '');
 		}

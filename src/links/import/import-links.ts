@@ -16,7 +16,7 @@ import {lineBatches} from './line-batches.ts';
 
 const BATCH = {lines: 200, bytes: 1024 * 1024};
 
-/** What NDJSON is sent as; none is taken for it, and so is what tools say of a file that they know nothing of. */
+/** Media types of NDJSON, and those that tools send for unknown files. A missing type is accepted too. */
 const ACCEPTED = /^(?:application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|json|octet-stream)|text\/plain)$/i;
 
 const requireNdjson = (headers: IncomingHttpHeaders): void => {
@@ -34,8 +34,8 @@ type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | '
 type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
 type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 
-/** One transaction for each chunk. A stop of the service waits for the one that is under way. */
-const inEarnest = (services: Deps, {organization, by, query}: Import): ApplyRows => {
+/** Applies each chunk in a transaction. A stop of the service waits for the one in progress. */
+const applyInTransactions = (services: Deps, {organization, by, query}: Import): ApplyRows => {
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 	return async (rows) => {
 		await services.clickJournal.settled(organization.id);
@@ -82,14 +82,14 @@ async function* logged(request: RequestFacts, answers: AsyncIterable<string>) {
 
 /**
  * Imports NDJSON of any length and answers a line per row while it still reads (contract/admin 4). Rows are applied in
- * chunks, each in a transaction. A fault of ours ends the connection and not the answer, so that nobody takes the part
- * for the whole; a caller that hangs up ends the import after the chunk that is under way.
+ * chunks, each in a transaction. A server fault breaks the connection instead of ending the answer, so that callers do
+ * not take a part for the whole. If the caller hangs up, the import ends after the chunk in progress.
  * @throws 415 before anything is read.
  */
 export const importLinks = (services: Deps, given: Import): Reply => {
 	requireNdjson(given.request.headers);
 	const answers = given.query.dryRun
 		? dryRun(services, given)
-		: answerLines(services, given, inEarnest(services, given));
+		: answerLines(services, given, applyInTransactions(services, given));
 	return reply({headers: ndjsonHeaders, body: Readable.from(logged(given.request, answers))});
 };

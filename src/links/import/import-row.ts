@@ -6,10 +6,10 @@ import {newLink} from '../link-schemas.ts';
 import {contentCode, readOnlyFields} from './content-code.ts';
 import type {Line} from './line-batches.ts';
 
-/** Longest line of an import: what a body may have (contract/requests 4). */
+/** Longest line of an import: as long as a body (contract/requests 4). */
 export const MAX_ROW_BYTES = 256 * 1024;
 
-/** A row that can be imported. `isExported`: it is a link as the export wrote it, and no create body. */
+/** A row that can be imported. `isExported`: it is a line of an export, not a create body. */
 export type ReadableRow = {line: number; input: LinkInput; isExported: boolean};
 export type ImportRow = ReadableRow | {line: number; error: HttpError};
 
@@ -24,7 +24,7 @@ const parse = (bytes: Buffer): unknown => {
 const isObject = (value: unknown): value is Record<string, unknown> =>
 	value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** The create body in a row: without what only answers have, and without the null of a path that a template gives. */
+/** The create body in a row: without read-only fields, and without null for a path that comes from a template. */
 const bodyOf = (row: Record<string, unknown>): Record<string, unknown> => {
 	const isNamed = ([field, value]: [string, unknown]) =>
 		!readOnlyFields.has(field) && !((field === 'path' || field === 'shortCode') && value === null);
@@ -46,7 +46,7 @@ const read = (bytes: Buffer | null, addresses: Addresses): Omit<ReadableRow, 'li
 	return {input: isNamed ? input : {...input, shortCode: contentCode(row)}, isExported: 'organizationId' in row};
 };
 
-/** A line as a row, or as the reason why it is none; null for a blank line. */
+/** A line as a row, or as the error of an invalid one; null for a blank line. */
 export const readRow = ({line, bytes}: Line, addresses: Addresses): ImportRow | null => {
 	if (bytes !== null && bytes.toString('latin1').trim() === '') {
 		return null;

@@ -1,7 +1,7 @@
 import type {LinkInput} from '../link.ts';
 import type {HeldLink, ImportTarget} from './import-target.ts';
 
-/** The links that rows of a chunk may meet, by their names. */
+/** The links that rows of a chunk may refer to, by their names. */
 export const createIndex = (links: HeldLink[]) => {
 	const byCode = new Map<string, HeldLink>();
 	const byExternalId = new Map<string, HeldLink>();
@@ -26,7 +26,7 @@ export const createIndex = (links: HeldLink[]) => {
 	};
 };
 
-/** What is written later and together; a change of names is written at once, since rows after it may rely on it. */
+/** Collects writes for one statement each. A change of names is written at once, because later rows may rely on it. */
 export const createWrites = (target: ImportTarget) => {
 	let inserts: HeldLink[] = [];
 	const updates = new Set<HeldLink>();

@@ -5,25 +5,25 @@ import {generateShortCode} from '../empty-link.ts';
 import type {LinkRow} from '../link.ts';
 import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from '../link-store.ts';
 
-/** A link as an import finds or makes it. */
+/** A link that an import has found or created. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
 
-/** What a chunk of an import is applied to: the links themselves, or a dry run's copy of those that it touches. */
+/** The links that a chunk of an import is applied to: the real ones, or a dry run's copy of those that it touches. */
 export type ImportTarget = {
 	isDryRun: boolean;
-	/** For what the rows point at. */
+	/** For reading what the rows refer to. */
 	db: Db;
-	/** How many links there are. In earnest nobody else creates, removes or renames one until the transaction ends. */
+	/** The number of links. Except in a dry run, it and all names are locked until the transaction ends. */
 	countLinks(): Promise<number>;
 	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<HeldLink[]>;
-	/** The same links again, unchanged by others until the transaction ends. */
+	/** The same links, locked until the transaction ends. */
 	lock(links: HeldLink[]): Promise<HeldLink[]>;
-	/** A short code for a link that has none of its own. */
+	/** A short code for a link without its own. */
 	newShortCode(): string;
-	/** Inserts links; one without a code of its own is given another one where its own is taken. */
+	/** Inserts links; a generated code that is taken is replaced. */
 	insert(links: HeldLink[]): Promise<void>;
 	update(links: HeldLink[]): Promise<void>;
-	/** Ends a chunk that has created as many links. */
+	/** Adds the links that a chunk has created to the count. */
 	addToCount(created: number): Promise<void>;
 };
 
@@ -67,8 +67,8 @@ const fromDryRun = ({is_new, has_own_code, ...row}: DryRunRow): HeldLink => ({
 });
 
 /**
- * A dry run: what rows would make is kept in a temporary table, so that later rows meet it as they would meet links,
- * however long the input is. No link and no count is locked or written.
+ * A dry run: the links that rows would create are in a temporary table, so that later rows find them, however long the
+ * input is. No link and no count is locked or written.
  * @param trx a transaction that is rolled back when the input has ended.
  */
 export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
@@ -104,7 +104,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 			return rows.map(fromDryRun);
 		},
 		lock: async (links) => links,
-		// Never shown, so all it has to be is free.
+		// Never shown, so it must only be unique.
 		newShortCode: randomUUID,
 		insert: write,
 		update: write,

@@ -4,8 +4,8 @@ import type {ReadableRow} from './import-row.ts';
 import type {HeldLink} from './import-target.ts';
 
 /**
- * What a row says of a link. An exported row names a domain of its organization, which another one does not have, and
- * shows its matching fields as they took effect, which is no reason to set them on a link that leaves them out.
+ * The input of a row. An exported row may name a domain that this organization does not have: it is dropped. It shows
+ * its matching fields as they took effect: those that a link inherits are not set on it.
  */
 export const importedInput = (
 	{input, isExported}: ReadableRow,
@@ -21,13 +21,13 @@ export const importedInput = (
 
 	const {deferredDeepLinking, matchWindowHours, ...others} = kept;
 	const effective = effectiveMatching(link, references.view(link).template);
-	const says = <T>(own: T | null, shown: T, value: T | null | undefined): value is T | null =>
+	const isSet = <T>(own: T | null, shown: T, value: T | null | undefined): value is T | null =>
 		value !== undefined && !(own === null && value === shown);
 	return {
 		...others,
-		...(says(link.deferred_deep_linking, effective.deferredDeepLinking, deferredDeepLinking)
+		...(isSet(link.deferred_deep_linking, effective.deferredDeepLinking, deferredDeepLinking)
 			? {deferredDeepLinking}
 			: {}),
-		...(says(link.match_window_hours, effective.matchWindowHours, matchWindowHours) ? {matchWindowHours} : {}),
+		...(isSet(link.match_window_hours, effective.matchWindowHours, matchWindowHours) ? {matchWindowHours} : {}),
 	};
 };

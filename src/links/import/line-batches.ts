@@ -1,11 +1,11 @@
 import type {Readable} from 'node:stream';
 
-/** A line of the input, counted from 1; `bytes` is null where there were more than the limit. */
+/** A line of the input, counted from 1; `bytes` is null for a line over the limit. */
 export type Line = {line: number; bytes: Buffer | null};
 
 const NEWLINE = 0x0a;
 
-/** Cuts what arrives into lines, and holds no more of a line than `maxLineBytes`. */
+/** Splits the input into lines, and buffers at most `maxLineBytes` of each. */
 const createSplitter = (maxLineBytes: number) => {
 	let lines: Line[] = [];
 	let number = 1;
@@ -60,9 +60,9 @@ const createSplitter = (maxLineBytes: number) => {
 };
 
 /**
- * The lines of a stream in batches: as many as `max` allows, or what there is when the input pauses, so that whoever
- * waits for answers before sending more gets them. Nothing is read while a batch is being worked on, beyond what the
- * stream buffers. A stream that breaks off just ends, without the line that it was in the middle of.
+ * The lines of a stream in batches of at most `max`. A batch ends when the input pauses, for callers that wait for
+ * answers before they send more. Nothing is read while a batch is processed, beyond the stream's buffer. A stream that
+ * breaks off ends without its unfinished line.
  */
 export async function* lineBatches(
 	stream: Readable,
@@ -98,7 +98,7 @@ export async function* lineBatches(
 			} else if (!splitter.isEmpty() && hasPaused) {
 				yield splitter.take(max.lines);
 			} else if (!splitter.isEmpty()) {
-				// What has reached the machine meanwhile belongs to the same batch.
+				// Data that has arrived meanwhile belongs to the same batch.
 				hasPaused = true;
 				await new Promise((resolve) => setImmediate(resolve));
 			} else {
