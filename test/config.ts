@@ -70,7 +70,7 @@ test('a DATABASE_URL with a % that stands for nothing is a fault', (t) => {
 	t.is(error?.message, 'DATABASE_URL has a % that stands for no character: write it as %25');
 });
 
-test('every fault is told at once', (t) => {
+test('all faults are reported together', (t) => {
 	const error = t.throws(
 		() =>
 			loadConfig({
@@ -107,7 +107,7 @@ test('every fault is told at once', (t) => {
 	]);
 });
 
-test('an address that lacks a part is no proxy and no resolver', (t) => {
+test('an incomplete address is invalid as proxy and as resolver', (t) => {
 	const error = t.throws(() => loadConfig({TRUSTED_PROXIES: '10.0.0.0/8, 1.2.3', DNS_SERVERS: '1.2.3'}), {
 		instanceOf: ConfigError,
 	});
@@ -145,7 +145,7 @@ test('a secret is never shown', (t) => {
 	t.true(shown.includes('"value":"80"'));
 });
 
-test('.env.example is what npm run docs:env makes of the variables', (t) => {
+test('.env.example equals the output of npm run docs:env', (t) => {
 	t.is(readFileSync(path.join(packageRoot, '.env.example'), 'utf8'), envExample());
 });
 
@@ -162,7 +162,7 @@ test('each line of .env.example, uncommented, sets the default', (t) => {
 	t.deepEqual(loadConfig(Object.fromEntries(pairs)), loadConfig({}));
 });
 
-test('what a gateway needs is missing, or wrong, but not both', (t) => {
+test('a gateway’s variable is reported as missing or invalid, but not both', (t) => {
 	const error = t.throws(() => loadConfig({PAYMOB_SECRET_KEY: 'secret', PAYMOB_CARD_INTEGRATION_ID: 'card'}), {
 		instanceOf: ConfigError,
 	});
@@ -184,7 +184,7 @@ test('the environment is read in config.ts and in the CLI only', (t) => {
 	t.deepEqual(found, []);
 });
 
-test('the plans that come with the program are what a plans file has to be', (t) => {
+test('the shipped plans are a valid plans file', (t) => {
 	t.deepEqual(readPlans(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')), shippedPlans());
 });
 

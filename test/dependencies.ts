@@ -9,7 +9,7 @@ const read = (name: string): string => readFileSync(path.join(packageRoot, name)
 type Manifest = {dependencies: Record<string, string>; optionalDependencies: Record<string, string>};
 const {dependencies, optionalDependencies} = JSON.parse(read('package.json')) as Manifest;
 
-test('what src imports is installed without the packages of development', (t) => {
+test('src imports only packages installed without devDependencies', (t) => {
 	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
 		/\.tsx?$/.test(name),
 	);

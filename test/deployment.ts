@@ -26,7 +26,7 @@ const compose = load(read('docker-compose.yml')) as Compose;
 const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
 const known = new Set(configTable.map(({name}) => name));
 
-test('each service of docker-compose.yml uses what the file and the folder have', async (t) => {
+test('each service of docker-compose.yml uses existing files and volumes', async (t) => {
 	const {services} = compose;
 	t.deepEqual(Object.keys(services), ['oplink', 'caddy', 'postgres', 'redis']);
 	for (const [name, {volumes = [], networks = [], depends_on: needs = {}, image, build}] of Object.entries(services)) {
@@ -71,7 +71,7 @@ test('Caddy asks a route that there is, and so does the health check of the imag
 	t.true(healthRoutes.some((route) => route.path === ready));
 });
 
-test('the image copies what there is, sets variables that the server reads, and does not run as root', async (t) => {
+test('the image copies existing files, sets known variables, and does not run as root', async (t) => {
 	const included = read('.dockerignore')
 		.split('\n')
 		.flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
@@ -98,7 +98,7 @@ test('the image copies what there is, sets variables that the server reads, and 
 	t.true(Number(version) >= Number(/\d+/.exec(engine)?.[0]));
 });
 
-test('the systemd unit starts the program, and leaves alone what a wrong configuration ended', (t) => {
+test('the systemd unit starts the program, and does not restart it after a configuration error', (t) => {
 	const unit = read('docs/operating/oplink.service');
 	t.regex(unit, /^ExecStart=\/usr\/bin\/node \/opt\/oplink\/bin\/oplink\.js serve$/m);
 	t.regex(unit, /^RestartPreventExitStatus=78$/m);

@@ -57,7 +57,7 @@ const brokenLink = (from: string, to: string): string[] => {
 	return anchor === undefined || anchorsOf(target).includes(anchor) ? [] : [`${from}: ${to}: no such heading`];
 };
 
-test('every relative link of a document leads to a file that is there, and to a heading of it', (t) => {
+test('every relative link of a document leads to an existing file and heading', (t) => {
 	t.true(documents.length > 30);
 	const broken = documents.flatMap(({name, prose}) =>
 		[...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -68,7 +68,7 @@ test('every relative link of a document leads to a file that is there, and to a 
 	t.deepEqual(broken, []);
 });
 
-test('docs/privacy.md says of every table what is stored in it', (t) => {
+test('docs/privacy.md describes the contents of every table', (t) => {
 	const migrations = readdirSync(path.join(packageRoot, 'migrations')).map((name) =>
 		read(path.join('migrations', name)),
 	);

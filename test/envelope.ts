@@ -193,7 +193,7 @@ test('a field named after the prototype is refused like any unknown one', async 
 	}
 });
 
-test('bad path, query and body values are told together', async (t) => {
+test('invalid path, query and body values are reported together', async (t) => {
 	const {server} = await organization(service);
 	const fields = ({body}: {body: {details: Array<{field: string}>}}) => body.details.map(({field}) => field).toSorted();
 	t.deepEqual(fields(await server.patch('/links/bad', {title: 5, tags: ['a', 7]})), ['id', 'tags.1', 'title']);

@@ -9,7 +9,7 @@ import {createFakeClock, startService} from './helpers/service.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
 
-test('without the database what needs it is 503 in the envelope, and it recovers by itself', async (t) => {
+test('without the database its routes answer 503 in the envelope, and recover by themselves', async (t) => {
 	const database = await createTestDatabase();
 	const {line, url: through} = await openDatabaseLine(database.url);
 	const service = await startService({}, createFakeClock(), {...database, url: through});
@@ -89,7 +89,7 @@ for (const sqlState of ['53100', '53200', '58030']) {
 	});
 }
 
-test('without Redis requests go on, limits hold on this machine, and readiness stays 200 and names it', async (t) => {
+test('without Redis requests succeed, limits hold on this machine, and readiness stays 200 and names it', async (t) => {
 	const {hostname, port} = new URL(redisUrl);
 	const line = await openLine({host: hostname, port: Number(port)});
 	const service = await startService({REDIS_URL: `redis://127.0.0.1:${line.port}`});

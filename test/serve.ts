@@ -57,7 +57,7 @@ test('a first start prints a link, its QR code and curl lines that work; it is g
 	t.is(await fourth.ended, 0);
 });
 
-test('a wrong configuration ends the start with 78 and a line for each fault', async (t) => {
+test('an invalid configuration ends the start with 78 and a line for each fault', async (t) => {
 	const {ended, stderr} = oplink(t, ['serve'], {PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: await dataDirectory(t)});
 	t.is(await ended, 78);
 	const lines = stderr().trim().split('\n');
@@ -96,7 +96,7 @@ test('in production no demo organization is made, and no key is printed', async 
 	t.notRegex(stdout() + stderr(), /opl_|demo/);
 });
 
-test('a stop lets a request that is under way finish, and takes no new one', async (t) => {
+test('a stop lets running requests finish, and accepts no new one', async (t) => {
 	const {printed, child, ended, stdout} = oplink(t, ['serve'], {PORT: '0', DATA_DIR: await dataDirectory(t)});
 	const [, url = ''] = await printed(ready);
 	await printed(/npx oplink status/);
@@ -132,7 +132,7 @@ test('a stop lets a request that is under way finish, and takes no new one', asy
 	t.is(await ended, 0);
 });
 
-test('a port that is taken ends the start before the database is touched', async (t) => {
+test('a port in use ends the start before the database is touched', async (t) => {
 	const directory = await dataDirectory(t);
 	const first = oplink(t, ['serve'], {PORT: '0', DATA_DIR: directory});
 	const [, url = ''] = await first.printed(ready);

@@ -275,7 +275,7 @@ const everybody = async () => {
 	return {acme, victim: await organization(portal), tokens};
 };
 
-test('every route tells every credential what the specification says', async (t) => {
+test('every route answers every credential as specified', async (t) => {
 	const {acme, victim, tokens} = await everybody();
 	const [kinds = [], ...callers] = rows(expected);
 	const walk = async (kind: string, method: string, path: string) => {

@@ -13,7 +13,7 @@ const STEPS = 4;
 const android =
 	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
 
-test('the tables of an earlier version, with what is in them, are moved forward by the start of this one', async (t) => {
+test('the tables and data of an earlier version are migrated by the start of this one', async (t) => {
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
 	const service = await startService({}, undefined, {...database, drop: async () => {}});

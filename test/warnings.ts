@@ -6,7 +6,7 @@ import {dataDirectory, oplink, ready} from './helpers/process.ts';
 /** Has the process warn at a signal, as Node and packages do when they please. */
 const preload = `data:text/javascript,process.on('SIGUSR2',()=>process.emitWarning('old%20ways',{code:'OLD'}))`;
 
-test('a warning of the process is a line of the log like any other, and the server goes on', async (t) => {
+test('a process warning is a log line like any other, and the server keeps running', async (t) => {
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());
 	const {child, ended, printed, stderr} = oplink(t, ['serve'], {

@@ -33,7 +33,7 @@ const isAlive = (pid: number): boolean => {
 	}
 };
 
-test('two workers share the port, serve no link from before a write, and each tells what both counted', async (t) => {
+test('two workers share the port, serve no stale link, and each reports the figures of both', async (t) => {
 	const {url, workers, scraped, service, stderr} = await startTwo(t);
 	t.is(new Set(workers()).size, 2);
 	const acme = await organization(service);
@@ -60,7 +60,7 @@ test('two workers share the port, serve no link from before a write, and each te
 	t.notRegex(stderr(), /Warning/);
 });
 
-test('a worker that ends is replaced while the other answers, what it counted stays, and a stop ends all', async (t) => {
+test('a worker that ends is replaced while the other answers, its counters remain, and a stop ends all', async (t) => {
 	const {url, workers, scraped, printed, child, ended} = await startTwo(t);
 	const [victim = 0, orderly = 0] = workers();
 	const live = 'oplink_http_requests_total{method="GET",route="/health/live",status="2xx"}';
@@ -83,7 +83,7 @@ test('a worker that ends is replaced while the other answers, what it counted st
 	t.deepEqual(workers().filter(isAlive), []);
 });
 
-test('what keeps a worker from starting ends the start, and is told once', async (t) => {
+test('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {
 	const {url, child, ended} = await startTwo(t);
 	const database = await createTestDatabase();
 	t.teardown(() => database.drop());

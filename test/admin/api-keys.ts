@@ -85,14 +85,14 @@ test('an unknown tier is 400', async (t) => {
 	t.is((await admin(service).post(`${keysPath(acme.id)}/ADMIN/regenerate`)).status, 400);
 });
 
-test('a legacy row without its raw key shows none and still authenticates', async (t) => {
+test('a legacy key without its raw text is not shown but still authenticates', async (t) => {
 	const acme = await organization(service);
 	await service.services.db('api_keys').where({organization_id: acme.id, tier: 'SERVER'}).update({display_key: null});
 	t.is((await admin(service).get(keysPath(acme.id))).body.serverKey.displayKey, null);
 	t.is((await acme.server.get('/links')).status, 200);
 });
 
-test('with OPLINK_KEY_SECRET the raw key is not in the database, and is shown all the same', async (t) => {
+test('with OPLINK_KEY_SECRET the raw key is shown although the database does not contain it', async (t) => {
 	const own = await startService({OPLINK_KEY_SECRET: 'correct horse battery staple'});
 	t.teardown(() => own.stop());
 	const acme = await organization(own);
@@ -152,7 +152,7 @@ test('with another OPLINK_KEY_SECRET keys work and are not shown, which log, doc
 	await again.own.stop();
 });
 
-test('the last use of a key is noted', async (t) => {
+test('the last use of a key is recorded', async (t) => {
 	const own = await startService({}, createFakeClock());
 	t.teardown(() => own.stop());
 	const acme = await organization(own);

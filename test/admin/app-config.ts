@@ -23,7 +23,7 @@ const unset = {
 	minimumConfidence: 'low',
 };
 
-test('there is none until it is set, and an empty one has every field', async (t) => {
+test('there is no configuration until it is set, and an empty one has every field', async (t) => {
 	const {path, operator} = await setup();
 	const missing = await operator.get(path);
 	t.is(missing.status, 404);
@@ -34,7 +34,7 @@ test('there is none until it is set, and an empty one has every field', async (t
 	t.deepEqual((await operator.get(path)).body, unset);
 });
 
-test('ids and fingerprints are kept in the form that the platforms read', async (t) => {
+test('ids and fingerprints are stored in the platforms’ format', async (t) => {
 	const {path, operator} = await setup();
 	const {status, body} = await operator.put(path, {
 		ios: {bundleId: 'com.Acme.shop-ios', teamId: 'abcde12345', appStoreId: '123456789', scheme: 'acmeshop'},
@@ -58,7 +58,7 @@ test('ids and fingerprints are kept in the form that the platforms read', async 
 	t.deepEqual((await operator.get(path)).body, body);
 });
 
-test('PUT replaces the whole, and what was read may be put again', async (t) => {
+test('PUT replaces the whole configuration, and accepts the output of GET', async (t) => {
 	const {path, operator} = await setup();
 	await operator.put(path, {ios: {teamId: 'ABCDE12345'}, fallbackUrl: 'https://www.example.com/'});
 	const {body} = await operator.put(path, {android: [{packageName: 'com.acme', sha256Fingerprints: [hex(1)]}]});
@@ -74,7 +74,7 @@ test('a part of the iOS configuration may be missing', async (t) => {
 	t.deepEqual(body.ios, {bundleId: null, teamId: null, appStoreId: null, scheme: 'acme'});
 });
 
-test('ten fingerprints are kept, however often they are repeated, and eleven are refused', async (t) => {
+test('ten distinct fingerprints are stored, duplicates removed, and eleven are refused', async (t) => {
 	const {path, operator} = await setup();
 	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));
 	const put = (sha256Fingerprints: string[]) =>
@@ -163,7 +163,7 @@ test(
 );
 test(refused, {web: {}}, 'web');
 
-test('each change is audited with what was set', async (t) => {
+test('each change is audited with its fields', async (t) => {
 	const {org, path, operator} = await setup();
 	await operator.put(path, {fallbackUrl: 'https://www.example.com/'});
 	await operator.put(path, {fallbackUrl: 'nowhere'});
@@ -173,7 +173,7 @@ test('each change is audited with what was set', async (t) => {
 	t.like(records[0], {action: 'UPDATE', entityId: org.id, details: {fallbackUrl: 'https://www.example.com/'}});
 });
 
-test('it is of one organization, which may be named by its orgKey', async (t) => {
+test('it belongs to one organization, given by id or orgKey', async (t) => {
 	const {org, operator} = await setup();
 	const other = await setup();
 	t.is((await operator.put(`/admin/organizations/${org.orgKey}/app-config`, {})).status, 200);

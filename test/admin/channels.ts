@@ -46,7 +46,7 @@ test('a channel is created, read and deleted, and links keep the label of a dele
 	t.is((await org.server.post('/links', {path: '/sale', channel: 'podcast'})).status, 400);
 });
 
-test('names are told apart by case, and the same name twice is 409', async (t) => {
+test('names are case-sensitive, and a duplicate is 409', async (t) => {
 	const {base, operator} = await setup();
 	t.is((await operator.post(base, {name: 'Email'})).status, 201);
 	const again = await operator.post(base, {name: 'email'});
@@ -117,7 +117,7 @@ test('another organization does not see a channel', async (t) => {
 	t.is((await other.operator.get(`/admin/organizations/${randomUUID()}/channels`)).status, 404);
 });
 
-test('every write leaves an audit record, and a refused one leaves none', async (t) => {
+test('every write leaves an audit record, a refused one does not', async (t) => {
 	const {org, base, operator} = await setup();
 	const {body: channel} = await operator.post(base, {name: 'tv'});
 	await operator.post(base, {name: 'tv'});

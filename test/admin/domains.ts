@@ -69,7 +69,7 @@ test('a domain is added PENDING, with the record that proves it', async (t) => {
 	t.deepEqual((await operator.get(base)).body.data[0], body);
 });
 
-test('an international name is kept as ASCII', async (t) => {
+test('an international name is stored as ASCII', async (t) => {
 	const {add} = await setup();
 	t.is((await add('Grün.acme.test')).hostname, 'xn--grn-ioa.acme.test');
 });
@@ -109,7 +109,7 @@ test(refused, 'go..acme.test');
 test(refused, `${'a'.repeat(64)}.acme.test`);
 test(refused, `${'a.'.repeat(119)}acme.test`);
 
-test('the plan decides whether there may be a custom domain, and how many', async (t) => {
+test('the plan decides whether custom domains are allowed, and how many', async (t) => {
 	const hostname = 'plans.acme.test';
 	const none = await setup({plan: null});
 	t.like((await none.operator.post(none.base, {hostname})).body, {statusCode: 402, code: 'PLAN_NOT_SELECTED'});
@@ -153,7 +153,7 @@ test('a hostname that another organization has verified is 409', async (t) => {
 	t.is(body.message, `Domain '${hostname}' is already in use`);
 });
 
-test('verification wants the record, says what it found, and holds once it is there', async (t) => {
+test('verification requires the record, reports what it found, and is permanent', async (t) => {
 	const {add, act} = await setup();
 	const {id, hostname, verification} = await add();
 
@@ -258,7 +258,7 @@ test('a rejected name stays rejected, removed and added again and for every orga
 	t.is((await (await setup()).add(hostname)).status, 'PENDING');
 });
 
-test('rejecting an attempt at a name leaves the organization that has it verified alone', async (t) => {
+test('rejecting a pending name does not affect the organization that has verified it', async (t) => {
 	const hostname = freshHost();
 	const [acme, globex] = [await setup(), await setup()];
 	const attempt = await globex.add(hostname);
@@ -308,7 +308,7 @@ test('without its default domain an organization falls back to the shared one', 
 	}
 });
 
-test('the links of a deleted domain go on under the shared one', async (t) => {
+test('the links of a deleted domain move to the shared one', async (t) => {
 	const {org, base, operator, approved, shared} = await setup();
 	const {id} = await approved();
 	const {id: linkId, shortCode} = await link(org, {domainId: id});

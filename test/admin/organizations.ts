@@ -9,7 +9,7 @@ const service = serviceOf(test);
 const create = async (body: object = {}) =>
 	(await admin(service).post('/admin/organizations', {name: `Acme ${randomUUID()}`, ...body})).body;
 
-test('an organization is created active, without a plan and with an orgKey of its own', async (t) => {
+test('an organization is created active, without a plan and with a unique orgKey', async (t) => {
 	const {status, body} = await admin(service).post('/admin/organizations', {
 		name: 'Globex',
 		contactEmail: 'ops@globex.test',
@@ -135,7 +135,7 @@ test('STARTER and no plan cancel the subscription that the operator had set', as
 	}
 });
 
-test('a stored plan in lower case counts, and one that is no plan counts as none', async (t) => {
+test('a stored plan in lower case counts, an unknown one counts as none', async (t) => {
 	const acme = await organization(service);
 	await service.services.db('organizations').where({id: acme.id}).update({plan: 'growth'});
 	t.is((await acme.server.post('/links', {path: '/a'})).status, 201);
@@ -163,7 +163,7 @@ test('an organization with an active subscription is not deleted; without one al
 	}
 });
 
-test('every change leaves a record of what was done, by whom and in which request', async (t) => {
+test('every change is audited with action, actor and request', async (t) => {
 	const {id} = await create();
 	await admin(service).put(`/admin/organizations/${id}/plan`, {plan: 'SOLO'}, {'X-Request-Id': 'set-plan-1'});
 	await admin(service).post(`/admin/organizations/${id}/suspend`);

@@ -76,7 +76,7 @@ test('an export is one document with the device, its events, its match attempts 
 	t.like(body.clicks[0], {linkId: link.id, platform: 'ios', matchMethod: 'CLIPBOARD', language: 'en-US'});
 });
 
-test('a user is exported with all their devices, whatever characters the id has, and nobody else', async (t) => {
+test('a user is exported with all their devices and no others, whatever characters the id has', async (t) => {
 	const acme = await organization(service);
 	const other = await organization(service);
 	const user = 'ada/77?ü%';
@@ -107,7 +107,7 @@ test('more than a batch of events is exported, each once', async (t) => {
 	t.is(new Set(body.events.map(({id}: {id: string}) => id)).size, 1203);
 });
 
-test('erasing leaves no trace of the device, another one as it is, and every figure the same', async (t) => {
+test('erasing removes every trace of the device and changes no other device and no figure', async (t) => {
 	const own = await startService();
 	t.teardown(() => own.stop());
 	const acme = await organization(own);
@@ -163,7 +163,7 @@ test('a click is found and erased also after the hash of its device is gone', as
 	t.like(click, {language: null, timezone: null, device_model: null, browser: null, platform: 'ios'});
 });
 
-test('the second erasure, like an export of nobody, is 404 and changes nothing', async (t) => {
+test('a second erasure and an export of an unknown subject are 404 and change nothing', async (t) => {
 	const acme = await organization(service);
 	await story(acme, 'device-twice', 'twice');
 	const path = dataOf(acme, 'users', 'twice');

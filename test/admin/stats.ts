@@ -53,7 +53,7 @@ test('the default report covers the last 30 days by day in UTC, with today', asy
 	t.deepEqual(body.breakdowns.matchMethod, []);
 });
 
-test('days are those of the timezone, also where clocks change', async (t) => {
+test('days follow the timezone, also when clocks change', async (t) => {
 	const {service, clock, click, stats} = await setup('2026-03-28T22:30:00.000Z');
 	t.teardown(() => service.stop());
 	await click();
@@ -115,7 +115,7 @@ test('one organization sees nothing of another', async (t) => {
 	t.deepEqual(body.breakdowns.link, []);
 });
 
-test('linkId asks for one link alone, of the organization', async (t) => {
+test('linkId limits the report to one link of the organization', async (t) => {
 	const {service, acme, click, stats, link: made} = await setup('2026-03-10T12:00:00.000Z');
 	t.teardown(() => service.stop());
 	const other = await link(acme);

@@ -32,7 +32,7 @@ const writeClicks = async (acme: TestOrganization, linkId: string, count: number
 	);
 };
 
-test('a stream begins with the last hour, and then tells of each click once', async (t) => {
+test('a stream begins with the last hour, then sends each click once', async (t) => {
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Spring sale'});
 	await click(spring.url);
@@ -128,7 +128,7 @@ test('a filter keeps other organizations out, and without one everything comes',
 	t.pass();
 });
 
-test('whoever lost the connection goes on where it was, also with what was committed out of order', async (t) => {
+test('a reconnecting client resumes at its position, including rows committed out of order', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const before = await listen(t, service, {query: `?orgId=${acme.id}`});
@@ -156,13 +156,13 @@ for (const [what, lastEventId] of [
 	['out of order', '10:20:15,12'],
 	['upside down', '20:10:'],
 ] as const) {
-	test(`a cursor ${what} begins anew`, async (t) => {
+	test(`a cursor ${what} starts afresh`, async (t) => {
 		const {next} = await listen(t, service, {lastEventId});
 		t.is((await next()).type, 'recent');
 	});
 }
 
-test('a reader that is slow loses the oldest events and is told how many', async (t) => {
+test('a slow reader loses the oldest events and learns how many', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme, {title: 'x'.repeat(255)});
 	const query = `?orgId=${acme.id}`;
@@ -187,7 +187,7 @@ test('a reader that is slow loses the oldest events and is told how many', async
 	t.is(clicks + lost, count);
 });
 
-test('what is given up is told where it would have been, and the newest are kept', (t) => {
+test('dropped events are reported in their place, and the newest are kept', (t) => {
 	const connection = {writableLength: 0, destroy: () => {}};
 	const listener = createListener({organizationId: null, from: '1:1:', first: '', connection, mostWaiting: 2});
 	for (const letter of ['a', 'b', 'c', 'd']) {
@@ -211,7 +211,7 @@ test('an unknown organization is 404, a malformed one 400, and HEAD has no body'
 	t.is(head.headers['content-type'], 'text/event-stream; charset=utf-8');
 });
 
-test('a stop ends every stream at once, also one that nobody reads', async (t) => {
+test('a stop ends every stream at once, also an unread one', async (t) => {
 	// Longer than a test may take: who waited for the streams would never come to the end.
 	const own = await startService({SHUTDOWN_TIMEOUT: '600'});
 	const [read, stalled] = [await listen(t, own), await listen(t, own)];

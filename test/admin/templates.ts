@@ -53,14 +53,14 @@ test('a template holds every field that it was given', async (t) => {
 	t.deepEqual((await operator.get(`${base}/${id}`)).body, created.body);
 });
 
-test('a template needs a name alone, and has null for the rest', async (t) => {
+test('a template requires only a name, and has null for the rest', async (t) => {
 	const {base, operator} = await setup();
 	const {status, body} = await operator.post(base, {name: 'bare'});
 	t.is(status, 201);
 	t.like(body, {name: 'bare', ...unset});
 });
 
-test('PATCH changes what it names, also within og, and null clears', async (t) => {
+test('PATCH changes only the given fields, also within og, and null clears', async (t) => {
 	const {base, operator} = await setup();
 	const {body: template} = await operator.post(base, full);
 	const one = await operator.patch(`${base}/${template.id}`, {og: {title: 'Last days'}, utmTerm: null});
@@ -143,13 +143,13 @@ test(
 	'og.imageUrl',
 );
 
-test('a URL is kept in its normal form', async (t) => {
+test('a URL is stored in normalized form', async (t) => {
 	const {base, operator} = await setup();
 	const {body} = await operator.post(base, {name: 'url', fallbackUrl: 'HTTPS://WWW.Example.com/a b"><script>'});
 	t.is(body.fallbackUrl, 'https://www.example.com/a%20b%22%3E%3Cscript%3E');
 });
 
-test('a template that links use is not deleted, and once they let go of it, it is', async (t) => {
+test('a template in use is not deleted until its links release it', async (t) => {
 	const {org, base, operator} = await setup();
 	const {body: template} = await operator.post(base, {name: 'used', path: '/sale'});
 	const {id} = await link(org, {path: '/own', templateId: template.id});
@@ -163,7 +163,7 @@ test('a template that links use is not deleted, and once they let go of it, it i
 	t.is((await operator.get(`${base}/${template.id}`)).status, 404);
 });
 
-test('the path of a template stays while a link has none of its own', async (t) => {
+test('the path of a template stays while a link depends on it', async (t) => {
 	const {org, base, operator} = await setup();
 	const {body: template} = await operator.post(base, {name: 'path', path: '/sale'});
 	const created = await org.server.post('/links', {templateId: template.id});

@@ -43,7 +43,7 @@ test('certificates are allowed for verified domains of active organizations, and
 	t.is(await ask('tls1.acme.test'), 200);
 });
 
-test('a proxy asks by an address, by a name of one label or by a private one; by a name of the world nobody asks for himself', async (t) => {
+test('a proxy may use an address, a single-label name or a private name, but not a public name', async (t) => {
 	await domainOf('tls4.acme.test', 'approve');
 	for (const host of [
 		'localhost:3000',
@@ -70,7 +70,7 @@ test('a proxy that says by any header that it forwards gets 404', async (t) => {
 	}
 });
 
-test('whoever is forwarded gets 404, unless it is the operator', async (t) => {
+test('a forwarded caller gets 404, unless it is the operator', async (t) => {
 	const {operator} = await domainOf('tls5.acme.test', 'approve');
 	const path = '/internal/tls/ask?domain=tls5.acme.test';
 	const stranger = await anonymous(service).get(path);

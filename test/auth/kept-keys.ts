@@ -71,7 +71,7 @@ test('an organization that is suspended on one process is refused by the other a
 	t.is((await server.get('/links')).status, 200);
 });
 
-test('a plan without keys that is set on one process is heard by the other at once, as is the end of the organization', async (t) => {
+test('a plan without keys set on one process reaches the other at once, as does the deletion of the organization', async (t) => {
 	const {path, server} = await known();
 	t.is((await admin(one).put(`${path}/plan`, {plan: 'STARTER'})).status, 200);
 	const refused = await server.get('/links');
@@ -81,7 +81,7 @@ test('a plan without keys that is set on one process is heard by the other at on
 	t.is((await server.get('/links')).status, 401);
 });
 
-test('a key that was never heard of is asked for each time', async (t) => {
+test('an unknown key is looked up each time', async (t) => {
 	const {server} = await known();
 	t.is((await withKey(other, `opl_api_${'x'.repeat(43)}`).get('/links')).status, 401);
 	t.deepEqual(await other.services.keyCache.get(`opl_api_${'x'.repeat(8)}`, async () => []), []);

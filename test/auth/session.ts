@@ -45,14 +45,14 @@ test('a header without a bearer token is refused as missing, whatever else it ho
 	t.deepEqual(await present(service, `bearer   ${token} `), accepted);
 });
 
-test('a token of either claim form is accepted, and members of the header that nobody knows are ignored', async (t) => {
+test('a token of either claim form is accepted, and unknown header members are ignored', async (t) => {
 	t.deepEqual(await withToken({version: 2}), accepted);
 	t.deepEqual(await withToken({version: 1}), accepted);
 	t.deepEqual(await withToken({kind: 'template', header: {oiat: 1}}), accepted);
 	t.deepEqual(await withToken({claims: {azp: undefined}}), accepted);
 });
 
-test('the compact form wins where a token has both', async (t) => {
+test('the compact form wins if a token has both', async (t) => {
 	t.deepEqual(await withToken({claims: {org_id: 'org_other'}}), accepted);
 	t.deepEqual(await withToken({version: 1, claims: {o: {id: 'org_other'}}}), notOps);
 });
@@ -81,7 +81,7 @@ for (const [name, input] of Object.entries(forged)) {
 	});
 }
 
-test('what is no token at all is refused', async (t) => {
+test('a malformed token is refused', async (t) => {
 	const [header = '', payload = '', signature = ''] = (await idp.token({user: opsUser})).split('.');
 	for (const token of ['x', 'a.b.c', `${header}.${payload}`, `${header}.${payload}.`, `.${payload}.${signature}`]) {
 		t.deepEqual(await present(service, `Bearer ${token}`), refused, token);
@@ -91,7 +91,7 @@ test('what is no token at all is refused', async (t) => {
 	t.deepEqual(await present(service, `Bearer ${header}.${other}.${signature}`), refused);
 });
 
-test('a claim that no database can hold counts as none', async (t) => {
+test('a claim that PostgreSQL cannot store counts as absent', async (t) => {
 	for (const text of ['x\0', 'x\ud800']) {
 		const get = async (path: string, claims: Record<string, unknown>) =>
 			anonymous(service).get(path, {
@@ -116,7 +116,7 @@ test('without an issuer or a key set every session is refused', async (t) => {
 	}
 });
 
-test('audience and authorized parties are demanded where they are configured', async (t) => {
+test('audience and authorized parties are required if configured', async (t) => {
 	const strict = await startService(
 		{...idp.env, IDP_AUDIENCE: 'oplink, oplink-eu', IDP_AUTHORIZED_PARTIES: 'https://a.example, https://b.example'},
 		clock,
@@ -137,7 +137,7 @@ test('audience and authorized parties are demanded where they are configured', a
 	await strict.stop();
 });
 
-test('a key that was rotated in is found, one that was rotated out ends, and keys held serve while the set is away', async (t) => {
+test('a new key is found, a removed one ends, and cached keys work while the key set is unavailable', async (t) => {
 	const ownClock = createFakeClock();
 	const own = await startIdentityProvider({clock: ownClock});
 	const on = await startService(own.env, ownClock);

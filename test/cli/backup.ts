@@ -52,7 +52,7 @@ for (const [what, template] of [
 	['a migrated database without rows', undefined],
 	['a database without any table', 'template0'],
 ] as const) {
-	test(`what is restored into ${what} answers as before, counts on, and takes new rows`, async (t) => {
+	test(`a restore into ${what} answers as before, continues counting, and accepts new rows`, async (t) => {
 		const {database, restore} = await setUp(t, backup, template);
 		const restored = await restore('--json');
 		t.is(restored.exitCode, 0, restored.stderr);
@@ -78,7 +78,7 @@ for (const [what, template] of [
 	});
 }
 
-test('a backup is a file for its owner alone, of lines that anybody can read', async (t) => {
+test('a backup is readable by its owner only, and contains plain lines', async (t) => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'oplink.backup');
 	const env = {DATABASE_URL: service.databaseUrl};
@@ -98,7 +98,7 @@ test('a backup is a file for its owner alone, of lines that anybody can read', a
 	t.false(stdout.includes(acme.serverKey) || stderr.includes(acme.serverKey));
 });
 
-test('a database with rows in it is left alone, unless --force replaces them all', async (t) => {
+test('a database with rows is not changed, unless --force replaces them all', async (t) => {
 	const {db, database, env, file, restore} = await setUp(t);
 	const other = await startService({}, service.clock, {...database, drop: async () => {}});
 	const {id} = await organization(other);
@@ -175,7 +175,7 @@ test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
 	t.deepEqual(await readdir(folder), []);
 });
 
-test('a reader that leaves before the backup is whole is a failure', async (t) => {
+test('a pipe closed before the backup is complete is a failure', async (t) => {
 	const program = start(t, ['backup', '-'], {DATABASE_URL: service.databaseUrl});
 	program.stdout.destroy();
 	const [exitCode] = await once(program, 'exit');
@@ -189,7 +189,7 @@ test('no table counts by a sequence, which a restore would have to set', async (
 	t.deepEqual(rows, []);
 });
 
-test('a backup goes through links, also to a file that is not there yet, and replaces none that is there in silence', async (t) => {
+test('a backup follows links, also dangling ones, and asks before it replaces a file', async (t) => {
 	const folder = await folderOf(t);
 	const at = (name: string) => path.join(folder, name);
 	const env = {DATABASE_URL: service.databaseUrl};
@@ -210,7 +210,7 @@ test('a backup goes through links, also to a file that is not there yet, and rep
 	t.deepEqual((await readdir(folder)).sort(), ['dangling', 'link', 'new.backup']);
 });
 
-test('a backup takes the place of no device, pipe or folder', async (t) => {
+test('a backup never replaces a device, pipe or folder', async (t) => {
 	const folder = await folderOf(t);
 	const env = {DATABASE_URL: service.databaseUrl};
 	const pipe = path.join(folder, 'pipe');

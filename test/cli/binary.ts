@@ -12,13 +12,13 @@ test('the program succeeds with help and ends with 2 for an unknown command', as
 	t.regex(unknown.stderr, /Did you mean orgs\?/);
 });
 
-test('a server that is away ends the program with 7', async (t) => {
+test('an unreachable server ends the program with 7', async (t) => {
 	const {exitCode, stdout} = await finish(start(t, ['status', '--url', closedAddress, '--token', 'x']));
 	t.is(exitCode, 7);
 	t.is(stdout, '');
 });
 
-test('a reader that leaves early ends the program quietly', async (t) => {
+test('a closed pipe ends the program quietly', async (t) => {
 	const lines = `${JSON.stringify({path: '/x'.repeat(500)})}\n`.repeat(5000);
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(lines)}),

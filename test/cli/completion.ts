@@ -72,7 +72,7 @@ test('files are left to the shell', async (t) => {
 	t.deepEqual(await complete(['login', '--token-file=./x']), [':files']);
 });
 
-test('ids are those of the server, and say what they are', async (t) => {
+test('ids come from the server, with descriptions', async (t) => {
 	const {env} = await server(t);
 	t.deepEqual(await complete(['orgs', 'show', ''], env, true), ['Ab12\tAcme and Sons', 'Cd34\tBeta']);
 	t.deepEqual(await complete(['orgs', 'show', 'C'], env), ['Cd34']);
@@ -115,7 +115,7 @@ test('with a SERVER key links are completed too', async (t) => {
 	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['link-2']);
 });
 
-test('profiles are completed, and asked where they are named', async (t) => {
+test('profiles are completed, and the named one is queried', async (t) => {
 	const {url, requests} = await server(t);
 	const {env} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
@@ -126,13 +126,13 @@ test('profiles are completed, and asked where they are named', async (t) => {
 	t.is(requests.at(-1)?.authorization, 'Bearer mine');
 });
 
-test('a server that is away or refuses is passed over in silence', async (t) => {
+test('an unreachable or refusing server is ignored silently', async (t) => {
 	t.deepEqual(await complete(['orgs', 'show', ''], {OPLINK_URL: 'http://127.0.0.1:1', OPLINK_ADMIN_TOKEN: 'x'}), []);
 	t.deepEqual(await complete(['orgs', 'show', '']), []);
 	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: 'no url', OPLINK_ADMIN_TOKEN: 'x'}), []);
 });
 
-test('a server that does not answer in time is not waited for, and what it told before counts', async (t) => {
+test('a slow server is not waited for, and its partial answer is used', async (t) => {
 	const late = new AbortController();
 	const {url} = await startRecordingServer(t, {
 		'GET /admin/organizations': {
@@ -215,7 +215,7 @@ bash('bash adds the names of files where they belong', async (t) => {
 	t.deepEqual(both.offers, ['later', 'links.csv']);
 });
 
-test('a value of a tenant that is no word is not offered', async (t) => {
+test('a tenant’s value that is unsafe as a word is not offered', async (t) => {
 	const names = [
 		'fine',
 		'two words',

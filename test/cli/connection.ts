@@ -57,7 +57,7 @@ test('the generated token is not offered to another host', async (t) => {
 	t.regex(stderr, /No admin token is given/);
 });
 
-test('a URL that is none is a usage error', async (t) => {
+test('an invalid URL is a usage error', async (t) => {
 	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'localhost:3000', '--token', 'x']);
 	t.is(exitCode, 2);
 	t.regex(stderr, /'localhost:3000' is not an http or https URL/);

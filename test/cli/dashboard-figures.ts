@@ -35,7 +35,7 @@ test('a click counts in its second once that is over, and in its minute at once'
 	t.is(figures.read().rate, 0);
 });
 
-test('a crawler is no click, and a match and an event count as what they are', (t) => {
+test('a crawler does not count as a click; matches and events count separately', (t) => {
 	const {figures} = setup();
 	const before = figures.read();
 	figures.take(clickOf('n1', '2026-03-10T12:00:05.000Z', {botClass: 'preview-crawler'}));
@@ -53,7 +53,7 @@ test('a crawler is no click, and a match and an event count as what they are', (
 	]);
 });
 
-test('who goes on is told again what came after the last id, and counts it once', (t) => {
+test('events repeated after a reconnect are counted once', (t) => {
 	const {figures} = setup();
 	const take = createIntake(figures);
 	const click = (id: string): ServerSentEvent => {

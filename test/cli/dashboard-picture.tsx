@@ -93,7 +93,7 @@ test('no size makes a line too long or a screen too high', (t) => {
 	}
 });
 
-test('a server that is away is said with the reason and the time of the next try', (t) => {
+test('a lost connection is shown with its reason and the time of the next attempt', (t) => {
 	const link = {state: 'waiting', seconds: 4, reason: 'connect ECONNREFUSED 127.0.0.1:3000'} as const;
 	const lines = picture({columns: 80, rows: 24}, {link, status: null});
 	t.is(lines[0], ' Acme (Ab12)  https://links.example.com            ○ away, again in 4s 12:00:05');
@@ -101,12 +101,12 @@ test('a server that is away is said with the reason and the time of the next try
 	t.is(lines[23], ' q quits   connect ECONNREFUSED 127.0.0.1:3000');
 });
 
-test('what is not well comes first', (t) => {
+test('failing parts come first', (t) => {
 	const sick = {...status, checks: {...status.checks, redis: 'unavailable'}};
 	t.regex(picture({columns: 80, rows: 24}, {status: sick})[1] ?? '', /^ redis unavailable; ok: database, migrat… /);
 });
 
-test('events that were lost are told', (t) => {
+test('lost events are reported', (t) => {
 	const figures = {...viewOf().figures, lost: 12};
 	const lines = picture({columns: 80, rows: 24}, {figures});
 	t.is(lines[23], ' q quits   12 events were dropped: they arrived too fast to be processed');

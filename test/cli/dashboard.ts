@@ -155,7 +155,7 @@ test('with NO_COLOR it is live without a colour', async (t) => {
 	t.deepEqual(screen.colours(), []);
 });
 
-test('a server that goes away is said, and what happened meanwhile is there when it is back', async (t) => {
+test('a lost connection is shown, and missed events appear after reconnecting', async (t) => {
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Meanwhile'});
 	const {hostname, port} = new URL(service.url);
@@ -187,7 +187,7 @@ test('a refusal while it runs ends it with the terminal given back', async (t) =
 	t.false(screen.modes().has('1049'));
 });
 
-test('off a terminal the figures of the moment are printed once, and --json prints what the API answered', async (t) => {
+test('without a terminal the current figures are printed once, and --json prints the API’s answer', async (t) => {
 	const acme = await organization(service);
 	const spring = await link(acme, {title: 'Printed'});
 	await clickOn(service, spring.url);
@@ -211,14 +211,14 @@ for (const [what, argv, env, exitCode] of [
 	['an unknown organization', ['Zz99'], {}, 4],
 	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
 ] as const) {
-	test(`${what} is told before the screen is taken`, async (t) => {
+	test(`${what} is reported before the screen is taken`, async (t) => {
 		const {screen, ended} = onTerminal(t, [...argv], {env});
 		t.is((await ended).exitCode, exitCode);
 		t.is(screen.raw(), '');
 	});
 }
 
-test('a server that is not there is told before the screen is taken', async (t) => {
+test('an unreachable server is reported before the screen is taken', async (t) => {
 	const {screen, ended} = onTerminal(t, [], {url: closedAddress});
 	t.is((await ended).exitCode, 7);
 	t.is(screen.raw(), '');

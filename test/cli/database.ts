@@ -52,7 +52,7 @@ test('migrate goes down and up again, one migration after the other', async (t) 
 	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
 });
 
-test('a database of a newer version is refused by name, and left as it is', async (t) => {
+test('a database of a newer version is refused by name, and not changed', async (t) => {
 	const env = await databaseEnv(t);
 	const client = new Client({connectionString: env['DATABASE_URL']});
 	await client.connect();
@@ -86,7 +86,7 @@ test('config lists every variable with secrets masked', async (t) => {
 	t.is(variables.find(({name}) => name === 'PUBLIC_URL')?.value, 'https://links.example.com');
 });
 
-test('config tells what is wrong after the table, and ends with 78', async (t) => {
+test('config reports faults after the table, and ends with 78', async (t) => {
 	const {exitCode, stdout, stderr} = await runCli(['config'], {env: {PORT: 'many'}});
 	t.is(exitCode, 78);
 	t.regex(stdout, /^PORT +many /m);

@@ -32,7 +32,7 @@ const hostFindings = (stdout: string): Finding[] =>
 
 const complete: Files = {apple: appleFile('TEAM123456.com.acme.app'), android: androidFile('com.acme.app', PRINT)};
 
-test('a host with an address, a certificate and both files is well, and each fault of a certificate is told', async (t) => {
+test('a host with an address, a certificate and both files is fine, and each certificate fault is reported', async (t) => {
 	const [good, expired] = await Promise.all([
 		startLinkHost(t, complete, 'localhost'),
 		startLinkHost(t, complete, 'expired'),
@@ -62,7 +62,7 @@ test('a host with an address, a certificate and both files is well, and each fau
 	t.deepEqual(told(late).at(-1), ['host.certificate', 'fail', 'its certificate expired on 2020-03-01']);
 });
 
-test('a certificate of nobody whom phones know is a failure', async (t) => {
+test('a certificate of an untrusted authority is a failure', async (t) => {
 	const port = await startLinkHost(t, complete, 'localhost');
 	const {env} = await serverWith(t, [host(`https://localhost:${port}`)]);
 	const {exitCode, stdout} = await runCli(['doctor', '--json'], {env});
@@ -170,7 +170,7 @@ for (const [what, files, more, apple, android] of [
 		'ok no Android app is configured',
 	],
 ] as const) {
-	test(`association files with ${what} are told as ${apple.split(' ')[0]} and ${android.split(' ')[0]}`, async (t) => {
+	test(`association files with ${what} are reported as ${apple.split(' ')[0]} and ${android.split(' ')[0]}`, async (t) => {
 		const port = await startLinkHost(t, files as Files);
 		const {env} = await serverWith(t, [host(`http://localhost:${port}`, more as Partial<Host>)]);
 		const {stdout} = await runCli(['doctor', '--json'], {env});
@@ -197,7 +197,7 @@ test('a host without an address is not asked for more', async (t) => {
 	t.deepEqual(others, []);
 });
 
-test('a host that is away is told once', async (t) => {
+test('an unreachable host is reported once', async (t) => {
 	const {env} = await serverWith(t, [host('https://localhost:1')]);
 	const {stdout} = await runCli(['doctor', '--json'], {env});
 	t.deepEqual(
@@ -209,7 +209,7 @@ test('a host that is away is told once', async (t) => {
 	);
 });
 
-test('of a file that has no end a megabyte is read', async (t) => {
+test('a megabyte of an endless file is read', async (t) => {
 	const port = await startLinkHost(t, {...complete, android: {body: `["${'x'.repeat(2 * 1024 * 1024)}"]`}});
 	const {env} = await serverWith(t, [host(`http://127.0.0.1:${port}`)]);
 	const {stdout} = await runCli(['doctor', '--json'], {env});

@@ -34,12 +34,12 @@ const faultsOf = async (t: ExecutionContext, service: TestService): Promise<stri
 
 const closed = 'http://127.0.0.1:1';
 
-test.serial('a service that lacks nothing has no fault', async (t) => {
+test.serial('a complete service has no fault', async (t) => {
 	const service = await serviceWith(t);
 	t.deepEqual(await faultsOf(t, service), []);
 });
 
-test.serial('a database whose clock differs and which lacks a migration is told', async (t) => {
+test.serial('a clock difference and a missing migration are reported', async (t) => {
 	const service = await serviceWith(t);
 	const {db} = service.services;
 	await db('migrations').where('id', db('migrations').max('id')).delete();
@@ -50,7 +50,7 @@ test.serial('a database whose clock differs and which lacks a migration is told'
 	t.regex(told('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
 });
 
-test.serial('a database that is away is a failure, and the rest is told all the same', async (t) => {
+test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {
 	const database = await createTestDatabase();
 	const away = {...database, url: 'postgresql://nobody@127.0.0.1:1/nothing'};
 	const service = await startService({}, createFakeClock(new Date()), away);
@@ -61,7 +61,7 @@ test.serial('a database that is away is a failure, and the rest is told all the 
 	t.deepEqual(body.hosts, []);
 });
 
-test.serial('the machine is looked at, not the moved time of a rehearsal, which is a warning', async (t) => {
+test.serial('the machine’s clock is checked, not the shifted one, which is a warning', async (t) => {
 	const service = await serviceWith(t, {CLOCK_OFFSET: '86400'});
 	service.clock.set(new Date(Date.now() + 86_400_000));
 	const {body, text} = await admin(service).get('/admin/doctor');
@@ -72,7 +72,7 @@ test.serial('the machine is looked at, not the moved time of a rehearsal, which 
 	);
 });
 
-test.serial('a Redis that is configured and away is a failure', async (t) => {
+test.serial('an unreachable configured Redis is a failure', async (t) => {
 	const service = await serviceWith(t, {REDIS_URL: 'redis://127.0.0.1:1'});
 	t.deepEqual(await faultsOf(t, service), ['fail redis.reachable']);
 });
@@ -141,7 +141,7 @@ test.serial('gateway A is asked with our key for the prices of the plans; placeh
 	}
 });
 
-test.serial('gateway B is asked whether it takes our API key', async (t) => {
+test.serial('gateway B is asked whether it accepts our API key', async (t) => {
 	const gateway = await startFakePaymob({clock: createFakeClock(new Date()), hasMoto: true});
 	t.teardown(() => gateway.stop());
 	for (const [more, faults] of [
@@ -158,7 +158,7 @@ test.serial('gateway B is asked whether it takes our API key', async (t) => {
 	}
 });
 
-test.serial('hosts are the link domain and verified domains, with what their files should say', async (t) => {
+test.serial('hosts are the link domain and verified domains, with the expected contents of their files', async (t) => {
 	const service = await serviceWith(t);
 	const [acme, beta, closedOne] = await Promise.all([
 		organization(service),
@@ -201,7 +201,7 @@ test.serial('hosts are the link domain and verified domains, with what their fil
 	t.is((await operator.get('/admin/doctor?org=Nope1')).status, 404);
 });
 
-test.serial('the space that is left is a warning below 1 GiB, and a failure below 256 MiB', (t) => {
+test.serial('free space below 1 GiB is a warning, below 256 MiB a failure', (t) => {
 	const gibibyte = 1024 ** 3;
 	t.like(judgeSpace('/data', 20 * gibibyte), {status: 'ok', message: '20.0 GiB free for DATA_DIR /data'});
 	t.like(judgeSpace('/data', gibibyte - 1), {status: 'warn'});

@@ -29,7 +29,7 @@ const credentials = ({url, adminToken}: TestService) => ({OPLINK_URL: url, OPLIN
 const findingsIn = ({stdout}: {stdout: string}): Finding[] => JSON.parse(stdout).findings;
 const statusOf = (findings: Finding[], check: string) => findings.find((one) => one.check === check)?.status;
 
-test.serial('a server that is well has no failure, and warns only of a link domain of this machine', async (t) => {
+test.serial('a healthy server has no failure, and warns only of a local link domain', async (t) => {
 	await organization(service);
 	service.clock.set(new Date());
 	const result = await runCli(['doctor', '--json'], {env: credentials(service)});
@@ -82,7 +82,7 @@ test.serial('for people each area has a title, and every line fits 80 columns', 
 	}
 });
 
-test('only the organizations that are named are looked at, and one that is not there ends with 4', async (t) => {
+test('only the named organizations are examined, and an unknown one ends with 4', async (t) => {
 	const env = credentials(service);
 	t.is((await runCli(['doctor', 'Nope1'], {env})).exitCode, 4);
 	const acme = await organization(service);
@@ -90,7 +90,7 @@ test('only the organizations that are named are looked at, and one that is not t
 	t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
 });
 
-test('a token that is refused, or none, is a failure with what to do', async (t) => {
+test('a refused or missing token is a failure with the next step', async (t) => {
 	for (const [env, message] of [
 		[{OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}, 'it refuses the admin token'],
 		[{OPLINK_URL: service.url}, 'No admin token is given'],
@@ -103,7 +103,7 @@ test('a token that is refused, or none, is a failure with what to do', async (t)
 	}
 });
 
-test('a server that is away ends with 7, and nothing is told of this machine where it is another one', async (t) => {
+test('an unreachable remote server ends with 7, without findings about this machine', async (t) => {
 	const result = await runCli(['doctor', '--json', '--url', 'http://127.0.0.1.example.invalid', '--token', 'x']);
 	t.is(result.exitCode, 7);
 	t.deepEqual(
@@ -115,7 +115,7 @@ test('a server that is away ends with 7, and nothing is told of this machine whe
 	);
 });
 
-test('where a server of this machine is away, its environment and its database are looked at', async (t) => {
+test('if the server of this machine is down, its environment and database are examined', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-doctor-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const url = closedAddress;
@@ -137,7 +137,7 @@ test('where a server of this machine is away, its environment and its database a
 	t.is(database?.message, 'there is none yet; the first start creates one in DATA_DIR');
 });
 
-test('a server that is not ready, and one that is none, are failures', async (t) => {
+test('a server that is not ready and a foreign server are failures', async (t) => {
 	const checks = {database: 'ok', migrations: 'pending'};
 	const pending = await startRecordingServer(t, {
 		'GET /health/ready': () => ({status: 503, body: {status: 'unavailable', checks}}),

@@ -10,7 +10,7 @@ const domain = {
 	verification: {type: 'TXT', name: '_oplink.go.acme.example', value: 'oplink-verification=abc'},
 };
 
-test('domains add says which DNS record to set, on stderr', async (t) => {
+test('domains add prints the required DNS record on stderr', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/domains': () => ({status: 201, body: domain}),
 	});

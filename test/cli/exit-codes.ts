@@ -40,7 +40,7 @@ for (const {status, code, exitCode, next} of [
 	});
 }
 
-test('a name in place of an orgKey, a live subscription and an unknown plan tell what to do', async (t) => {
+test('errors for a name instead of an orgKey, a live subscription and an unknown plan have a next step', async (t) => {
 	const refuse = (status: number, message: string) => () => ({status, body: {statusCode: status, message}});
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Acme/api-keys': refuse(404, organizationNotFound().message),
@@ -56,7 +56,7 @@ test('a name in place of an orgKey, a live subscription and an unknown plan tell
 	);
 });
 
-test('where no plan of the server is larger, the next step says so', async (t) => {
+test('if no plan of the server is larger, the next step says so', async (t) => {
 	const quotas = {links: 10, clicks: 10, members: 10, domains: 1};
 	const plan = (name: string, domains: number) => ({plan: name, features: {}, quotas: {...quotas, domains}});
 	const {env} = await startRecordingServer(t, {
@@ -121,14 +121,14 @@ test('an answer that is not valid JSON fails with its status', async (t) => {
 	t.regex(stderr, /^Error: request failed with status 502\n/);
 });
 
-test('a page of another server is not taken for an answer', async (t) => {
+test('a page of another server is not an answer', async (t) => {
 	const {env} = await startRecordingServer(t, {'GET /admin/status': () => ({body: Buffer.from('<html>Hello</html>')})});
 	const {exitCode, stderr} = await runCli(['status'], {env});
 	t.is(exitCode, 1);
 	t.regex(stderr, /is this the address of an Oplink server/);
 });
 
-test('a server that is away ends with 7, its address and what to do', async (t) => {
+test('an unreachable server ends with 7, its address and the next step', async (t) => {
 	const url = closedAddress;
 	const {exitCode, stdout, stderr} = await runCli(['status', '--url', url, '--token', 'x']);
 	t.is(exitCode, 7);

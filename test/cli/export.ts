@@ -82,7 +82,7 @@ test('a CSV export protects from formulas, and is read back as the same bodies',
 	]);
 });
 
-test('an export to a file says how many links it wrote; one that is refused leaves the file alone', async (t) => {
+test('an export to a file reports the number of links; a refused one does not touch the file', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const file = path.join(folder, 'links.ndjson');
@@ -136,7 +136,7 @@ test('every text comes back from a CSV as it went in', async (t) => {
 	t.notRegex(stdout, /(?:^|[,\n])"?[=+@-]/);
 });
 
-test('lists are cells with semicolons where that says the same, else JSON', async (t) => {
+test('lists are cells with semicolons if unambiguous, else JSON', async (t) => {
 	const tags = [['a', 'b'], ['a;b'], [' a'], ['["a"]'], ['a', '']];
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({

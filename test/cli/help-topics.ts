@@ -48,7 +48,7 @@ test('help WORDS shows what --help of the command shows', async (t) => {
 	}
 });
 
-test('help of what is not there is a usage error', async (t) => {
+test('help for an unknown command is a usage error', async (t) => {
 	for (const words of [['nothing'], ['orgs', 'nothing'], ['environment', 'PORT']]) {
 		const {exitCode, stdout, stderr} = await runCli(['help', ...words]);
 		t.is(exitCode, 2);
@@ -57,7 +57,7 @@ test('help of what is not there is a usage error', async (t) => {
 	}
 });
 
-test('the topics tell every variable and every exit code', async (t) => {
+test('the topics list every variable and every exit code', async (t) => {
 	const environment = (await runCli(['help', 'environment'])).stdout;
 	for (const name of [...configTable.map((variable) => variable.name), 'OPLINK_PROFILE', 'OPLINK_ADMIN_TOKEN']) {
 		t.regex(environment, new RegExp(`^  ${name} `, 'm'));

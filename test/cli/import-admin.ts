@@ -44,7 +44,7 @@ const refuseFax = answering(({channel}) =>
 		: {status: 'created'},
 );
 
-test('a partial import ends with 1, names lines of the file, and leaves the failed rows beside it', async (t) => {
+test('a partial import ends with 1, names the lines, and writes the failed rows beside the file', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,title,channel\n/a,"x\ny",email\n/b,"two\nlines",fax\n/c\n/d,,email\n');
 	const {exitCode, stdout, stderr} = await imports(['links.csv']);
@@ -106,7 +106,7 @@ test('an import without failures ends with 0 and leaves no file behind', async (
 	await t.throwsAsync(access(file('links.ndjson.failed')));
 });
 
-test('a file without rows is said to have none', async (t) => {
+test('a file without rows is reported', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	for (const text of ['', 'path,title\n']) {
 		await writeFile(file('links.csv'), text);
@@ -190,7 +190,7 @@ test('an import that is refused as a whole ends as any request does', async (t) 
 	t.regex(stderr, /Error: Register an app\nNext: Register the apps/);
 });
 
-test('an unknown organization is told before any row is sent', async (t) => {
+test('an unknown organization is reported before any row is sent', async (t) => {
 	const {imports, requests} = await setUp(t, refuseFax);
 	const {exitCode} = await imports(['-', '--format', 'ndjson', '--org', 'None'], {stdin: '{"path":"/a"}\n'});
 	t.is(exitCode, 4);
@@ -212,7 +212,7 @@ test('Ctrl-C ends with 130 and says how far the import came', async (t) => {
 	t.regex(stderr, /^Interrupted\n[01] row\(s\) of standard input are confirmed, and more may be imported/);
 });
 
-test('a column that is no field ends with 2; a missing file with 1; its own name as --failed with 2', async (t) => {
+test('an unknown column ends with 2, a missing file with 1, the input file as --failed with 2', async (t) => {
 	const {imports, file} = await setUp(t, refuseFax);
 	await writeFile(file('links.csv'), 'path,colour\n/a,red\n');
 	const unknown = await imports(['links.csv']);

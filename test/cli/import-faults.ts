@@ -60,7 +60,7 @@ for (const [name, text, place] of [
 	});
 }
 
-test('a file that breaks off leaves its figures, and is not said to go on from there', async (t) => {
+test('a truncated file shows its figures, without a hint to continue', async (t) => {
 	const {acme, imports} = await setUp(t);
 	const rows = Array.from({length: 500}, (_, index) => `{"path":"/${index}","title":"t"}`).join(',\n');
 	for (const [name, text, fault] of [

@@ -27,7 +27,7 @@ const setUp = async (t: ExecutionContext, post: Responder, more: Record<string, 
 
 const bodyOf = ({body}: RecordedRequest): Row => body as Row;
 
-test('with a SERVER key rows are created one by one, without what an export adds', async (t) => {
+test('with a SERVER key rows are created one by one, without read-only fields', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
 	const exported = {id: 'x', url: 'u', organizationId: 'o', domain: {}, createdAt: 'c', updatedAt: 'u', title: null};
 	const {exitCode, stdout} = await imports([
@@ -83,7 +83,7 @@ test('a row without a name gets its short code from its content, so that it is t
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 5);
 });
 
-test('a short code in use is skipped, or fails where that is asked for', async (t) => {
+test('a short code in use is skipped, or fails on request', async (t) => {
 	const {imports} = await setUp(t, () => refusal(409, "Short code 'a' is already in use"));
 	t.is(JSON.parse((await imports([{path: '/a', shortCode: 'a'}])).stdout).skipped, 1);
 	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}], ['--on-conflict', 'fail']);
@@ -148,7 +148,7 @@ test('a dry run with a SERVER key is a usage error', async (t) => {
 	t.deepEqual(requests, []);
 });
 
-test('at most eight requests are under way at once', async (t) => {
+test('at most eight requests run at once', async (t) => {
 	let underWay = 0;
 	let most = 0;
 	const {url} = await startRecordingServer(t, {

@@ -7,7 +7,7 @@ import {progressText} from '../../src/cli/terminal/progress-text.ts';
 
 const half = {rows: 5000, failed: 2, bytes: 50, size: 100};
 
-test('the rate and the time left are told from what is done, after a second', (t) => {
+test('rate and remaining time are computed after a second', (t) => {
 	t.is(progressText(figuresOf(half, 0.5)), '5000 rows, 2 failed, 50 %');
 	t.is(progressText(figuresOf(half, 5)), '5000 rows, 2 failed, 50 %, 1000 rows/s, 5s left');
 	t.is(progressText(figuresOf({...half, bytes: 1}, 60)), '5000 rows, 2 failed, 1 %, 83 rows/s, 1h left');

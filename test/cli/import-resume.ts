@@ -68,7 +68,7 @@ const resumes = async (t: ExecutionContext, {acme, file, importAll}: Awaited<Ret
 	t.is(await readFile(`${file}.failed`, 'utf8'), `${catalogue[0]}\n`);
 };
 
-test('an import that Ctrl-C ends with 130 goes on from there without duplicates', async (t) => {
+test('an import interrupted by Ctrl-C resumes without duplicates', async (t) => {
 	const given = await setUp(t);
 	const failed = path.join(given.folder, 'again.ndjson');
 	const program = await startHalfway(t, given.acme, failed);
@@ -83,7 +83,7 @@ test('an import that Ctrl-C ends with 130 goes on from there without duplicates'
 	await resumes(t, given);
 });
 
-test('an import that is killed goes on from there without duplicates', async (t) => {
+test('a killed import resumes without duplicates', async (t) => {
 	const given = await setUp(t);
 	const program: Program = await startHalfway(t, given.acme, path.join(given.folder, 'again.ndjson'));
 	program.kill('SIGKILL');

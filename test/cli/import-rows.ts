@@ -48,7 +48,7 @@ test('CSV cells become fields: objects, tags, booleans and numbers, and empty is
 	t.deepEqual(bare?.row, {path: '/b'});
 });
 
-test('a CSV value that is no boolean or number stays text, for the server to refuse', async (t) => {
+test('a CSV value other than a boolean or number stays text, for the server to refuse', async (t) => {
 	const [row] = await collect(csvRows(inPieces('path,isActive,matchWindowHours\n/a,maybe,1.5\n')));
 	t.deepEqual(row?.row, {path: '/a', isActive: 'maybe', matchWindowHours: '1.5'});
 });
@@ -57,7 +57,7 @@ for (const [name, end] of [
 	['LF', '\n'],
 	['CRLF', '\r\n'],
 ] as const) {
-	test(`CSV rows are counted by the line where they begin, with ${name}, a byte order mark and line breaks in quotes`, async (t) => {
+	test(`CSV rows are numbered by their first line, with ${name}, a byte order mark and line breaks in quotes`, async (t) => {
 		const text = [
 			'\uFEFFpath,title',
 			'/a,"two',
@@ -99,14 +99,14 @@ test('a CSV row with too few or too many cells fails alone', async (t) => {
 	);
 });
 
-test('a params cell holds a JSON object, and fails its row where it does not', async (t) => {
+test('a params cell without a JSON object fails its row', async (t) => {
 	const rows = await collect(csvRows(inPieces('path,params,params.b\n/a,"{""a"":""1""}",2\n/b,[1],\n/c,{,\n')));
 	t.deepEqual(rows[0]?.row, {path: '/a', params: {a: '1', b: '2'}});
 	t.is(rows[1]?.error, 'params is not a JSON object');
 	t.is(rows[2]?.error, 'params is not a JSON object');
 });
 
-test('a CSV column that is no field is refused before any row, and so is one that stands twice', async (t) => {
+test('an unknown and a repeated CSV column are refused before any row', async (t) => {
 	await t.throwsAsync(collect(csvRows(inPieces('path,colour\n/a,red\n'))), {message: /Unknown column 'colour'/});
 	await t.throwsAsync(collect(csvRows(inPieces('path,title,path\n/a,x,/b\n'))), {message: /'path' appears twice/});
 });
@@ -154,7 +154,7 @@ test('a JSON array is read element by element, whatever its strings hold', async
 	t.deepEqual(await collect(jsonRows(inPieces('[]'))), []);
 });
 
-test('an element is told by the line where it begins, and its text is kept as it stands', async (t) => {
+test('an element has the number of its first line, and its source text is preserved', async (t) => {
 	const text = '\uFEFF[\n{"path":"/a",\n "n": 12345678901234567890},\n\n  {"path":"/b"}\n]\n';
 	for (const size of [1, 5, 1000]) {
 		const rows = await collect(jsonRows(inPieces(text, size)));
@@ -193,7 +193,7 @@ test('objects one after the other are read, over several lines too', async (t) =
 	);
 });
 
-test('an element that is broken in itself, or is no object, fails alone', async (t) => {
+test('a malformed element, or one that is not an object, fails alone', async (t) => {
 	const rows = await collect(
 		jsonRows(inPieces('[1,{"path":"/a"},{"path" "/b"},{"path":"/c"}{"path":"/d"},[2],{"path":"/e"},]')),
 	);
@@ -203,7 +203,7 @@ test('an element that is broken in itself, or is no object, fails alone', async 
 	);
 });
 
-test('a file that goes on as no JSON, has no end, or holds nothing fails after the rows before', async (t) => {
+test('a file that becomes invalid, is truncated, or is empty fails after its valid rows', async (t) => {
 	const rows: ImportRow[] = [];
 	const reading = async () => {
 		for await (const row of jsonRows(inPieces('[{"path":"/a"},\n{"path":nope}]', 100))) {
@@ -225,7 +225,7 @@ test('a file that goes on as no JSON, has no end, or holds nothing fails after t
 	});
 });
 
-test('any texts that a CSV writer writes, guarded against formulas, are read back, from the line where they began', async (t) => {
+test('any texts written as CSV with formula guards are read back unchanged, with their line numbers', async (t) => {
 	const cell = fc.string({unit: 'grapheme'}).filter((text) => !/\r(?!\n)/.test(text));
 	const check = fc.asyncProperty(
 		fc.array(fc.tuple(cell, cell), {minLength: 1, maxLength: 8}),
@@ -248,7 +248,7 @@ test('any texts that a CSV writer writes, guarded against formulas, are read bac
 	await fc.assert(check, {numRuns: 200});
 });
 
-test('the line of the first byte that is no UTF-8 is told, however the bytes arrive', async (t) => {
+test('the line of the first invalid UTF-8 byte is reported, however the bytes arrive', async (t) => {
 	const bytes = Buffer.concat([Buffer.from('ü\n漢漢\n🙂'), Buffer.from([0xe4, 0x0a]), Buffer.from('x\n')]);
 	for (let size = 1; size <= bytes.length; size += 1) {
 		const pieces = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>

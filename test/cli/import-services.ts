@@ -157,7 +157,7 @@ test('our own CSV comes in, and failed rows of it mended', async (t) => {
 	t.is((await imports([file('links.csv.failed')])).stdout, '2 created, 0 updated, 0 skipped, 0 failed\n');
 });
 
-test('rows of another app are refused with the next step, and come in where that is asked for', async (t) => {
+test('rows of another app are refused with the next step, and imported on request', async (t) => {
 	const {acme, file, imports, operator} = await setUp(t, 'dub.ndjson');
 	const appConfig = `/admin/organizations/${acme.id}/app-config`;
 	const {body} = await operator.get(appConfig);
@@ -175,7 +175,7 @@ test('rows of another app are refused with the next step, and come in where that
 	await t.throwsAsync(access(file('dub.ndjson.failed')));
 });
 
-test('with a SERVER key rows of another service come in, without a check of their apps, which is told', async (t) => {
+test('with a SERVER key foreign rows are imported, with a note that their apps are not checked', async (t) => {
 	const {acme, file, imports} = await setUp(t, 'bitly.json');
 	const {exitCode, stdout, stderr} = await imports([file('bitly.json'), '--json'], {OPLINK_API_KEY: acme.serverKey});
 	t.is(exitCode, 0);

@@ -61,7 +61,7 @@ test('verify counts no click and changes nothing', async (t) => {
 	t.deepEqual(await service.services.db('clicks').where({organization_id: acme.id}), []);
 });
 
-test('verify reports by line what is not imported, leads elsewhere, or does not resolve as it should', async (t) => {
+test('verify reports by line which links are missing, lead elsewhere, or do not resolve as expected', async (t) => {
 	const {acme, verify, write} = await setUp(t);
 	await write([
 		{...rows[0], path: '/elsewhere'},
@@ -85,7 +85,7 @@ test('verify reports by line what is not imported, leads elsewhere, or does not 
 	t.is(lines[3], 'line 5 (item 4): path is required');
 });
 
-test('a link that was activated again is told where the row says that it is gone', async (t) => {
+test('a reactivated link is reported if the row says that it is gone', async (t) => {
 	const {acme, verify} = await setUp(t);
 	// The codes of rows without one are different each time, and may have these letters, too.
 	const {body} = await acme.server.get('/links?q=vb');
@@ -96,7 +96,7 @@ test('a link that was activated again is told where the row says that it is gone
 	t.regex(stderr, /^line 3 \(item 2\): \S+\/vb answers 200 where the row is no longer active\n$/);
 });
 
-test('verify with a SERVER key asks by short code, and tells the rows that have none', async (t) => {
+test('verify with a SERVER key requests short codes, and reports rows without one', async (t) => {
 	const {acme, links, write} = await setUp(t);
 	await write([{shortCode: 'va', path: '/a'}, {shortCode: 'nope', path: '/n'}, {path: '/d'}]);
 	const {exitCode, stdout, stderr} = await links(['import', 'verify', 'links.json'], {OPLINK_API_KEY: acme.serverKey});

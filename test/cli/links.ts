@@ -49,7 +49,7 @@ test('links create has a flag for every field', async (t) => {
 	t.regex(stdout, /^url {8}http:\/\/localhost:3000\/Ab12\/g0$/m);
 });
 
-test('links create sends only what was given', async (t) => {
+test('links create sends only the given fields', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations/Ab12/links': () => ({status: 201, body: link}),
 	});
@@ -67,7 +67,7 @@ test('links create needs a path or a template, a param its name, hours a number'
 	t.deepEqual(requests, []);
 });
 
-test('links update clears fields by name, and refuses names that are none', async (t) => {
+test('links update clears fields by name, and refuses unknown names', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'PATCH /admin/organizations/Ab12/links/link-1': () => ({body: link}),
 	});
@@ -99,7 +99,7 @@ test('with a SERVER key and no --org links go to /links', async (t) => {
 	);
 });
 
-test('--org asks the admin API even where a SERVER key is set', async (t) => {
+test('--org uses the admin API even if a SERVER key is set', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([])}),
 	});
@@ -108,7 +108,7 @@ test('--org asks the admin API even where a SERVER key is set', async (t) => {
 	t.is(requests[0]?.authorization, 'Bearer admin-secret');
 });
 
-test('a create with a SERVER key is repeated with one Idempotency-Key where the answer is lost', async (t) => {
+test('a create with a SERVER key is retried with the same Idempotency-Key after a lost answer', async (t) => {
 	let failures = 2;
 	const {env, requests} = await startRecordingServer(t, {
 		'POST /links': () => {
@@ -173,7 +173,7 @@ for (const total of [0, 2]) {
 
 const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff]);
 
-test('qr export writes one code to a file whose ending tells the format', async (t) => {
+test('qr export writes one code in the format of the file extension', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const {env, requests} = await startRecordingServer(t, {'GET /links/link-1/qr.png': () => ({body: image})});
@@ -222,7 +222,7 @@ test('qr export to standard output writes the image and nothing else', async (t)
 	t.deepEqual(stdoutBytes, image);
 });
 
-test('what a tenant wrote reaches no terminal as a control, and --json escapes it', async (t) => {
+test('control characters in tenants’ texts never reach a terminal, and --json escapes them', async (t) => {
 	const title = 'a\u001B]0;owned\u0007b\u009B2Jc\u202Ed';
 	const stored = {...link, title, params: {'n\u001B[2J\u2066': title}};
 	const {env} = await startRecordingServer(t, {

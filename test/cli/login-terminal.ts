@@ -31,7 +31,7 @@ for (const [question, argv, answers] of [
 	['the token', ['login', '--url', 'http://localhost:1'], [['Admin token', 'abc\u0003']]],
 	['yes or no', ['orgs', 'delete', 'Ab12'], [['[y/N]', '\u0003']]],
 ] as const) {
-	test(`Ctrl-C where ${question} is asked ends with 130, and the terminal is as it was`, async (t) => {
+	test(`Ctrl-C at the prompt for ${question} ends with 130 and restores the terminal`, async (t) => {
 		const {env} = await configFolder(t);
 		const server = await startRecordingServer(t, {
 			'GET /admin/organizations/Ab12': () => ({body: {orgKey: 'Ab12', name: 'Acme', createdAt: '2026-01-31'}}),

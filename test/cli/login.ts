@@ -70,7 +70,7 @@ for (const [what, token, exitCode] of [
 	});
 }
 
-test('a server that is away, or is another one, is not saved', async (t) => {
+test('an unreachable or foreign server is not saved', async (t) => {
 	const {env, file} = await configFolder(t);
 	const other = await startRecordingServer(t, {'GET /admin/status': () => ({body: {hello: 'world'}})});
 	const away = await runCli(['login', '--url', closedAddress, '--token', TOKEN], {env});
@@ -81,7 +81,7 @@ test('a server that is away, or is another one, is not saved', async (t) => {
 	await t.throwsAsync(readFile(file));
 });
 
-test('a token that is piped to the program is taken without an option', async (t) => {
+test('a piped token is used without an option', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
 	const piped = start(t, ['login', '--url', url], env);
@@ -126,7 +126,7 @@ test('without a terminal nothing is asked', async (t) => {
 	}
 });
 
-test('on a terminal login asks for URL and token, shows the URL alone and gives the terminal back', async (t) => {
+test('on a terminal login asks for URL and token, echoes only the URL and restores the terminal', async (t) => {
 	const {url} = await server(t);
 	const {env, saved} = await configFolder(t);
 	const terminal = createTerminal(`${url}\r${TOKEN}\r`);
@@ -145,7 +145,7 @@ for (const [what, keys, exitCode, says] of [
 	['Ctrl-C at the second question', 'http://localhost:1\rabc\u0003', 130, /\nInterrupted\n$/],
 	['Ctrl-D', '\u0004', 1, /\nError: Nothing was entered\n$/],
 ] as const) {
-	test(`${what} saves nothing, ends with ${exitCode} and gives the terminal back`, async (t) => {
+	test(`${what} saves nothing, ends with ${exitCode} and restores the terminal`, async (t) => {
 		const {env, file} = await configFolder(t);
 		const terminal = createTerminal(keys);
 		const result = await runCli(['login'], {env, io: terminal.io});

@@ -35,7 +35,7 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 /** What stands behind a name in the first column. */
 const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
 
-test('match explain shows the answer, the candidates with their probabilities, and what ruled one out, in the columns of the terminal', async (t) => {
+test('match explain shows the answer, the candidates with probabilities, and reasons of exclusion, within the terminal’s width', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme, {shortCode: `summer-sale-${'x'.repeat(50)}`});
@@ -69,7 +69,7 @@ test('match explain shows the answer, the candidates with their probabilities, a
 	t.deepEqual(JSON.parse(json), attempt);
 });
 
-test('match explain says of a miss what it means and what to do next', async (t) => {
+test('match explain shows the meaning and the next step of a miss', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme);
@@ -84,7 +84,7 @@ test('match explain says of a miss what it means and what to do next', async (t)
 	t.regex(stdout, /^older OS: the app's OS is older/m);
 });
 
-test('match explain goes on where a link has been deleted since', async (t) => {
+test('match explain works after a link was deleted', async (t) => {
 	const acme = await organization(service);
 	const place = network();
 	const sale = await link(acme);
@@ -168,7 +168,7 @@ test('match simulate says why a page leaves no token, and a miss is an answer li
 	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
 });
 
-test('match simulate says with what probability, and in words why', async (t) => {
+test('match simulate shows the probability and explains it', async (t) => {
 	const acme = await organization(service);
 	const {shortCode} = await link(acme);
 	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
@@ -179,7 +179,7 @@ test('match simulate says with what probability, and in words why', async (t) =>
 	t.regex(late.stdout.replaceAll('\n', ' '), words);
 });
 
-test('match simulate sends what was given and nothing else', async (t) => {
+test('match simulate sends only the given options', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
 	});
@@ -220,7 +220,7 @@ for (const [what, argv] of [
 	});
 }
 
-test('match simulate ends with 4 without a deferred link, and with 1 for what the server refuses', async (t) => {
+test('match simulate ends with 4 without a deferred link, and with 1 after a refusal', async (t) => {
 	const acme = await organization(service);
 	const none = await cli(['match', 'simulate', '--org', acme.orgKey]);
 	t.is(none.exitCode, 4);

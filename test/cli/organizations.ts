@@ -13,7 +13,7 @@ const acme = {
 	createdAt: '2026-03-10T12:00:00.000Z',
 };
 
-test('orgs list prints a table as wide as the terminal, and where the list goes on', async (t) => {
+test('orgs list prints a table as wide as the terminal, and a note about further pages', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{...acme, name: 'Acme '.repeat(40)}], {total: 45, page: 2})}),
 	});
@@ -64,7 +64,7 @@ test('--all walks the pages and keeps a row that moved to the next page once', a
 	t.deepEqual(data, organizations);
 });
 
-test('orgs create sends what was given and prints names and values', async (t) => {
+test('orgs create sends the given fields and prints names and values', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'POST /admin/organizations': () => ({status: 201, body: acme}),
 	});
@@ -115,7 +115,7 @@ test('a name with a slash stays one segment of the path', async (t) => {
 	t.is(requests[0]?.url, '/admin/organizations/..%2Fmetrics%3Fx%3D1');
 });
 
-test('plan set names the plan, and none takes it away', async (t) => {
+test('plan set sets the plan, and none removes it', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {'PUT /admin/organizations/Ab12/plan': () => ({body: acme})});
 	t.is((await runCli(['plan', 'set', 'Ab12', 'growth'], {env})).exitCode, 0);
 	t.is((await runCli(['plan', 'set', 'Ab12', 'none'], {env})).exitCode, 0);
@@ -135,7 +135,7 @@ const card = (tier: string, displayKey: string | null) => ({
 	lastUsedAt: null,
 });
 
-test('keys show prints both keys whole, and says where one was not kept', async (t) => {
+test('keys show prints both keys in full, and reports one that is not stored', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/api-keys': () => ({
 			body: {sdkKey: card('CLIENT', null), serverKey: card('SERVER', 'opl_api_0123456789abcdef'), locked: false},
@@ -173,7 +173,7 @@ test('app-config set reads standard input, and prints JSON that it would read ag
 	t.deepEqual(JSON.parse(stdout), config);
 });
 
-test('app-config set sends nothing where the file is not valid JSON', async (t) => {
+test('app-config set sends nothing if the file is not valid JSON', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {});
 	const {exitCode, stderr} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
 		env,
@@ -184,7 +184,7 @@ test('app-config set sends nothing where the file is not valid JSON', async (t) 
 	t.deepEqual(requests, []);
 });
 
-test('audit prints who did what, with ids and names whole', async (t) => {
+test('audit prints actor and action, with complete ids and names', async (t) => {
 	const record = {
 		id: '1',
 		at: '2026-03-10T12:00:00.000Z',

@@ -11,7 +11,7 @@ const columns = [
 	{title: 'N', value: ({count}: Row) => count, align: 'right' as const},
 ];
 
-test('columns line up by what a terminal shows, not by characters', (t) => {
+test('columns are aligned by display width, not by characters', (t) => {
 	const rows = [
 		{id: 'a', name: '漢字', count: 7},
 		{id: 'b', name: 'é🙂', count: 1200},
@@ -30,7 +30,7 @@ test('only flexible columns give way, by whole characters, and the table fits', 
 	t.regex(text, new RegExp(`${family}…`));
 });
 
-test('a column gives way down to its least, and what is shorter stays as it is', (t) => {
+test('a column shrinks to its minimum, and shorter values stay unchanged', (t) => {
 	const id = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
 	const least = [
 		{title: 'KEY', value: (key: string) => key, flexible: true, least: ID_WIDTH},
@@ -48,7 +48,7 @@ test('stored text cannot steer the terminal', (t) => {
 	t.is(terminalText(styled('a', 1, 22)), '\u001B[1ma\u001B[22m');
 });
 
-test('what is absent is a dash, lists are joined, truth is a word', (t) => {
+test('absent values are dashes, lists are joined, booleans are words', (t) => {
 	t.is(cellText(null), '-');
 	t.is(cellText([]), '-');
 	t.is(cellText(['a', 'b']), 'a, b');
@@ -67,7 +67,7 @@ test('a text is broken between words, and a long word stays whole', (t) => {
 	t.is(keyValues([['name', 'one two three']], 12), 'name  one\n      two\n      three');
 });
 
-test('a time span is told in its largest full unit', (t) => {
+test('a time span is shown in its largest full unit', (t) => {
 	t.deepEqual([0, 59, 60, 3599, 3600, 86_400, 200_000, -1].map(durationText), [
 		'0s',
 		'59s',

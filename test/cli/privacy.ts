@@ -41,7 +41,7 @@ test('an export goes to standard output, or to a file that only its owner may re
 	t.is((await stat(file)).mode & 0o777, 0o600);
 });
 
-test('erase needs --yes off a terminal; it tells what is gone, and ends with 4 the second time', async (t) => {
+test('erase needs --yes without a terminal, reports what it erased, and ends with 4 the second time', async (t) => {
 	const {orgKey} = await withUser('customer-78');
 	const asked = await run(t, 'erase', orgKey, '--user', 'customer-78');
 	t.is(asked.exitCode, 2);
@@ -75,7 +75,7 @@ test('whose data it is has to be said, once', async (t) => {
 	}
 });
 
-test('an export that breaks off, or is refused, leaves an older file alone', async (t) => {
+test('an interrupted or refused export does not touch an older file', async (t) => {
 	const folder = await folderOf(t);
 	const file = path.join(folder, 'data.json');
 	await writeFile(file, 'older');

@@ -22,7 +22,7 @@ const twoServers = async (t: ExecutionContext) => {
 
 const lastToken = ({requests}: {requests: RecordedRequest[]}) => requests.at(-1)?.authorization;
 
-test('commands speak to the profile in use, and to another one where it is named', async (t) => {
+test('commands use the current profile, or the named one', async (t) => {
 	const {env, one, two} = await twoServers(t);
 	for (const [argv, more, server, token] of [
 		[[], {}, one, 'token-1'],
@@ -107,7 +107,7 @@ for (const [what, text] of [
 	});
 }
 
-test('without a folder to save in, and with a name that is none, login says so', async (t) => {
+test('login reports a missing folder and an invalid profile name', async (t) => {
 	const {url} = await startRecordingServer(t, {'GET /admin/status': () => ({body: {version: '1'}})});
 	const argv = ['login', '--url', url, '--token', 'x'];
 	const nowhere = await runCli(argv, {env: {XDG_CONFIG_HOME: 'relative'}});

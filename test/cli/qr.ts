@@ -112,7 +112,7 @@ for (const [what, argv, says] of [
 	['a sheet of another kind', ['1', '--sheet', 'x.pdf'], /neither \.svg nor \.html/],
 	['no label on a page', ['1', '--sheet', 'x.svg', '--per-page', '0'], /from 1 to 100/],
 ] as const) {
-	test(`${what} is a usage error that asks the server nothing`, async (t) => {
+	test(`${what} is a usage error without a request`, async (t) => {
 		const {cli, requests} = await setup(t);
 		const {exitCode, stderr} = await cli(...argv);
 		t.is(exitCode, 2);

@@ -53,7 +53,7 @@ const json = ({stdout}: {stdout: string}) => JSON.parse(stdout);
 	t.true(screen.includes(`Deleted organization ${acme.orgKey}`));
 });
 
-test('an organization lives and dies by the CLI alone', async (t) => {
+test('the CLI covers an organization from creation to deletion', async (t) => {
 	const {cli} = await shell(t);
 	const created = json(
 		await cli(['orgs', 'create', '--name', 'Life', '--contact-email', 'ops@life.example', '--json']),
@@ -155,7 +155,7 @@ test('a domain is added, approved, rejected and removed by its hostname', async 
 	t.notRegex((await cli(['domains', 'list', acme.orgKey])).stdout, /go\.cli\.example/);
 });
 
-test('status and stats show what the server says', async (t) => {
+test('status and stats show the server’s figures', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);
 	t.regex((await cli(['status'])).stdout, /^status +ok$/m);
@@ -195,7 +195,7 @@ test('an import creates what it can, and a second run changes nothing', async (t
 	t.like(json(await cli(['links', 'import', 'mended.csv', '--org', acme.orgKey, '--json'])), {created: 2, failed: 0});
 });
 
-test('an import with a SERVER key ends the same, also where it meets the rate limit', async (t) => {
+test('an import with a SERVER key has the same result, also at the rate limit', async (t) => {
 	const {cli, file} = await shell(t);
 	const acme = await organization(service);
 	// The limit of 100 a second is met twice, and both wrong rows are among them.

@@ -102,7 +102,7 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 	t.is(lines[title + 10], `     2026-03-01 00:00${' '.repeat(43)}2026-03-07 05:00`);
 });
 
-test('--csv prints the series alone, for a spreadsheet', async (t) => {
+test('--csv prints only the series, for a spreadsheet', async (t) => {
 	const {env, requests} = await startRecordingServer(t, answers);
 	const {exitCode, stdout} = await runCli(['stats', 'Ab12', '--link', linkId, '--csv'], {env});
 	t.is(exitCode, 0);
@@ -137,7 +137,7 @@ test('without any click there are totals and no chart', async (t) => {
 	t.notRegex(stdout, /DAY/);
 });
 
-test('a bar is in eighths, and what is not nothing is seen', (t) => {
+test('a bar is drawn in eighths, and any value above 0 is visible', (t) => {
 	t.is(bar(8, 8, 4, 'blocks'), '████');
 	t.is(bar(5, 8, 4, 'blocks'), '██▌');
 	t.is(bar(1, 100_000, 4, 'blocks'), '▏');
@@ -146,7 +146,7 @@ test('a bar is in eighths, and what is not nothing is seen', (t) => {
 	t.is(bar(0, 0, 4, 'blocks'), '');
 });
 
-test('columns stand on an axis, two characters wide where there is room, and neighbours are added up where there is not', (t) => {
+test('columns have an axis and are two characters wide if they fit; otherwise neighbours are added up', (t) => {
 	const look = {width: 20, height: 2, from: 'a', to: 'z'};
 	t.deepEqual(columnChart([0, 1, 4, 8, 2], {...look, ink: 'blocks'}), [
 		'   8┤         ███   ',

@@ -37,7 +37,7 @@ const deleted = {
 };
 
 for (const keys of ['y\r', 'yes\n', ' Y\r\n']) {
-	test(`a destructive command says on a terminal what goes, and ${JSON.stringify(keys)} does it`, async (t) => {
+	test(`a destructive command shows on a terminal what it deletes, and ${JSON.stringify(keys)} confirms`, async (t) => {
 		const {env, requests} = await startRecordingServer(t, deleted);
 		const terminal = createTerminal(keys);
 		const {exitCode, stdout} = await runCli(['orgs', 'delete', 'Ab12'], {env, io: terminal.io});
@@ -91,7 +91,7 @@ test('a link and a suspension are asked for by name', async (t) => {
 	}
 });
 
-test('the bar is as long as what is done, with the figures beside it', (t) => {
+test('the bar shows the completed part, with the figures beside it', (t) => {
 	const {lastFrame, rerender} = render(<ProgressBar figures={{rows: 5, failed: 0, fraction: 0.5}} />);
 	t.is(stripVTControlCharacters(lastFrame() ?? ''), `${'█'.repeat(15)}${'░'.repeat(15)} 5 rows, 50 %`);
 	rerender(<ProgressBar figures={{rows: 10, failed: 2, fraction: 1}} />);
@@ -138,7 +138,7 @@ test('with NO_COLOR there is no bar and no escape code on a terminal', async (t)
 	t.is(terminal.raw(), '');
 });
 
-test('a table has a bold heading on a terminal, and none with NO_COLOR', async (t) => {
+test('a table has a bold heading on a terminal, a plain one with NO_COLOR', async (t) => {
 	const {env} = await startRecordingServer(t, {'GET /admin/organizations': () => ({body: pageOf([{id: 'x'}])})});
 	for (const [colour, escapes] of [
 		[{}, true],

@@ -30,7 +30,7 @@ for (const [what, context] of [
 	['it is a crawler', {...unknown, browser: 'Slack', botClass: 'preview-crawler'}],
 	['a word looks like none', {...unknown, browser: '\\N', os: '', deviceModel: 'a\tb\n\r\\…\u{1F600}'}],
 ] as const) {
-	test(`the id of a context is the same here and in PostgreSQL where ${what}`, async (t) => {
+	test(`the id of a context is equal here and in PostgreSQL if ${what}`, async (t) => {
 		const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
 		const words = [platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass];
 		const {rows} = await service.services.db.raw('SELECT keep_click_context(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS id', [
@@ -86,7 +86,7 @@ test('many that write a new context at once keep it once', async (t) => {
 	t.true(rows.every((row) => row.device_model?.endsWith(linkId)));
 });
 
-test('signals that say what the headers said leave the click as it was, others give it another context', async (t) => {
+test('signals equal to the headers do not change the click, others change its context', async (t) => {
 	const acme = await organization(service);
 	const {id, url} = await link(acme);
 	const {pathname} = new URL(url);
@@ -107,7 +107,7 @@ test('signals that say what the headers said leave the click as it was, others g
 	t.like(other, {os: 'iOS', os_version: '17.5.1', platform: 'ios', browser: same.browser});
 });
 
-test('a drain that waits for the match of a visit holds up no signals that say what it is about to keep', async (t) => {
+test('a drain that waits for a visit’s match does not block signals with the same context', async (t) => {
 	const {services, clock} = service;
 	const acme = await organization(service);
 	const {id: linkId} = await link(acme);

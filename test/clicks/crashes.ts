@@ -140,7 +140,7 @@ test('SIGTERM under load fails no request that was taken, loses no click and lea
 	t.is(load.broken, 0);
 });
 
-test('while the database is away known links resolve, readiness says so, and the clicks arrive afterwards, once', async (t) => {
+test('during a database outage known links resolve, readiness reports it, and the clicks arrive once afterwards', async (t) => {
 	const own = await stage(t);
 	const {line, url: through} = await openDatabaseLine(own.database.url);
 	t.teardown(() => line.close());

@@ -105,7 +105,7 @@ const ask = async (organizationId: string, {bounds, interval, timezone}: Query) 
 	return admin(service).get(`/admin/organizations/${organizationId}/stats?${query}`);
 };
 
-test.serial('a report counts every row once, whenever what was rolled up', async (t) => {
+test.serial('a report counts every row once, whatever has been rolled up', async (t) => {
 	// Stories are long, and a machine may be busy.
 	t.timeout(180_000);
 	const {services} = service;

@@ -13,7 +13,7 @@ import {clickOn, countOf, entry, frameOf, hash, later, leftBehind, matchOf} from
 
 const service = serviceOf(test);
 
-test('a frame that is torn or damaged ends what is read, and what stood before it is whole', (t) => {
+test('a torn or damaged frame ends the read, and earlier frames are complete', (t) => {
 	const [first, second] = [encodeFrame('one\n'), encodeFrame('two …\n')];
 	const read = (bytes: Buffer) => {
 		const {payloads, end} = decodeFrames(bytes);
@@ -32,7 +32,7 @@ test('a frame that is torn or damaged ends what is read, and what stood before i
 	}
 });
 
-test('a journal with a torn end is drained to it, and goes on where a second file goes on', async (t) => {
+test('a journal is drained up to a torn end, and continues in the next file', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const left = await leftBehind(t, service, [frameOf([entry(clickOn(acme, id))]), frameOf([entry(clickOn(acme, id))])]);
@@ -43,7 +43,7 @@ test('a journal with a torn end is drained to it, and goes on where a second fil
 	t.is(await countOf(service, acme), 3);
 });
 
-test('frames behind a damaged one are drained, and its file is kept and named in the log with place and length', async (t) => {
+test('frames behind a damaged one are drained, and its file is kept and logged with offset and length', async (t) => {
 	const acme = await organization(service);
 	// In the length, in the checksum, in the payload.
 	for (const place of [5, 12, 60]) {
@@ -69,7 +69,7 @@ test('frames behind a damaged one are drained, and its file is kept and named in
 	}
 });
 
-test('what is torn at the end of a dead process is kept, too, before its journal is removed', async (t) => {
+test('a torn end of a dead process is kept before its journal is removed', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const whole = frameOf([entry(clickOn(acme, id))]);
@@ -81,7 +81,7 @@ test('what is torn at the end of a dead process is kept, too, before its journal
 	t.like(left.logged()[0], {offset: whole.length, bytes: 50, file: keptPath(left.folder, 0)});
 });
 
-test('what a browser says is kept to the letter, whatever PostgreSQL takes it for', async (t) => {
+test('browser texts are stored verbatim, whatever they mean to PostgreSQL', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
@@ -169,7 +169,7 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 	t.deepEqual(await storedRows(service, 'clicks', {organization_id: gone.id}), []);
 });
 
-test('the visits of one person that come in one batch are one open match, with the last token and all that was told', async (t) => {
+test('visits of one person in one batch are one open match, with the last token and all signals', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const visitor = hash();
@@ -216,7 +216,7 @@ for (const [title, env] of [
 	});
 }
 
-test('where neither journal nor database can keep it, the page comes without a token, and the click is counted as lost', async (t) => {
+test('if neither journal nor database can store the click, the page has no token and the click counts as lost', async (t) => {
 	const database = await createTestDatabase();
 	const {line: wire, url: through} = await openDatabaseLine(database.url);
 	const own = await startService({DATA_DIR: '/dev/null/data'}, createFakeClock(), {...database, url: through});

@@ -16,7 +16,7 @@ const clickAt = (at: number) => ({
 	isCrawler: false,
 });
 
-test('a month begins while a transaction that has stored clicks is open, and each partition has the indexes of the table, and a key of its own', async (t) => {
+test('a partition is created during an open transaction with clicks, with the table’s indexes and its own key', async (t) => {
 	const {services} = service;
 	const {id} = await organization(service, {appConfig: null});
 	const open = await services.db.transaction();

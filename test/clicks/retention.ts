@@ -82,7 +82,7 @@ test('a table that is in use is left for the next hour', async (t) => {
 	t.deepEqual(await drop(), {dropped: ['clicks_2025_01'], left: null});
 });
 
-test('a process that finds another one counting drops no month, tells no success, and tries again with the next run', async (t) => {
+test('a process drops no month while another one is counting, reports no success, and retries in the next run', async (t) => {
 	const {service, db, partitions} = await setup();
 	t.teardown(() => service.stop());
 	const {background, metrics} = service.services;

@@ -45,7 +45,7 @@ const match: Row = {
 const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
 	Number((await db.raw('SELECT coalesce(sum(clicks), 0) AS clicks FROM rollup_quarters')).rows[0].clicks);
 
-test('what is rolled up is read from the rollups, and what came since is counted at once', async (t) => {
+test('reports add newer rows to the rollups', async (t) => {
 	const {service, db, acme} = await setup();
 	t.teardown(() => service.stop());
 	const {url} = await link(acme, {channel: 'email'});
@@ -156,7 +156,7 @@ test('restored rows are added organization by organization, day by day, and coun
 	t.is(await rolledClicks(service), 7);
 });
 
-test('in a copy restored into another cluster rows are numbered anew; what only the rollups know stays', async (t) => {
+test('a copy restored into another cluster is rolled up again; data only in the rollups stays', async (t) => {
 	const {service, db, acme} = await setup();
 	t.teardown(() => service.stop());
 	await storeRows(service, acme.id, [clickAt('2026-02-10T08:00:00Z'), ...march, late, match]);
@@ -172,7 +172,7 @@ test('in a copy restored into another cluster rows are numbered anew; what only 
 	t.deepEqual(await report(service, acme, 'from=2026-02-01&to=2026-04-01&interval=month'), before);
 });
 
-test('the figures of an organization go with it, and clicks that came during its deletion hold nobody up', async (t) => {
+test('an organization’s figures are deleted with it, and clicks during the deletion block nothing', async (t) => {
 	const {service, db, acme} = await setup();
 	t.teardown(() => service.stop());
 	const globex = await organization(service, {plan: null, appConfig: null});

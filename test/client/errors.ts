@@ -18,7 +18,7 @@ const apiError = async (call: Promise<unknown>): Promise<OplinkApiError> => {
 	return error;
 };
 
-test('an API error carries what the envelope says, and the body as it came', async (t) => {
+test('an API error has the envelope’s fields and the raw body', async (t) => {
 	const body = {
 		statusCode: 400,
 		error: 'Bad Request',
@@ -62,7 +62,7 @@ test('details are of a 400 only, and a wait of a 429 only', async (t) => {
 	t.is(details, undefined);
 });
 
-test('requestId may be missing, and is taken from the header where the body has none', async (t) => {
+test('requestId may be missing, and comes from the header if the body has none', async (t) => {
 	const without = await faultyServer(t, [{status: 404, body: {message: 'Link not found'}}]);
 	t.is((await apiError(without.oplink.resolve('AbC4', 'gone'))).requestId, undefined);
 
@@ -122,7 +122,7 @@ test('a connection error gives the reason that fetch keeps below its own, also o
 	t.is(baseUrl, 'http://localhost:3000');
 });
 
-test('a timeout is a connection error, also where the answer has begun', async (t) => {
+test('a timeout is a connection error, also during the answer', async (t) => {
 	const silent = await faultyServer(t, ['hang'], {...noRetries, timeoutSeconds: 0.05});
 	const error = await t.throwsAsync(silent.oplink.match({}), {instanceOf: OplinkConnectionError});
 	t.true(error?.cause instanceof Error);
@@ -153,12 +153,12 @@ test('a timeout aborts the request', async (t) => {
 	t.true(signals[0]?.aborted);
 });
 
-test('a timeout beyond the longest timer means that none is due, not that it is due at once', async (t) => {
+test('a timeout beyond the longest timer never fires, instead of at once', async (t) => {
 	const {oplink} = await faultyServer(t, [{status: 200, body: {matched: false}}], {timeoutSeconds: Infinity});
 	t.deepEqual(await oplink.match({}), {matched: false} as never);
 });
 
-test('a client can be made of an address that is none; the calls fail', async (t) => {
+test('a client can be created with an invalid address; its calls fail', async (t) => {
 	const oplink = new Oplink({baseUrl: 'not an address', ...noRetries});
 	await t.throwsAsync(oplink.match({}), {instanceOf: OplinkConnectionError});
 });

@@ -4,12 +4,12 @@ import {faultyServer} from './_faulty-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-test.serial('a random key is a UUID where the platform makes one', (t) => {
+test.serial('a random key is a UUID if the platform can create one', (t) => {
 	t.regex(randomKey(), UUID);
 });
 
 for (const [platform, crypto] of Object.entries({'no crypto': undefined, 'no crypto.randomUUID': {}})) {
-	test.serial(`with ${platform} a random key is new all the same`, (t) => {
+	test.serial(`with ${platform} a random key is still unique`, (t) => {
 		const own = Object.getOwnPropertyDescriptor(globalThis, 'crypto') ?? {};
 		t.teardown(() => Object.defineProperty(globalThis, 'crypto', own));
 		Object.defineProperty(globalThis, 'crypto', {value: crypto, configurable: true});
@@ -29,7 +29,7 @@ test.serial('a fetch that comes after the client was made is used', async (t) =>
 	t.deepEqual(await oplink.match(), {matched: false, matchMethod: 'NONE'});
 });
 
-test.serial('the wait between attempts is in seconds where nobody replaces it', async (t) => {
+test.serial('the default wait between attempts is in seconds', async (t) => {
 	const started = performance.now();
 	const {oplink, requests} = await faultyServer(t, ['drop', {status: 200}], {sleep: undefined});
 	await oplink.match();

@@ -117,7 +117,7 @@ test("a refusal carries the server's details, code and request id", async (t) =>
 	t.is(early?.details, undefined);
 });
 
-test('a CLIENT key in the place of the SERVER key is refused, and so is none', async (t) => {
+test('a CLIENT key instead of the SERVER key is refused, and so is a missing key', async (t) => {
 	const org = await organization(service);
 	const mixedUp = oplinkOf(service, {...org, serverKey: org.clientKey}).oplink;
 	t.like(await t.throwsAsync(mixedUp.links.list(), {instanceOf: OplinkApiError}), {status: 403});
@@ -126,7 +126,7 @@ test('a CLIENT key in the place of the SERVER key is refused, and so is none', a
 	t.like(await t.throwsAsync(without.links.list(), {instanceOf: OplinkApiError}), {status: 401, message});
 });
 
-test('a link resolves to where it leads, and a device is registered on the way', async (t) => {
+test('a link resolves to its destination, and the device is registered', async (t) => {
 	const org = await organization(service);
 	const {oplink} = oplinkOf(service, org);
 	const link = await oplink.links.create({path: '/sale', params: {code: 'SPRING'}});

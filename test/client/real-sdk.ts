@@ -28,7 +28,7 @@ const eventsOf = ({id}: TestOrganization) =>
 		.where({organization_id: id})
 		.select('event_name', 'properties', 'link_id', 'occurred_at');
 
-test('a session tells a new device from a known one', async (t) => {
+test('a session distinguishes a new device from a known one', async (t) => {
 	const {oplink} = oplinkOf(service, await organization(service));
 	const deviceId = randomUUID();
 	const first = await oplink.session({deviceId, platform: 'iOS', osVersion: '18.5', appVersion: '1.2'});
@@ -44,7 +44,7 @@ test('a device is tied to a user and untied', async (t) => {
 	t.deepEqual(await oplink.clearIdentity(deviceId), {deviceId, externalUserId: null});
 });
 
-test('an event is counted once, also where its answer was lost', async (t) => {
+test('an event is counted once, also after a lost answer', async (t) => {
 	const org = await organization(service);
 	const {id} = await link(org);
 	const deviceId = randomUUID();

@@ -117,7 +117,7 @@ for (const [name, call, {credential, ...expected}] of cases) {
 
 const withoutKeys: Partial<OplinkOptions> = {clientKey: undefined, serverKey: undefined};
 
-test('without a CLIENT key match sends none, since it works without', async (t) => {
+test('without a CLIENT key match sends none, because it is optional', async (t) => {
 	const {oplink, requests} = await faultyServer(t, [{status: 200, body: {matched: false}}], withoutKeys);
 	await oplink.match({deviceId});
 	t.is(requests[0]?.headers['x-api-key'], undefined);
@@ -134,7 +134,7 @@ test('without its key a call is left for the server to refuse', async (t) => {
 	);
 });
 
-test("a caller's own Idempotency-Key is sent as it is", async (t) => {
+test("a caller's own Idempotency-Key is sent unchanged", async (t) => {
 	const {oplink, requests} = await faultyServer(t, [{status: 201}]);
 	await oplink.links.create({path: '/sale'}, {idempotencyKey: 'order-17'});
 	t.is(requests[0]?.headers['idempotency-key'], 'order-17');

@@ -142,7 +142,7 @@ test('a report that was let wait is still not repeated after a 5xx', async (t) =
 	t.deepEqual(waits, [2]);
 });
 
-test('each call has a budget of its own', async (t) => {
+test('each call has its own retry budget', async (t) => {
 	const {oplink, requests} = await faultyServer(t, ['drop']);
 	await t.throwsAsync(oplink.match({deviceId}));
 	await t.throwsAsync(oplink.match({deviceId}));

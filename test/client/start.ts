@@ -37,7 +37,7 @@ for (const [what, given, sent] of [
 	['what else a clipboard holds', {clipboardToken: 'my password', installReferrer: 'utm_source=google-play'}, {}],
 	['what only looks like a token', {clipboardToken: `${matchToken}z`, installReferrer: 'opl_short'}, {}],
 ] as const) {
-	test(`of clipboard and referrer start sends a token and nothing else (${what})`, async (t) => {
+	test(`start sends only the token of clipboard and referrer (${what})`, async (t) => {
 		const {oplink, requests} = await faultyServer(t, [session, unmatched]);
 		await oplink.start({deviceId: device.deviceId, ...given});
 		t.deepEqual(requests[0]?.body, {deviceId: device.deviceId});
@@ -97,7 +97,7 @@ for (const [what, fate] of Object.entries<Fate>({
 	'a page of HTML': {status: 200, body: '<html>'},
 	'JSON that is no match': {status: 200, body: 'null'},
 })) {
-	test(`start does not throw on ${what}, and the next one asks again`, async (t) => {
+	test(`start does not throw on ${what}, and the next call asks again`, async (t) => {
 		const storage = new Map<string, string>();
 		const {oplink, log} = await faultyServer(t, [fate], {storage, maxRetries: 0});
 		oplink.onLink(() => t.fail());
@@ -115,7 +115,7 @@ for (const [what, fate] of Object.entries<Fate>({
 	});
 }
 
-test('a session that fails keeps no match away', async (t) => {
+test('a failed session does not prevent a match', async (t) => {
 	const {oplink, log} = await faultyServer(t, [{status: 500}, matched]);
 	const heard: LinkData[] = [];
 	oplink.onLink((one) => {
@@ -136,7 +136,7 @@ test('the match of a start is tried again like any other', async (t) => {
 	t.deepEqual(waits, [0.5, 1]);
 });
 
-test('a listener that throws or rejects is logged and disturbs nobody', async (t) => {
+test('a listener that throws or rejects is logged and does not affect others', async (t) => {
 	const {oplink, log} = await faultyServer(t, [session, matched]);
 	const heard: string[] = [];
 	oplink.onLink(() => {
@@ -153,7 +153,7 @@ test('a listener that throws or rejects is logged and disturbs nobody', async (t
 	t.deepEqual(log.map(({error}) => (error as Error).message).sort(), ['rejected', 'thrown']);
 });
 
-test('who unsubscribed hears nothing, and the same function subscribed twice ends one at a time', async (t) => {
+test('a removed listener is not called, and a function subscribed twice is removed once at a time', async (t) => {
 	const {oplink} = await faultyServer(t, [session, matched]);
 	const heard: LinkData[] = [];
 	const listener = (one: LinkData) => {
@@ -183,7 +183,7 @@ test('a link found before there is a listener goes to the first, once', async (t
 	await oplink.session(device);
 });
 
-test('a storage that fails is logged, and the link arrives all the same', async (t) => {
+test('a failing storage is logged, and the link still arrives', async (t) => {
 	const storage = {
 		get: () => Promise.reject(new Error('locked')),
 		set: () => {
@@ -216,7 +216,7 @@ test('a log that throws makes neither session nor start throw', async (t) => {
 	await t.notThrowsAsync(oplink.start(device));
 });
 
-test('start throws neither where nobody can be asked nor where nothing can be said', async (t) => {
+test('start throws neither without a server nor without a log', async (t) => {
 	const log = () => {};
 	await t.notThrowsAsync(new Oplink({baseUrl: 'not an address', maxRetries: 0, log}).start(device));
 	const circular: Record<string, unknown> = {};

@@ -46,7 +46,7 @@ test('after kill -9 of the server and of PostgreSQL the next start recovers all 
 	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
 });
 
-test('a server whose PostgreSQL is killed has it back at the same address, with all data', async (t) => {
+test('a killed PostgreSQL comes back at the same address, with all data', async (t) => {
 	const dataDir = await dataDirs.copy(t);
 	const lines = new PassThrough();
 	const server = await start(t, {dataDir, log: pino(lines)});

@@ -31,7 +31,7 @@ test('another process of the user that PostgreSQL runs as cannot log in', async 
 	t.is(message.passwordFile, isRoot() ? 'EACCES' : 'done');
 });
 
-test('each DATA_DIR has a password of its own, which its owner alone can read and no log line holds', async (t) => {
+test('each DATA_DIR has its own password, which only its owner can read and no log line contains', async (t) => {
 	const dataDir = await dataDirs.copy(t);
 	const lines = new PassThrough();
 	const server = await startEmbeddedPostgres({dataDir, log: pino({level: 'trace'}, lines)});

@@ -19,7 +19,7 @@ const dataDirs = createDataDirs();
 test.serial.before(dataDirs.make);
 test.after.always(dataDirs.remove);
 
-test('the first start makes the database, the next finds what was written', async (t) => {
+test('the first start creates the database, the next finds its data', async (t) => {
 	const dataDir = path.join(await temporaryFolder(t), 'new', 'data');
 	const first = await startEmbeddedPostgres({dataDir, log: silent});
 	t.deepEqual(await query(first.connectionString, 'select current_database() "database", current_user "user"'), [
@@ -32,7 +32,7 @@ test('the first start makes the database, the next finds what was written', asyn
 	t.deepEqual(await readNotes(second.connectionString), [{text: 'kept'}]);
 });
 
-test('the database is durable, and listens on a socket alone, which only its user and root can open', async (t) => {
+test('the database is durable, and listens only on a socket that its user and root can open', async (t) => {
 	const {connectionString} = await start(t, {dataDir: await dataDirs.copy(t)});
 	const settings = await query(
 		connectionString,
@@ -42,7 +42,7 @@ test('the database is durable, and listens on a socket alone, which only its use
 	t.deepEqual(settings, [{fsync: 'on', commit: 'on', tcp: '', socket: '0700'}]);
 });
 
-test('a second server on the same DATA_DIR is refused and told the pid of the first, which goes on', async (t) => {
+test('a second server on the same DATA_DIR is refused with the pid of the first, which keeps running', async (t) => {
 	const dataDir = await dataDirs.copy(t);
 	const first = await hold(t, dataDir);
 	await t.throwsAsync(startEmbeddedPostgres({dataDir, log: silent}), {
@@ -61,7 +61,7 @@ test('a command joins the database of a running server and leaves it running', a
 	t.deepEqual(await query(server.connectionString, 'select 1 one'), [{one: 1}]);
 });
 
-test('a server goes on when the command that had started the database is done', async (t) => {
+test('a server keeps running after the command that started the database', async (t) => {
 	const dataDir = await dataDirs.copy(t);
 	const command = await hold(t, dataDir, 'user');
 	const server = await start(t, {dataDir});
@@ -79,7 +79,7 @@ test('of two first starts at once one is refused, and the other has the database
 	t.is(others.length, 0);
 });
 
-test('a path too long for a socket gets the socket elsewhere, the data where it was asked for', async (t) => {
+test('if its path is too long for a socket, DATA_DIR keeps the data and the socket goes elsewhere', async (t) => {
 	const dataDir = path.join(await temporaryFolder(t), 'long'.repeat(30), 'data');
 	const first = await startEmbeddedPostgres({dataDir, log: silent});
 	t.is(first.directory, path.join(dataDir, 'postgres'));

@@ -36,7 +36,7 @@ test.serial('a limit holds for no longer than its window, however the clock is s
 	}
 });
 
-test.serial('clicks of any time are kept once, and what was told last still matches', async (t) => {
+test.serial('clicks of any time are stored once, and the last signals still match', async (t) => {
 	const acme = await organization(portal);
 	const {id, url} = await link(acme);
 	let token = '';
@@ -77,7 +77,7 @@ test.serial(
 	},
 );
 
-test.serial('a lease of a time that never came blocks nobody, and one of now does', async (t) => {
+test.serial('a lease from the future blocks nobody, a current one does', async (t) => {
 	const {db, clock} = portal.services;
 	const isFree = async (secondsLeft: number): Promise<boolean> => {
 		const name = `test:${secondsLeft}`;

@@ -12,7 +12,7 @@ import {dataDirectory} from '../helpers/process.ts';
 const setRoom = (pid: number, bytes: 0 | 'unlimited') =>
 	promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
 
-test('a full disk under the journal: pages go on, clicks go to the database, and the journal is back when there is room', async (t) => {
+test('with a full disk under the journal pages are served, clicks go to the database, and the journal returns with free space', async (t) => {
 	const database = await createTestDatabase();
 	const db = createDb(database.url);
 	t.teardown(async () => {

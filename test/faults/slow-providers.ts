@@ -12,7 +12,7 @@ import {createFakeClock} from '../helpers/service.ts';
 const clock = createFakeClock();
 const forEver = {hang: true, times: Number.POSITIVE_INFINITY};
 
-test('a key set that never answers holds up sessions alone, and those are 502 in the end', async (t) => {
+test('a key set that never answers delays only sessions, which end with 502', async (t) => {
 	const portal = await startPortal();
 	t.teardown(() => portal.stop());
 	portal.provider.fail({...forEver, path: '/.well-known/jwks.json'});
@@ -42,7 +42,7 @@ test('gateway A that never answers is asked three times at most, under one key, 
 	t.true(new Set(fake.calls.map(({headers}) => headers['idempotency-key'])).size <= 1);
 });
 
-test('gateway B that never answers is asked once at most, and nobody says that it was done', async (t) => {
+test('a gateway B that never answers is asked at most once, and success is not reported', async (t) => {
 	const fake = await startFakePaymob({clock});
 	t.teardown(() => fake.stop());
 	fake.fail(forEver);

@@ -32,7 +32,7 @@ const statuses = (heard: string): string[] =>
 const post = (lines: string[], body = '') =>
 	[`POST /match HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...lines, '', body].join('\r\n');
 
-test('a caller that hangs up in the middle of a body costs nobody else anything', async (t) => {
+test('a caller that disconnects in the middle of a body affects nobody else', async (t) => {
 	for (let count = 0; count < 20; count += 1) {
 		const socket = await open();
 		socket.write(post(['Content-Length: 1000'], '{"platform":'));
@@ -74,7 +74,7 @@ test('two lengths, an odd coding, a header that is folded or has no name, are re
 	}
 });
 
-test('what comes behind a refused body on the same connection is not taken for a request', async (t) => {
+test('bytes behind a refused body on the same connection are not parsed as a request', async (t) => {
 	const large = 'x'.repeat(300 * 1024);
 	const next = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 	const heard = await say(post([`Content-Length: ${large.length}`], `${large}${next}`));

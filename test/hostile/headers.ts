@@ -22,7 +22,7 @@ test('short URLs are those of the configuration, whatever host a caller writes',
 	t.is(status, 201);
 });
 
-test('who is no trusted proxy can choose neither its address nor its host', async (t) => {
+test('an untrusted peer can choose neither its address nor its host', async (t) => {
 	const ask = (count: number) =>
 		Promise.all(
 			Array.from({length: count}, (_, index) =>

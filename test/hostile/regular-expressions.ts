@@ -38,7 +38,7 @@ test('no regular expression of src takes more than linear time, whatever text it
 	t.deepEqual(slow, []);
 });
 
-test('regular expressions that are put together at run time are few, and of words of ours alone', (t) => {
+test('regular expressions built at run time are few, and contain only our own words', (t) => {
 	const built = files.filter((file) =>
 		readFileSync(path.join(packageRoot, 'src', file), 'utf8').includes('new RegExp('),
 	);

@@ -5,7 +5,7 @@ import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous, withKey} from '../helpers/callers.ts';
 import {createFakeClock, startService} from '../helpers/service.ts';
 
-test('no secret is in any log line, at the finest level, also where requests fail', async (t) => {
+test('no log line contains a secret, at the finest level, also for failed requests', async (t) => {
 	const lines: string[] = [];
 	const clock = createFakeClock();
 	const provider = await startIdentityProvider({clock});

@@ -65,7 +65,7 @@ test('ranges written in the IPv4 mapping, and single addresses, are trusted alik
 	t.false(['11.0.0.1', '192.0.2.2', '2001:db8::2'].some((peer) => isTrustedPeer(requestFrom(peer))));
 });
 
-test('scheme and host are believed from a trusted peer, and only where they are well-formed', (t) => {
+test('scheme and host are accepted only from a trusted peer and only if well-formed', (t) => {
 	const {forwarded} = behindProxies;
 	const headers = {'x-forwarded-proto': 'HTTPS', 'x-forwarded-host': 'go.example.com:8443'};
 	t.deepEqual(forwarded(requestFrom('10.0.0.1', headers)), {

@@ -32,7 +32,7 @@ const ask = (socket: Socket): Promise<string> => {
 	return answer;
 };
 
-test('a connection above MAX_CONNECTIONS is closed, the others go on, and there is room again when one ends', async (t) => {
+test('a connection above MAX_CONNECTIONS is closed, the others continue, and one that ends frees its place', async (t) => {
 	const lines: string[] = [];
 	const service = await startService({MAX_CONNECTIONS: '2', LOG_LEVEL: 'error'}, createFakeClock(), undefined, {
 		write: (line) => lines.push(line),

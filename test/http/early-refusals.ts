@@ -40,7 +40,7 @@ const write = (socket: Socket, bytes: Buffer | string): Promise<void> =>
 		socket.write(bytes, () => setImmediate(resolve));
 	});
 
-test('whoever is refused while its body still comes gets the answer, and may send the rest', async (t) => {
+test('a caller refused during its body gets the answer, and may send the rest', async (t) => {
 	const acme = await organization(service);
 	const hasty = anonymous(service);
 	while ((await hasty.post('/match', {})).status !== 429) {
@@ -102,7 +102,7 @@ test('a body without an end keeps no connection, whether its request was refused
 	}
 });
 
-test('a body that comes after its answer is no request, and the next one on the connection is answered', async (t) => {
+test('a body that arrives after its answer is not parsed as a request, and the next request is answered', async (t) => {
 	const {socket, text} = await open(['GET /health/live HTTP/1.1', `Content-Length: ${CHUNK.length}`]);
 	while (!text().includes('{"status":"ok"}')) {
 		await once(socket, 'data');
@@ -128,7 +128,7 @@ const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
 ];
 
 for (const [what, statuses, bytes] of MALFORMED) {
-	test(`${what} is answered with ${statuses.at(-1)}, which whoever sends more can read`, async (t) => {
+	test(`${what} is answered with ${statuses.at(-1)}, readable while still sending`, async (t) => {
 		const {socket, errors, text, isEnded} = await openWith(bytes);
 		const ended = once(socket, 'end');
 		for (let sent = 0; sent < 12; sent += 1) {
@@ -166,7 +166,7 @@ test('a body that goes wrong after its refusal makes no second answer, and the f
 	t.deepEqual(text().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401']);
 });
 
-test('a sender of what is no HTTP that does not end keeps no connection', async (t) => {
+test('a sender of endless invalid HTTP is disconnected', async (t) => {
 	const {socket, text, isClosed} = await openWith('What is this?\r\n\r\n');
 	while (!isClosed()) {
 		await write(socket, CHUNK);

@@ -36,7 +36,7 @@ test('an answer is the same in front of Koa and behind it, header by header', as
 	}
 });
 
-test('a refusal keeps the connection where the body came with it', async (t) => {
+test('a refusal keeps the connection if the body has arrived', async (t) => {
 	const {status, headers} = await send(service.url, 'POST', '/sdk/events', {'Content-Type': 'application/json'}, '{}');
 	t.is(status, 401);
 	t.is(headers['connection'], 'keep-alive');

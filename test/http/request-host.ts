@@ -63,7 +63,7 @@ test('one host for both serves both, whatever the ports', (t) => {
 	t.is(roleOf('localhost'), 'api');
 });
 
-test('where the link domain is a loopback name, every loopback name serves both', (t) => {
+test('if the link domain is a loopback name, every loopback name serves both', (t) => {
 	for (const publicUrl of ['http://localhost:3000', 'https://api.example.com']) {
 		const {roleOf} = createHostRoles({publicUrl, linkDomain: '127.0.0.1:3000'});
 		t.deepEqual(['localhost', '127.0.0.1', '[::1]'].map(roleOf), ['both', 'both', 'both']);

@@ -62,7 +62,7 @@ test('an organization is made with its creator as a member, read, changed and de
 	);
 });
 
-test('what the provider would refuse of an organization is refused', async (t) => {
+test('the fake refuses invalid organizations as the provider does', async (t) => {
 	const post = (body: unknown, headers?: Record<string, string>) =>
 		refusal(call('POST', '/organizations', body, headers));
 	t.is((await call('POST', '/organizations', {name: 'Twin'})).status, 200);
@@ -204,7 +204,7 @@ test('an invitation expires by itself', async (t) => {
 	t.throws(() => provider.accept(invitation), {message: 'not pending'});
 });
 
-test('what the provider would refuse of an invitation is refused', async (t) => {
+test('the fake refuses invalid invitations as the provider does', async (t) => {
 	const organization = idp.organization({maxAllowedMemberships: 2});
 	const user = idp.user();
 	idp.member({organization, user});

@@ -72,7 +72,7 @@ test.serial('a call can hang, be slow, or meet a page that is not valid JSON', a
 	t.is(await page.text(), '<h1>Bad Gateway</h1>');
 });
 
-test.serial('every call is recorded with what was sent and answered', async (t) => {
+test.serial('every call is recorded with its request and answer', async (t) => {
 	idp.calls.length = 0;
 	await call('POST', '/organizations', {name: 'Recorded'});
 	await call('GET', '/users/user_2x?limit=5');

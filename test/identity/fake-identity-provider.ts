@@ -37,7 +37,7 @@ test('a token verifies against the key set and carries the membership in compact
 	t.deepEqual(Object.keys(protectedHeader).toSorted(), ['alg', 'cat', 'kid', 'typ']);
 });
 
-test('the flat claims have no compact ones beside them', async (t) => {
+test('the flat claims come without compact ones', async (t) => {
 	const organization = idp.organization();
 	const {payload} = await verify(await idp.token({user: idp.user(), organization, role: 'owner', version: 1}));
 	t.like(payload, {org_id: organization.id, org_role: 'org:member', org_metadata: {role: 'owner'}});

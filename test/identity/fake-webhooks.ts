@@ -37,7 +37,7 @@ const stateFileOf = (t: ExecutionContext): string => {
 	return path.join(folder, 'state.json');
 };
 
-test('what happened is delivered in order, signed, and then no longer waiting', async (t) => {
+test('events are delivered in order, signed, and then leave the queue', async (t) => {
 	const service = await receiver(t);
 	const user = idp.user({email: 'mona@acme.test'});
 	const organization = idp.organization({createdBy: user});
@@ -142,7 +142,7 @@ test('timestamps are those of the clock that was passed in', async (t) => {
 	t.is(provider.sign({id: 'msg_2x', body: ''})['svix-timestamp'], String(clock.now().getTime() / 1000));
 });
 
-test('deleting an account or an organization ends its memberships, told where the instance tells it', async (t) => {
+test('deleting an account or an organization ends its memberships, with events if the instance sends them', async (t) => {
 	const provider = await startIdentityProvider({settings: {tellsMembershipsOfDeleted: true}});
 	t.teardown(provider.stop);
 	const user = provider.user();
@@ -206,7 +206,7 @@ test('in development webhooks are delivered as things happen, also after a refus
 	t.is(service.received.length, before + 1);
 });
 
-test('in development what is known survives a restart and is told again', async (t) => {
+test('in development records survive a restart and are sent again', async (t) => {
 	const service = await receiver(t);
 	const options = {
 		port: 0,

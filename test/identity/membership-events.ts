@@ -25,7 +25,7 @@ const roleOf = async (organization: {id: string}) =>
 const stampsOn = (organization: {id: string}) =>
 	portal.provider.calls.filter(({method, path}) => method === 'PATCH' && path.includes(organization.id));
 
-test('organizationMembership.created alone makes organization, user and membership, by SYSTEM', async (t) => {
+test('a single organizationMembership.created creates organization, user and membership, by SYSTEM', async (t) => {
 	const {user, organization, email} = await joined(t, {role: 'developer'});
 	t.deepEqual(await mirrored(portal, organization), {
 		name: organization.name,
@@ -169,7 +169,7 @@ test('a deleted that carries no more than the id ends the membership for good', 
 	t.deepEqual(await roleOf(organization), []);
 });
 
-test('who joins again is a member again, and the deletion of the earlier membership does not remove them', async (t) => {
+test('a user who joins again is a member, and the earlier membership’s deletion does not remove them', async (t) => {
 	const {organization, membership} = await joined(t, {role: 'developer'});
 	const again = {id: `${membership.id}2`, public_metadata: {role: 'analyst'}};
 	const later = {...again, created_at: membership.created_at + 5000, updated_at: membership.updated_at + 5000};
@@ -187,7 +187,7 @@ test('who joins again is a member again, and the deletion of the earlier members
 	t.deepEqual(await roleOf(organization), ['DEVELOPER'], 'the same id, created later');
 });
 
-test('the contact is the first owner, whoever was told of first, and one that was given here stays', async (t) => {
+test('the contact is the first owner in any order of events, and one given here stays', async (t) => {
 	const {provider, clock, services} = portal;
 	const [first, second] = [provider.user({email: address()}), provider.user({email: null, username: 'second'})];
 	const organization = provider.organization({name: `Contact ${first.id}`});
@@ -217,7 +217,7 @@ const unnamedEvent = (
 	changes: Partial<MembershipRecord> = {},
 ) => portal.provider.event(`organizationMembership.${type}`, {...membership, ...changes, id: undefined});
 
-test('a membership whose id is not told is the one of its person there', async (t) => {
+test('a membership without an id is identified by its person and organization', async (t) => {
 	const {provider} = portal;
 	const user = provider.user({email: address()});
 	const organization = provider.organization({name: `Unnamed ${user.id}`});
@@ -240,7 +240,7 @@ test('an end without an id ends the membership that has one', async (t) => {
 	t.deepEqual(await roleOf(organization), []);
 });
 
-test('who becomes an owner later is the contact where there is none, in either order, and of no other', async (t) => {
+test('a later owner becomes the contact if there is none, in either order, and of no other organization', async (t) => {
 	const {provider, clock} = portal;
 	for (const isUpdateFirst of [false, true]) {
 		const organization = provider.organization({name: `Promoted ${isUpdateFirst} ${address()}`});

@@ -37,7 +37,7 @@ test('organization.created makes an active organization with an orgKey, the chan
 	});
 });
 
-test('organization.updated renames it, and makes it where it was not known', async (t) => {
+test('organization.updated renames an organization, or creates an unknown one', async (t) => {
 	const organization = portal.provider.organization({name: 'Before'});
 	portal.provider.updateOrganization(organization, {name: 'After'});
 	const [created, updated] = portal.provider.eventsAbout(organization);
@@ -77,7 +77,7 @@ test('a name that was given here stays until the provider gives another', async 
 	t.like(await mirrored(portal, organization), {name: 'Somewhere else'});
 });
 
-test('a mirrored organization has the name of the provider, also where another one here has it', async (t) => {
+test('a mirrored organization has the provider’s name, even if another one here has it', async (t) => {
 	const here = await organizationMadeHere(portal, {name: 'Twice there'});
 	const [one, other] = [
 		portal.provider.organization({name: 'twice THERE'}),

@@ -68,7 +68,7 @@ test('a user has the address, whether it is verified, and a name', async (t) => 
 	t.is(await client.getUser('user_unknown'), null);
 });
 
-test('a duplicate invitation and a member who is invited are 409 with the words of the provider', async (t) => {
+test('a duplicate invitation and an invited member are 409 with the provider’s message', async (t) => {
 	const {organization, user} = made();
 	const email = address();
 	await client.createInvitation(organization.id, {email, role: 'viewer'});
@@ -103,7 +103,7 @@ const refusals: Array<{fault: FaultInput; expected: {status: number; message: st
 ];
 
 for (const {fault, expected} of refusals) {
-	test(`a provider with ${JSON.stringify(fault)} is ${expected.status}, and what makes something is asked once`, async (t) => {
+	test(`a provider with ${JSON.stringify(fault)} is ${expected.status}, and creations are sent once`, async (t) => {
 		const name = `Refused ${address()}`;
 		// The body is text while a fault is chosen, and parsed afterwards.
 		const isIt = ({body}: Call) => JSON.stringify(body ?? null).includes(name);
@@ -114,7 +114,7 @@ for (const {fault, expected} of refusals) {
 	});
 }
 
-test('reading and deleting are tried three times in all, and a wait that is asked for is kept', async (t) => {
+test('reads and deletions are tried three times in total, and honour a requested wait', async (t) => {
 	for (const fault of [{status: 500}, {drop: true}, {status: 429, retryAfter: 1}]) {
 		const {organization} = made();
 		portal.provider.fail({...fault, times: 2, when: ({path}) => path.includes(organization.id)});

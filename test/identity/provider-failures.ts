@@ -28,7 +28,7 @@ const faults: Record<string, FaultInput> = {
 };
 
 for (const [what, fault] of Object.entries(faults)) {
-	test(`a member is mirrored with 200 where the provider ${what}`, async (t) => {
+	test(`a member is mirrored with 200 if the provider ${what}`, async (t) => {
 		const {user, organization, event} = founder();
 		portal.provider.fail({...fault, times: Number.POSITIVE_INFINITY, when: ({path}) => path.includes(organization.id)});
 		taken(t, await portal.provider.deliver(portal, event));
@@ -54,7 +54,7 @@ test('nobody is fetched on demand while the provider fails, and all is once it a
 	t.deepEqual(await mirrored(portal, organization), rows);
 });
 
-test('who is no member at the provider, or was told to have left, is not fetched', async (t) => {
+test('a user who is not a member at the provider, or is known to have left, is not fetched', async (t) => {
 	const {user, organization, event} = founder();
 	const stranger = portal.provider.user();
 	const fetch = (userId: string, organizationId = organization.id) =>

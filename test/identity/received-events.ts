@@ -22,7 +22,7 @@ const kept = async (type: string, on = portal) => {
 	return body.data.filter((event: {type: string}) => event.type === type);
 };
 
-test('an event is kept with what became of it, and a repetition is counted', async (t) => {
+test('an event is stored with its outcome, and a repetition is counted', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const [event] = own.provider.eventsAbout(own.provider.organization({name: 'Kept'}));
@@ -49,14 +49,14 @@ test('an event is kept with what became of it, and a repetition is counted', asy
 	t.deepEqual(shown.body, found);
 });
 
-test('what changes nothing is IGNORED with its reason', async (t) => {
+test('an event that changes nothing is IGNORED with its reason', async (t) => {
 	taken(t, await portal.provider.deliver(portal, portal.provider.event('sms.created', {id: 'sms_1'})));
 	t.like((await kept('sms.created'))[0], {outcome: 'IGNORED', reason: 'Events of this type change nothing here'});
 	taken(t, await portal.provider.deliver(portal, portal.provider.event('user.updated', {})));
 	t.like((await kept('user.updated'))[0], {outcome: 'IGNORED', reason: 'The event refers to unknown ids'});
 });
 
-test('what fails is FAILED, is refused so that it comes again, and is APPLIED then', async (t) => {
+test('a failing event is FAILED, refused so that it is delivered again, and then APPLIED', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const organization = own.provider.organization({name: 'Second try'});
@@ -79,7 +79,7 @@ test('what fails is FAILED, is refused so that it comes again, and is APPLIED th
 	t.like(await mirrored(own, organization), {name: 'Second try'});
 });
 
-test('the CLI lists, shows and replays events; a replay brings back what was lost here', async (t) => {
+test('the CLI lists, shows and replays events; a replay restores lost records', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const env = envOf(own);
@@ -116,7 +116,7 @@ test('a forged delivery is not kept', async (t) => {
 	t.deepEqual(after, before);
 });
 
-test('events are forgotten after 30 days, with what they told of people', async (t) => {
+test('events are deleted after 30 days, with their personal data', async (t) => {
 	const clock = createFakeClock();
 	const own = await startPortal({}, clock);
 	t.teardown(() => own.stop());

@@ -123,7 +123,7 @@ test('a verified address re-points a row that another account had proved, and an
 	t.deepEqual(await rowsOf(email), after);
 });
 
-test('a verified address is taken from who never proved it, without a row or a membership of theirs', async (t) => {
+test('a verified address is taken from a user who never verified it, who keeps row and memberships', async (t) => {
 	const email = address();
 	const squatter = portal.provider.user({email, emailVerified: false});
 	const organization = portal.provider.organization({createdBy: squatter});

@@ -81,7 +81,7 @@ test('a signed body that is not valid JSON, or too deep to be kept, is refused w
 	}
 });
 
-test('a signed body that is JSON but no event is taken and passed over', async (t) => {
+test('a signed JSON body that is not an event is accepted and ignored', async (t) => {
 	for (const body of ['null', '[]', '7', '{}', '{"type":5}', '{"type":"organization.created"}']) {
 		const answer = await anonymous(portal).post('/webhooks/idp', body, {
 			...portal.provider.sign({id: 'msg_noevent', body}),
@@ -90,7 +90,7 @@ test('a signed body that is JSON but no event is taken and passed over', async (
 	}
 });
 
-test('a delivery is taken within 300 s of the clock of the service, and refused beyond, in both directions', async (t) => {
+test('a delivery is accepted within 300 s of the service’s clock, and refused beyond, in both directions', async (t) => {
 	for (const [seconds, status] of [
 		[-301, 400],
 		[-300, 200],

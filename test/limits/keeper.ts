@@ -63,7 +63,7 @@ test('whatever processes are asked and whichever is replaced, no window has more
 	);
 });
 
-test('what a visitor asks now and then is admitted without asking, and so is nothing of who asks for more', async (t) => {
+test('occasional requests are admitted locally, those of a busy caller are not', async (t) => {
 	const {clock, join} = machine(2);
 	const {free, take} = join();
 	t.false(free.take(limits.resolution, 'visitor'), 'a process that has just started asks');
@@ -124,7 +124,7 @@ test('two machines that are asked at once admit the limit together', async (t) =
 	await close();
 });
 
-test('a machine that is asked alone leaves what another may admit without asking', async (t) => {
+test('a machine that is asked alone leaves the share that another may admit locally', async (t) => {
 	const {machines, undisturbed, close} = await twoMachines(3);
 	const admitted = await undisturbed(async (visitor) => {
 		const ask = (machine: (typeof machines)[number], count: number) =>

@@ -106,7 +106,7 @@ test('a Redis that is killed and started again: no request fails, and the window
 	assertTold(t, other, RECOVERY);
 });
 
-test('a Redis that hangs holds nobody up', async (t) => {
+test('a hanging Redis delays nobody', async (t) => {
 	const server = await createRedisServer(t);
 	await server.start();
 	const started = startLimiter(t, server.port);
@@ -125,7 +125,7 @@ test('a Redis that hangs holds nobody up', async (t) => {
 	assertTold(t, started, RECOVERY);
 });
 
-test('a Redis that answers but does not write counts as away, once', async (t) => {
+test('a read-only Redis counts as unavailable, and is reported once', async (t) => {
 	const server = await createRedisServer(t);
 	await server.start();
 	const started = startLimiter(t, server.port);

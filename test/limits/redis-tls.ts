@@ -22,7 +22,7 @@ const startServer = async (t: ExecutionContext, env: Record<string, string>) => 
 	return {...server, url};
 };
 
-test('a rediss:// server with a private authority decides limits where NODE_EXTRA_CA_CERTS names that authority', async (t) => {
+test('a rediss:// server with a private authority decides limits if NODE_EXTRA_CA_CERTS names that authority', async (t) => {
 	const {url, child, ended, stderr} = await startServer(t, {NODE_EXTRA_CA_CERTS: tlsFile('authority')});
 	// The connection to Redis may come up after the server is ready.
 	let readiness = await send(url, 'GET', '/health/ready');
@@ -36,7 +36,7 @@ test('a rediss:// server with a private authority decides limits where NODE_EXTR
 	t.notRegex(stderr(), /certificate/);
 });
 
-test('without its authority a rediss:// server is not used: limits are kept here, and the log says why', async (t) => {
+test('without its authority a rediss:// server is not used: limits are local, and the log says why', async (t) => {
 	const {url, child, ended, printed, stderr} = await startServer(t, {});
 	await printed(/Redis is unavailable; enforcing/);
 	const {status, body} = await send(url, 'GET', '/health/ready');

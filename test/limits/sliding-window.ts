@@ -114,7 +114,7 @@ for (const {name, start} of setups) {
 	});
 
 	for (const jump of [-86_400_000, -10]) {
-		test(`${name}: a clock set back by ${-jump} ms forgets nothing and locks nobody out beyond a window`, async (t) => {
+		test(`${name}: a clock set back by ${-jump} ms keeps all counts and blocks nobody beyond a window`, async (t) => {
 			const clock = createMovedClock();
 			const limiter = start(t, clock);
 			const subject = randomUUID();
@@ -161,7 +161,7 @@ for (const {name, start} of setups) {
 	});
 }
 
-test('in memory: 50,000 addresses are told apart', async (t) => {
+test('in memory: 50,000 addresses are counted separately', async (t) => {
 	const clock = createMovedClock();
 	const limiter = createMemoryLimiter({clock});
 	const addresses = Array.from({length: 50_000}, (_, index) => `address ${index}`);
@@ -172,7 +172,7 @@ test('in memory: 50,000 addresses are told apart', async (t) => {
 	t.true(waits.every((wait) => wait === 1));
 });
 
-test('in memory: addresses that went idle are let go of', async (t) => {
+test('in memory: idle addresses are evicted', async (t) => {
 	setFlagsFromString('--expose-gc');
 	const collectGarbage = runInNewContext('gc') as () => void;
 	const usedBytes = () => {
@@ -219,7 +219,7 @@ test('in Redis: processes share one window, whatever their own clocks say', asyn
 	t.true(waits.flat().every((wait) => wait === 0 || wait === 3600 || wait === 3599));
 });
 
-test('in Redis: a full log of 1,000 is small, and goes away by itself', async (t) => {
+test('in Redis: a full log of 1,000 is small and expires', async (t) => {
 	const redis = connect(t);
 	const limiter = createRedisLimiter({redis, time: 'server'});
 	const limit = {...limits.linkReads, windowSeconds: 60};

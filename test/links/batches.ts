@@ -36,7 +36,7 @@ test('links that are created at once are each made, counted and recorded once', 
 	}
 });
 
-test('what speaks against one create concerns none of those that arrive with it', async (t) => {
+test('an invalid create does not affect concurrent ones', async (t) => {
 	const [acme, full, planless] = [
 		await organization(service),
 		await organization(service, {plan: 'STARTER'}),
@@ -59,7 +59,7 @@ test('what speaks against one create concerns none of those that arrive with it'
 	t.deepEqual(await stored(planless), {paths: [], count: 0, records: 0});
 });
 
-test('an organization whose count is held, as by an import, holds up nobody else', async (t) => {
+test('an organization with a locked counter, as by an import, does not block others', async (t) => {
 	const [held, acme] = [await organization(service), await organization(service)];
 	await link(held, {path: '/first'});
 	const trx = await service.services.db.transaction();

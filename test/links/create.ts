@@ -9,7 +9,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 const fieldsOf = (body: {details: Array<{field: string}>}) => body.details.map(({field}) => field).sort();
 
-test('a create with a path alone answers 201 and the whole link, what is left out being null', async (t) => {
+test('a create with only a path answers 201 and the whole link, omitted fields being null', async (t) => {
 	const acme = await organization(service);
 	const {status, body} = await acme.server.post('/links', {path: '/sale'});
 	t.is(status, 201);
@@ -73,7 +73,7 @@ test('every field comes back as it was given, URLs and times in their normal for
 	t.like(body, {...given, fallbackUrl: 'https://example.org/a%20b', expiry: '2030-01-01T00:00:00.000Z'});
 });
 
-test('all bad fields are told at once, each by its dotted path', async (t) => {
+test('all invalid fields are reported together, each by its dotted path', async (t) => {
 	const acme = await organization(service);
 	const {status, body} = await acme.server.post('/links', {
 		shortCode: 'no spaces',
@@ -202,7 +202,7 @@ test('each dangerous fallbackUrl and og.imageUrl is refused, on create and on up
 	}
 });
 
-test('what a parser mends is stored as it will be used', async (t) => {
+test('a URL corrected by the parser is stored in its corrected form', async (t) => {
 	const acme = await organization(service);
 	const backslash = await acme.server.post('/links', {path: '/a', fallbackUrl: 'https://good.com\\@evil.com'});
 	t.is(backslash.body.fallbackUrl, 'https://good.com/@evil.com');
@@ -210,7 +210,7 @@ test('what a parser mends is stored as it will be used', async (t) => {
 	t.is(quotes.body.fallbackUrl, 'https://example.com/a%20b%22%3E%3Cscript%3E');
 });
 
-test('a template gives path, window and deferral where the link leaves them out', async (t) => {
+test('a template provides path, window and deferral that the link omits', async (t) => {
 	const acme = await organization(service);
 	const templates = `/admin/organizations/${acme.id}/templates`;
 	const full = await admin(service).post(templates, {
@@ -345,7 +345,7 @@ test('checks come in order: validation, plan, app configuration, quota, referenc
 	t.deepEqual(await post({path: '/a', shortCode: 'taken'}), [409, "Short code 'taken' is already in use"]);
 });
 
-test('a create leaves an audit record, and a refused one none', async (t) => {
+test('a create leaves an audit record, a refused one does not', async (t) => {
 	const acme = await organization(service);
 	const {body: link} = await acme.server.post('/links', {path: '/a', shortCode: 'one'});
 	await acme.server.post('/links', {path: '/a', shortCode: 'one'});
@@ -355,7 +355,7 @@ test('a create leaves an audit record, and a refused one none', async (t) => {
 	t.like(records[0], {action: 'CREATE', entityId: link.id, actor: {type: 'API_KEY'}, details: {shortCode: 'one'}});
 });
 
-test('a URL on the link domain is told together with the other bad fields', async (t) => {
+test('a URL on the link domain is reported together with the other invalid fields', async (t) => {
 	const own = await startService({LINK_DOMAIN: 'go.example.com'});
 	t.teardown(() => own.stop());
 	const {server} = await organization(own);

@@ -11,7 +11,7 @@ const linesOf = (text: string) =>
 		.slice(0, -1)
 		.map((line) => JSON.parse(line));
 
-test('an export is a line per link as it is read, the oldest first', async (t) => {
+test('an export has one line per link as read by the API, oldest first', async (t) => {
 	const clock = createFakeClock();
 	const timed = await startService({}, clock);
 	t.teardown(() => timed.stop());
@@ -49,7 +49,7 @@ test('every link is exported once, also over many batches with the same time', a
 	t.is((await operator.get(`${here}/export`)).text, first.text);
 });
 
-test('an organization without links has an empty export, and an unknown one none', async (t) => {
+test('an organization without links has an empty export, an unknown one 404', async (t) => {
 	const acme = await organization(service);
 	const operator = admin(service);
 	const empty = await operator.get(`/admin/organizations/${acme.id}/links/export`);

@@ -26,7 +26,7 @@ test('another body under the same key is 409', async (t) => {
 	t.is((await acme.server.post('/links', {path: '/b'}, key('k2'))).status, 201);
 });
 
-test('a burst under one key makes one link; each repeat is the first answer or 409 while that is under way', async (t) => {
+test('a burst under one key creates one link; repeats get the first answer, or 409 while it is pending', async (t) => {
 	const acme = await organization(service);
 	const answers = await Promise.all(
 		Array.from({length: 12}, () => acme.server.post('/links', {path: '/a'}, key('burst'))),
@@ -47,7 +47,7 @@ test('a key is free again after a refusal, and for another organization always',
 	t.not((await other.server.post('/links', {path: '/b'}, key('k'))).body.id, created.body.id);
 });
 
-test('the answer is kept for 24 hours and comes before plan and quota', async (t) => {
+test('the answer is stored for 24 hours and precedes plan and quota', async (t) => {
 	const clock = createFakeClock();
 	const timed = await startService({}, clock);
 	t.teardown(() => timed.stop());

@@ -56,7 +56,7 @@ test('a row of 20,000 levels is a failed row, and the rows around it are links',
 	t.is(answers[1]?.error?.message, 'Validation failed');
 });
 
-test('each row is answered by its line, and what it made is a link like any other', async (t) => {
+test('each row is answered by its line number, and its link is like any other', async (t) => {
 	const acme = await organization(service);
 	const rows = [
 		{path: '/a', shortCode: 'first', title: 'First', tags: ['x'], channel: 'email', params: {c: '1'}},
@@ -109,7 +109,7 @@ test('the same import twice changes nothing, whatever the rows have for a name',
 	t.is(await total(acme), 4);
 });
 
-test('a row that fails says why, like a create of its own, and keeps no other row back', async (t) => {
+test('a failing row has the error of a single create, and does not affect others', async (t) => {
 	const acme = await organization(service);
 	const lines = [
 		'{"path":"/ok","shortCode":"ok"}',
@@ -316,7 +316,7 @@ test('a line over 256 KiB fails alone, and a last line needs no newline', async 
 	t.is(answers[1]?.error?.statusCode, 413);
 });
 
-test('what is refused at all is refused before the answer begins', async (t) => {
+test('refusals of the whole request come before the answer begins', async (t) => {
 	const acme = await organization(service);
 	const operator = admin(service);
 	const path = `/admin/organizations/${acme.id}/links/import`;

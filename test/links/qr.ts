@@ -42,7 +42,7 @@ test('the SVG takes its options', async (t) => {
 	t.notRegex(text, /fill=/);
 });
 
-test('the PNG is 512 pixels wide, and where asked another size and colours', async (t) => {
+test('the PNG is 512 pixels wide by default; size and colours can be chosen', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const plain = await acme.server.get(`/links/${id}/qr.png`);

@@ -32,7 +32,7 @@ test('the domain says whether it is the default of the organization', async (t) 
 	t.is(await isDefault(after), true);
 });
 
-test('an id that is unknown is 404, and one that is none 400', async (t) => {
+test('an unknown id is 404, an invalid one 400', async (t) => {
 	const acme = await organization(service);
 	for (const suffix of ['', '/qr.svg', '/qr.png']) {
 		const unknown = await acme.server.get(`/links/00000000-0000-4000-8000-000000000000${suffix}`);

@@ -55,7 +55,7 @@ test('changes of a link by one key in an hour share a record, which names every 
 	t.deepEqual(changes['path']?.to, '/new');
 });
 
-test('another hour, link or actor has a record of its own, and so has each create and delete', async (t) => {
+test('another hour, link or actor has a separate record, and so has each create and delete', async (t) => {
 	const {clock, service, acme} = await start(t);
 	const [one, other] = [await link(acme), await link(acme)];
 	const change = (id: string) => acme.server.patch(`/links/${id}`, {title: clock.now().toISOString() + Math.random()});
@@ -101,7 +101,7 @@ test('changes at once and within one import are all counted', async (t) => {
 	t.like(byKey?.details, {repeated: {count: 12}, changes: {title: {from: null}}});
 });
 
-test('what a template, a channel or the app configuration is changed to and fro leaves a record each', async (t) => {
+test('each change of a template, a channel or the app configuration leaves its own record', async (t) => {
 	const {clock, service, acme} = await start(t);
 	const operator = admin(service);
 	const base = `/admin/organizations/${acme.id}`;

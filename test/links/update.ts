@@ -22,7 +22,7 @@ test('an update changes the fields that it names and no others, and answers the 
 	});
 });
 
-test('an empty update, and one that says what is so already, changes nothing and leaves no record', async (t) => {
+test('an empty update and one without differences change nothing and leave no record', async (t) => {
 	const clock = createFakeClock();
 	const timed = await startService({}, clock);
 	t.teardown(() => timed.stop());
@@ -74,7 +74,7 @@ test('null clears every optional field', async (t) => {
 	t.deepEqual(body, {...bare, id: full.id, shortCode: 'full', url: full.url});
 });
 
-test('a part of og is cleared alone', async (t) => {
+test('one field of og can be cleared', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme, {og: {title: 'T', description: 'D'}});
 	const {body} = await acme.server.patch(`/links/${id}`, {og: {title: null}});
@@ -89,7 +89,7 @@ test('path and short code cannot be cleared', async (t) => {
 	t.deepEqual(body.details.map(({field}: {field: string}) => field).sort(), ['colour', 'path', 'shortCode']);
 });
 
-test('a link without a path of its own keeps a template that gives one', async (t) => {
+test('a link without its own path must keep a template with one', async (t) => {
 	const acme = await organization(service);
 	const templates = `/admin/organizations/${acme.id}/templates`;
 	const {body: template} = await admin(service).post(templates, {name: 'full', path: '/x'});
@@ -156,7 +156,7 @@ test('parallel updates of different fields are all kept', async (t) => {
 	t.like(body, Object.fromEntries(fields.map((field) => [field, field])));
 });
 
-test('an update is recorded with what it changed', async (t) => {
+test('an update is audited with its changes', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme, {shortCode: 'one', title: 'Old'});
 	await acme.server.patch(`/links/${id}`, {title: 'New', isActive: false, path: '/sale'});

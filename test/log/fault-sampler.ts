@@ -47,7 +47,7 @@ const pairs: Array<[string, number, (opened: Opened) => void]> = [
 ];
 
 for (const [what, count, write] of pairs) {
-	test(`${what}: ${count === 1 ? 'one line, and the other one is held back' : 'two lines'}`, (t) => {
+	test(`${what}: ${count === 1 ? 'one line, the other is suppressed' : 'two lines'}`, (t) => {
 		const opened = open();
 		write(opened);
 		t.is(opened.lines().length, count);
@@ -77,7 +77,7 @@ test('a fault that lasts is one line a minute, the last of them with the number 
 	t.like(lines()[1], {level: 'error', msg: 'request failed', err: {message: 'away', code: 'ECONNREFUSED'}});
 });
 
-test('what is held back of a fault that has ended is written with the next one', (t) => {
+test('suppressed lines of an ended fault are written with the next one', (t) => {
 	const {clock, log, lines} = open();
 	for (const message of ['away', 'away', 'away']) {
 		log.warn(message);
@@ -111,7 +111,7 @@ test('a clock that is set back holds nothing back for longer', (t) => {
 	);
 });
 
-test('faults without an end are remembered up to a number, and none is lost', (t) => {
+test('endless kinds of fault are tracked up to a limit, and none is lost', (t) => {
 	const {sampler, log, lines} = open();
 	for (let attemptId = 0; attemptId < 2000; attemptId += 1) {
 		log.error({attemptId}, 'a payment is given back');

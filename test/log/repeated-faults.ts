@@ -58,7 +58,7 @@ test('requests that fail for one reason are one line a minute, and each is count
 	t.is(requestsOf(failuresIn(written)), 30);
 });
 
-test('the count of what was held back is written when the program stops', async (t) => {
+test('the number of suppressed lines is written when the program stops', async (t) => {
 	const database = await createTestDatabase();
 	const {line, url} = await openDatabaseLine(database.url);
 	t.teardown(async () => {

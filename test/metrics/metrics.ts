@@ -41,7 +41,7 @@ test('this machine reads the metrics, and so does the operator', async (t) => {
 	t.regex(operator.text, /^oplink_build_info\{version="[^"]+",node="v\d/m);
 });
 
-test('a caller behind a proxy is told that there is nothing', async (t) => {
+test('a caller behind a proxy gets 404', async (t) => {
 	const {status, body} = await anonymous(service).get('/metrics');
 	t.is(status, 404);
 	t.is(body.message, 'Not found');
@@ -86,7 +86,7 @@ test.serial('requests are counted by pattern and never by path', async (t) => {
 	t.is(seriesValue(text, 'oplink_http_request_duration_seconds_bucket{method="GET",route="/links/:id",le="+Inf"}'), 1);
 });
 
-test.serial('links, clicks and matches are counted by what became of them', async (t) => {
+test.serial('links, clicks and matches are counted by outcome', async (t) => {
 	const acme = await organization(service);
 	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
 	const open = `/${acme.orgKey}/${link.shortCode}`;
@@ -114,7 +114,7 @@ test.serial('links, clicks and matches are counted by what became of them', asyn
 	t.deepEqual(outcomes, [1, 1, 1, 1, 1, 2, 1, 1]);
 });
 
-test.serial('what is found in memory, and the way of clicks into the tables, are counted', async (t) => {
+test.serial('cache hits and journal drains are counted', async (t) => {
 	const acme = await organization(service);
 	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
 	const open = `/${acme.orgKey}/${link.shortCode}`;
@@ -150,7 +150,7 @@ test.serial('what is found in memory, and the way of clicks into the tables, are
 	t.is(seriesValue(text, 'oplink_click_journal_oldest_waiting_seconds'), 0);
 });
 
-test.serial('what a limit refuses is counted by its limit', async (t) => {
+test.serial('refused requests are counted by their limit', async (t) => {
 	const caller = anonymous(service);
 	const [refused] = await moved(['oplink_rate_limited_total{limit="match"}'], async () => {
 		await Promise.all(Array.from({length: 31}, () => caller.post('/match', {})));
@@ -158,7 +158,7 @@ test.serial('what a limit refuses is counted by its limit', async (t) => {
 	t.is(refused, 1);
 });
 
-test('a job that has never ended well tells 0, also while it hangs', async (t) => {
+test('a job without a success reports 0, also while it hangs', async (t) => {
 	const metrics = createMetrics(service.clock);
 	void metrics.job('hangs', new Promise(() => {}));
 	await metrics.job('waits', Promise.resolve('in use'), (result) => result !== 'in use');
@@ -174,7 +174,7 @@ test('a job that has never ended well tells 0, also while it hangs', async (t) =
 	}
 });
 
-test('jobs, the database and the process tell how they are', async (t) => {
+test('jobs, the database and the process report their state', async (t) => {
 	// The first runs begin with the service.
 	await service.services.background.settle();
 	const text = await scrape();

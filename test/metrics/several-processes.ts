@@ -60,7 +60,7 @@ for (const [title, processes, expected] of merged) {
 	});
 }
 
-test('counts and the newest times outlive their process, and what it had does not', (t) => {
+test('counters and newest times outlive their process, gauges do not', (t) => {
 	const figures = (['total', 'sum', 'newest', 'largest', 'smallest'] as const).map((across) => gauge(across, 1));
 	t.deepEqual(
 		outliving(figures).map(({across}) => across),
@@ -71,7 +71,7 @@ test('counts and the newest times outlive their process, and what it had does no
 const told = (figures: Figure[]): string[] =>
 	figures.flatMap(({series}) => series.map(([series, value]) => `${series} ${value}`));
 
-test('what a worker had counted stays when it ends, even while all are asked', async (t) => {
+test('a worker’s counters remain after its end, even during a collection', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 60_000});
 	const first = gathering.join((round) => first.report(round, [counter('x'), gauge('sum', 5)]));
 	const second = gathering.join((round) => second.report(round, [counter('x', 'x'), gauge('sum', 7)]));
@@ -90,7 +90,7 @@ test('what a worker had counted stays when it ends, even while all are asked', a
 	t.deepEqual(told(await gathering.gather(true)), ['c{of="x"} 5', 'oplink_workers 2', 'oplink_workers_answered 0']);
 });
 
-test('of a worker that does not answer in time what it last had counted stays', async (t) => {
+test('the last counters of an unresponsive worker remain', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 1});
 	const quick = gathering.join((round) => quick.report(round, [counter('x'), gauge('sum', 5)]));
 	const silent = gathering.join(() => {});

@@ -54,8 +54,11 @@ test('a provider that makes it and never answers', refusesAndLeavesNothing, 'mak
 test('a provider that answers with a page', refusesAndLeavesNothing, 'make', {rawBody: '<html>', afterwards: true});
 test('a provider that does not write the role', refusesAndLeavesNothing, 'stamp', {status: 500});
 test('a provider that writes the role and hangs up', refusesAndLeavesNothing, 'stamp', {drop: true, afterwards: true});
-test('a provider that does not say what the user has', refusesAndLeavesNothing, 'list', {status: 500, times: 3});
-test('a provider that does not say who the user is', refusesAndLeavesNothing, 'user', {status: 500, times: 3});
+test('a provider that fails to list the user’s organizations', refusesAndLeavesNothing, 'list', {
+	status: 500,
+	times: 3,
+});
+test('a provider that fails to return the user', refusesAndLeavesNothing, 'user', {status: 500, times: 3});
 
 test('a limit of the provider is 403 with its words', async (t) => {
 	const mona = newcomer(portal);
@@ -101,7 +104,7 @@ const makeUnheard = async (name: string) => {
 	return {mona, status};
 };
 
-test('an attempt that the provider heard alone is finished by the next one of that name', async (t) => {
+test('an attempt known only to the provider is completed by the next one of that name', async (t) => {
 	const name = uniqueName();
 	const {mona, status} = await makeUnheard(name);
 	t.is(status, 502);
@@ -113,7 +116,7 @@ test('an attempt that the provider heard alone is finished by the next one of th
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {name: uniqueName()})).status, 200);
 });
 
-test('an attempt that the provider heard alone is not lost where the next one fails as well', async (t) => {
+test('an attempt known only to the provider is not lost if the next one fails too', async (t) => {
 	const name = uniqueName();
 	const {mona} = await makeUnheard(name);
 	fail('stamp', {userId: mona.user.id, name}, {status: 500});
@@ -122,7 +125,7 @@ test('an attempt that the provider heard alone is not lost where the next one fa
 	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}});
 });
 
-test('an attempt that the provider heard alone is the organization of its user also where the name is in use', async (t) => {
+test('an attempt known only to the provider becomes its user’s organization even if the name is in use', async (t) => {
 	const name = uniqueName();
 	const {mona} = await makeUnheard(name);
 	await createOrganization(portal, newcomer(portal), name);
@@ -135,7 +138,7 @@ test('an attempt that the provider heard alone is the organization of its user a
 	t.deepEqual([there.length, here.length], [2, 2]);
 });
 
-test('an attempt that the provider heard alone is the organization of whoever tries another name', async (t) => {
+test('an attempt known only to the provider becomes the organization of a user who tries another name', async (t) => {
 	const name = uniqueName();
 	const {mona} = await makeUnheard(name);
 	const {status} = await mona.caller.post(path, {name: uniqueName()});
@@ -143,7 +146,7 @@ test('an attempt that the provider heard alone is the organization of whoever tr
 	t.like((await mona.caller.get('/portal/onboarding/state')).body, {organization: {name}, nextStep: 'select-plan'});
 });
 
-test('an attempt that the provider heard alone is finished by its events', async (t) => {
+test('an attempt known only to the provider is completed by its events', async (t) => {
 	const name = uniqueName();
 	const {mona} = await makeUnheard(name);
 	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
@@ -152,7 +155,7 @@ test('an attempt that the provider heard alone is finished by its events', async
 	t.is((await mona.in(there[0]?.id ?? '').patch('/portal/organization', {contactEmail: null})).status, 200);
 });
 
-test('what a refused attempt could not delete is deleted by the next one', async (t) => {
+test('an orphan of a refused attempt is deleted by the next one', async (t) => {
 	const name = uniqueName();
 	await createOrganization(portal, newcomer(portal), name);
 	const lisa = newcomer(portal);
@@ -172,7 +175,7 @@ test('what a refused attempt could not delete is deleted by the next one', async
 	t.is((await organizationsNamed(portal, name)).there.length, 1);
 });
 
-test('a process that was killed in the middle blocks nobody for longer than its lease', async (t) => {
+test('a killed process blocks nobody for longer than its lease', async (t) => {
 	const mona = newcomer(portal);
 	const now = portal.clock.now();
 	await portal.services.db('leases').insert({

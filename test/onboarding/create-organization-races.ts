@@ -20,7 +20,7 @@ test('of attempts of one user at once one makes an organization', async (t) => {
 	t.is((await db('organizations').where('name', 'like', `${name}%`)).length, 1);
 });
 
-test('of users who want one name at once one has it', async (t) => {
+test('of users who request one name at once one gets it', async (t) => {
 	const name = uniqueName();
 	const people = [newcomer(portal), newcomer(portal), newcomer(portal)];
 	const answers = await Promise.all(people.map(({caller}) => caller.post(path, {name})));
@@ -73,7 +73,7 @@ test('events that come while a name in use is refused leave nothing', async (t) 
 	t.like((await lisa.caller.get('/portal/onboarding/state')).body, {organization: null});
 });
 
-test.serial('a provider that hangs keeps nobody else waiting', async (t) => {
+test.serial('a hanging provider delays nobody else', async (t) => {
 	const people = Array.from({length: 12}, () => newcomer(portal));
 	const names = new Set(people.map(() => uniqueName()));
 	portal.provider.fail({

@@ -6,7 +6,7 @@ const portal = portalOf(test);
 
 const path = '/portal/onboarding/create-organization';
 
-test('somebody who has just signed up creates an organization and is its owner on both sides', async (t) => {
+test('a new user creates an organization and is its owner on both sides', async (t) => {
 	const mona = newcomer(portal);
 	const name = uniqueName();
 	const {status, body} = await mona.caller.post(path, {name});
@@ -29,7 +29,7 @@ test('somebody who has just signed up creates an organization and is its owner o
 	t.true(channels.body.total > 0);
 });
 
-test('the creation is in the audit log with who did it', async (t) => {
+test('the creation is audited with its actor', async (t) => {
 	const mona = newcomer(portal);
 	const {organization, clerkOrgId} = await createOrganization(portal, mona);
 	const {status, body} = await mona.in(clerkOrgId).get('/portal/audit-log');
@@ -117,13 +117,13 @@ test('a name is refused before anything is asked of the provider', async (t) => 
 	);
 });
 
-test('what the provider does not take as a name is 400 with its words', async (t) => {
+test('a name rejected by the provider is 400 with its message', async (t) => {
 	const {status, body} = await newcomer(portal).caller.post(path, {name: 'https://acme.test'});
 	t.is(status, 400);
 	t.regex(body.message, /URL/);
 });
 
-test('all that the provider tells of a creation changes nothing that the creation did', async (t) => {
+test('the provider’s events of a creation change nothing', async (t) => {
 	const mona = newcomer(portal);
 	const {organization, clerkOrgId} = await createOrganization(portal, mona);
 	const events = portal.provider.eventsAbout(clerkOrgId, mona.user);
@@ -134,7 +134,7 @@ test('all that the provider tells of a creation changes nothing that the creatio
 	t.like((await owner.get('/portal/team')).body, {total: 1, data: [{email: mona.email, role: 'OWNER'}]});
 });
 
-test('whoever was a member of an organization that the provider deleted may create another', async (t) => {
+test('a former member of an organization deleted at the provider may create another', async (t) => {
 	const mona = newcomer(portal);
 	const {clerkOrgId} = await createOrganization(portal, mona);
 	portal.provider.deleteOrganization(clerkOrgId);
@@ -154,7 +154,7 @@ test('a member of a suspended organization stays in it', async (t) => {
 	t.is(state.body.message, 'Organization is not active');
 });
 
-test('a session that names nobody is not heard', async (t) => {
+test('a session without a user is refused', async (t) => {
 	const {user} = newcomer(portal);
 	const {status} = await session(portal, {user, signedBy: 'foreign'}).post(path, {name: uniqueName()});
 	t.is(status, 401);

@@ -31,7 +31,7 @@ for (const plan of ['SOLO', 'growth', 'ENTERPRISE']) {
 	});
 }
 
-test('an unknown plan is 400, and so is none', async (t) => {
+test('an unknown plan is 400, and so is a missing one', async (t) => {
 	const {caller} = await owner();
 	const unknown = await caller.post(path, {plan: 'GOLD'});
 	t.is(unknown.status, 400);
@@ -55,7 +55,7 @@ test('of two selections at once one is the first', async (t) => {
 	t.deepEqual(answers.map(({status}) => status).toSorted(), [200, 409]);
 });
 
-test('a stored value that is no plan does not stand in the way', async (t) => {
+test('an unknown stored plan does not prevent a selection', async (t) => {
 	const {caller, organization} = await owner();
 	await portal.services.db('organizations').where({id: organization.id}).update({plan: 'BRONZE'});
 	t.is((await caller.post(path, {plan: 'STARTER'})).status, 200);
@@ -77,7 +77,7 @@ test('ops selects a plan for a customer', async (t) => {
 	t.true(records.some(({action, actor}) => action === 'SELECT_PLAN' && actor.type === 'ADMIN_PASSTHROUGH'));
 });
 
-test('a session that is pending passes, and an organization that no event has told of is fetched', async (t) => {
+test('a pending session passes, and an organization that is not mirrored is fetched', async (t) => {
 	const {user} = newcomer(portal);
 	const organization = portal.provider.organization({name: uniqueName(), createdBy: user});
 	portal.provider.updateMember(organization, user, {role: 'owner'});

@@ -18,7 +18,7 @@ const joined = (role = 'owner') => {
 
 const mirrored = (clerkOrgId: string) => portal.services.db('organizations').where({clerk_org_id: clerkOrgId});
 
-test('somebody who has just signed up is to create an organization', async (t) => {
+test('a new user must create an organization', async (t) => {
 	const {status, body} = await newcomer(portal).caller.get(path);
 	t.is(status, 200);
 	t.deepEqual(body, {
@@ -50,7 +50,7 @@ test('each step leads to the next one', async (t) => {
 	t.deepEqual(await state(), [true, true, true, 'done']);
 });
 
-test('a session without an organization goes on with the one that its user is a member of', async (t) => {
+test('a session without an organization uses the one that its user is a member of', async (t) => {
 	const {organization, user} = await member(portal, {role: 'developer'});
 	const {status, body} = await session(portal, {user: user.clerkUserId}).get(path);
 	t.is(status, 200);
@@ -62,7 +62,7 @@ test('a session without a role sees its state', async (t) => {
 	t.like((await caller.get(path)).body, {organization: {id: organization.id}});
 });
 
-test('an organization that no event has told of is fetched for its member', async (t) => {
+test('an organization that is not mirrored is fetched for its member', async (t) => {
 	const {inside, organization, email} = joined();
 	const {status, body} = await inside.get(path);
 	t.is(status, 200);
@@ -85,7 +85,7 @@ test('an organization is fetched on no route but those of onboarding', async (t)
 	t.deepEqual(await mirrored(organization.id), []);
 });
 
-test('where the provider fails the answer is 403, and a later one is right', async (t) => {
+test('if the provider fails the answer is 403, and a later one is correct', async (t) => {
 	const {inside, organization} = joined();
 	const fault = portal.provider.fail({path: `/organizations/${organization.id}`, status: 500, times: Infinity});
 	const refused = await inside.get(path);
@@ -95,7 +95,7 @@ test('where the provider fails the answer is 403, and a later one is right', asy
 	t.is((await inside.get(path)).status, 200);
 });
 
-test('nothing is fetched for somebody who is no member at the provider', async (t) => {
+test('nothing is fetched for a user who is not a member at the provider', async (t) => {
 	const organization = portal.provider.organization({name: uniqueName()});
 	const {status} = await newcomer(portal).in(organization.id).get(path);
 	t.is(status, 403);

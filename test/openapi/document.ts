@@ -45,7 +45,7 @@ test('every route of the table is an operation, and nothing else is', (t) => {
 	);
 });
 
-test('the document says which OpenAPI it is, and has what OpenAPI asks for', (t) => {
+test('the document names its OpenAPI version and has all required parts', (t) => {
 	t.is(document.openapi, '3.1.0');
 	t.is(document.info.title, 'Oplink');
 	t.is(document.info.version, '1.2.3');
@@ -58,7 +58,7 @@ test('the document says which OpenAPI it is, and has what OpenAPI asks for', (t)
 	}
 });
 
-test('an operation has a name of its own, a summary, and a tag that is described', (t) => {
+test('an operation has a unique name, a summary, and a described tag', (t) => {
 	const names = operations.map(({operation}) => operation.operationId);
 	t.deepEqual(names, [...new Set(names)]);
 	const tags = document.tags.map(({name}) => name);
@@ -124,7 +124,7 @@ test('a credential is one of the security schemes, and each of them is used', (t
 	t.deepEqual(document.paths['/match']?.['post']?.security, []);
 });
 
-test('a schema has keywords of JSON Schema alone, each with a value of its kind', (t) => {
+test('a schema has only keywords of JSON Schema, each with a valid value', (t) => {
 	const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 	walk(document.components.schemas, '', (node, at) => {
 		const {type, required, properties, pattern} = node;
@@ -146,7 +146,7 @@ test('a schema has keywords of JSON Schema alone, each with a value of its kind'
 	});
 });
 
-test('what a body must have and may be is what the validating schema asks for', (t) => {
+test('required fields and types of a body equal those of the validating schema', (t) => {
 	const {schema} = document.paths['/sdk/events']?.['post']?.requestBody?.content['application/json'] ?? {};
 	const {properties, required, ...rest} = schema as {properties: Record<string, unknown>; required: string[]};
 	t.deepEqual(required, ['deviceId', 'eventName']);
@@ -186,7 +186,7 @@ test('a rule without a translation stops the document, so that it never says too
 	t.throws(() => toJsonSchema(Joi.date(), target), {message: /date/});
 });
 
-test('null, defaults and names are told as JSON Schema has them', (t) => {
+test('null, defaults and names are written as in JSON Schema', (t) => {
 	const components = {};
 	const named = Joi.object({a: Joi.number().allow(null).default(1)}).meta({name: 'Named'});
 	t.deepEqual(toJsonSchema(Joi.array().items(named.allow(null)).max(2), {components, of: 'answer'}), {

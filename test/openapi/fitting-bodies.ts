@@ -89,7 +89,7 @@ for (const {path, method, operation, schema} of operations) {
 	});
 }
 
-test('what no schema can say of a field stands in its description', (t) => {
+test('constraints beyond JSON Schema are in the field’s description', (t) => {
 	const named = new Set<string>();
 	const walk = (schema: JsonSchema) => {
 		for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {

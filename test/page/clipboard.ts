@@ -63,7 +63,7 @@ test.serial(
 	},
 );
 
-test.serial('the Enter key does what the tap does', async (t) => {
+test.serial('the Enter key works like a tap', async (t) => {
 	const {page, token} = await open(t, 'iPhone');
 	await page.keyboard.press('Tab');
 	t.is(await page.evaluate(() => document.activeElement?.textContent), 'Continue');
@@ -90,7 +90,7 @@ test.serial('an iPad that calls itself a Mac copies like an iPhone', async (t) =
 	t.is(await copied(), token);
 });
 
-test.serial('where the browser refuses the clipboard the old command copies', async (t) => {
+test.serial('if the browser refuses the clipboard the old command copies', async (t) => {
 	const {page, token, tap} = await open(t, 'iPhone', {clipboard: 'refused'});
 	t.regex(await page.evaluate(() => navigator.clipboard.writeText('x').then(String, String)), /NotAllowedError/);
 	await tap('Continue');
@@ -98,7 +98,7 @@ test.serial('where the browser refuses the clipboard the old command copies', as
 	t.is(await copied(), token);
 });
 
-test.serial('where there is no clipboard at all the old command copies', async (t) => {
+test.serial('without a clipboard API the old command copies', async (t) => {
 	const {page, token, tap} = await open(t, 'iPhoneInApp', {
 		before: () => Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined}),
 	});
@@ -107,7 +107,7 @@ test.serial('where there is no clipboard at all the old command copies', async (
 	t.is(await copied(), token);
 });
 
-test.serial('where every way of copying is refused the tap still goes to the App Store', async (t) => {
+test.serial('if copying is refused entirely the tap still opens the App Store', async (t) => {
 	const {page, tap, complaints} = await open(t, 'iPhone', {
 		clipboard: 'refused',
 		before: () => {
@@ -139,14 +139,14 @@ test.serial('a clipboard that never answers holds the reader up for 0.4 s at mos
 	t.deepEqual(destinations, [appStore]);
 });
 
-test.serial('going on without copying leaves the clipboard alone', async (t) => {
+test.serial('continuing without copying does not touch the clipboard', async (t) => {
 	const {page, tap} = await open(t, 'iPhone');
 	await tap('Continue without copying');
 	await page.waitForURL(appStore);
 	t.is(await copied(), 'of the reader');
 });
 
-test.serial('looking at a page copies nothing, whoever looks', async (t) => {
+test.serial('viewing a page copies nothing, for any visitor', async (t) => {
 	for (const reader of ['iPhone', 'iPad', 'android', 'desktop'] as const) {
 		const {page} = await open(t, reader, {
 			before: () => {

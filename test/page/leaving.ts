@@ -49,7 +49,7 @@ test('an iPhone is not asked to copy for a link that is not deferred', async (t)
 	await visited.page.waitForURL(appStore);
 });
 
-test("an app's own browser on iOS is offered the store alone, and told of Safari", async (t) => {
+test('an in-app browser on iOS is offered only the store, with a hint to Safari', async (t) => {
 	const {url} = await newLink();
 	const visited = await visit(stage, t, url, 'iPhoneInApp');
 	t.deepEqual(await offered(visited), ['Continue', 'Continue without copying', 'Copy link']);
@@ -82,13 +82,13 @@ test('Android gets to the store with the token as its referrer', async (t) => {
 	t.is(new URL(visited.page.url()).searchParams.get('referrer'), token);
 });
 
-test("an app's own browser on Android is offered the store first, and told of Chrome", async (t) => {
+test('an in-app browser on Android is offered the store first, with a hint to Chrome', async (t) => {
 	const visited = await visit(stage, t, (await newLink()).url, 'androidInApp');
 	t.deepEqual(await offered(visited), ['Get the app', 'Continue without copying', 'Open in the app', 'Copy link']);
 	t.true(await visited.page.getByText('Open this link in Chrome').isVisible());
 });
 
-test('a desktop goes on to the website by itself, and Back leads to where the reader came from', async (t) => {
+test('a desktop is redirected to the website, and Back leads to the previous page', async (t) => {
 	const {url} = await newLink({fallbackUrl: website, utmSource: 'mail'});
 	for (const reader of ['desktop', 'mac'] as const) {
 		const visited = await visit(stage, t, url, reader, {leaves: true});
@@ -114,7 +114,7 @@ test('without a website a desktop shows a QR code of the short URL, in light and
 	}
 });
 
-test('an iPad that calls itself a Mac is offered what an iPhone is, and is not sent to the website', async (t) => {
+test('an iPad that claims to be a Mac gets an iPhone’s offer, without a redirect', async (t) => {
 	const {url} = await newLink({fallbackUrl: website});
 	const visited = await visit(stage, t, url, 'iPad');
 	await visited.page.waitForLoadState('load');
@@ -171,7 +171,7 @@ test('without script a link into the app asks for the app', async (t) => {
 	}
 });
 
-test('without script a desktop goes on to the website, and shows the QR code where there is none', async (t) => {
+test('without script a desktop is redirected to the website, or shows the QR code', async (t) => {
 	const {url} = await newLink({fallbackUrl: website});
 	const visited = await visit(stage, t, url, 'desktop', {javaScriptEnabled: false, leaves: true});
 	await visited.page.waitForURL(website);

@@ -79,7 +79,7 @@ test('a picture that cannot be had leaves no hole', async (t) => {
 	t.true(await page.getByRole('heading').isVisible());
 });
 
-test('what has the focus of the keyboard is outlined, and the order is that of the page', async (t) => {
+test('the focused element is outlined, and the tab order is that of the page', async (t) => {
 	const {url} = await link(acme);
 	const {page} = await visit(stage, t, url, 'iPhoneInApp');
 	for (const name of ['Continue', 'Continue without copying', 'Copy link']) {
@@ -90,7 +90,7 @@ test('what has the focus of the keyboard is outlined, and the order is that of t
 	}
 });
 
-test('a screen reader meets one heading, named links and buttons, and a place where results are told', async (t) => {
+test('a screen reader finds one heading, named links and buttons, and a live region for results', async (t) => {
 	const {url} = await link(acme, {title: 'Summer sale'});
 	const {page} = await visit(stage, t, url, 'iPhoneInApp');
 	t.is(await page.getByRole('heading', {level: 1, name: 'Summer sale'}).count(), 1);

@@ -52,7 +52,7 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: VisitOptio
 	};
 };
 
-test('a page posts once what only script can see, as text that needs no permission of another origin', async (t) => {
+test('a page posts its signals once, as text that needs no CORS preflight', async (t) => {
 	const opened = await open(t, 'iPhone', {timezoneId: 'Asia/Tokyo', locale: 'ja-JP', deviceScaleFactor: 3});
 	const token = await tokenOf(opened);
 	t.deepEqual(await opened.answered(), {
@@ -91,7 +91,7 @@ test('a reader who leaves before the model is known has posted the rest', async 
 	t.like(await opened.stored(), {timezone: 'America/Sao_Paulo', device_model: null});
 });
 
-test('an iPad is told from a Mac by its touch screen', async (t) => {
+test('an iPad is distinguished from a Mac by its touch screen', async (t) => {
 	const [iPad, mac] = [await open(t, 'iPad'), await open(t, 'mac')];
 	t.like(await iPad.answered(), {touchPoints: 5});
 	t.like(await mac.answered(), {touchPoints: 0});
@@ -105,12 +105,12 @@ test('a desktop that is sent on at once has posted before', async (t) => {
 	t.is(opened.posted.length, 1);
 });
 
-test('who asks for privacy by the header is asked nothing', async (t) => {
+test('a visitor with the privacy header sends no signals', async (t) => {
 	const opened = await open(t, 'iPhone', {extraHTTPHeaders: {'Sec-GPC': '1'}});
 	t.is(await opened.leave(), 0);
 });
 
-test('who asks for privacy by the property is asked nothing', async (t) => {
+test('a visitor with the privacy property sends no signals', async (t) => {
 	const opened = await open(t, 'iPhone', {
 		before: () => Object.defineProperty(navigator, 'globalPrivacyControl', {value: true}),
 	});

@@ -78,7 +78,7 @@ test.serial('Android: from the tap, by the store referrer, to the right screen',
 	await goOn(t, story, device);
 });
 
-test('by fingerprint alone: the timezone that the page has told makes it exact', async (t) => {
+test('by fingerprint alone: the timezone sent by the page makes it exact', async (t) => {
 	const story = await begin();
 	const visited = await visit(stage, t, story.made.url, 'iPhone', {
 		...story.atHome,

@@ -14,7 +14,7 @@ const forgetKeys = ({organization: {id}}: Member) =>
 const countKeys = async ({organization: {id}}: Member) =>
 	(await portal.services.db('api_keys').where({organization_id: id})).length;
 
-test('the first read makes both keys and shows them to a member of any role, or of none', async (t) => {
+test('the first read creates both keys and shows them to a member with any role or none', async (t) => {
 	const somebody = await member(portal, {role: null});
 	await forgetKeys(somebody);
 	const {status, body} = await somebody.caller.get(keys);
@@ -52,7 +52,7 @@ test('ten first reads at once make one key per tier', async (t) => {
 });
 
 for (const plan of ['STARTER', 'SOLO', null]) {
-	test(`on the plan ${plan} keys are locked, and none is made`, async (t) => {
+	test(`on the plan ${plan} keys are locked, and none is created`, async (t) => {
 		const somebody = await member(portal, {plan, role: 'owner'});
 		await forgetKeys(somebody);
 		const {status, body} = await somebody.caller.get(keys);
@@ -117,7 +117,7 @@ test('a regenerated CLIENT key lets the old one live for 24 hours', async (t) =>
 	t.is((await withKey(own, body.rawKey).post('/sdk/session', {deviceId: 'device-0001'})).status, 200);
 });
 
-test('below developer nobody regenerates, and without a session nobody reads', async (t) => {
+test('regenerating requires the developer role, and reading a session', async (t) => {
 	for (const role of ['viewer', 'analyst'] as const) {
 		const {organization: acme, caller} = await member(portal, {role});
 		refused(t, await caller.post(`${keys}/SERVER/regenerate`), tooLow);

@@ -14,7 +14,7 @@ const stored = {
 	minimumConfidence: 'low',
 };
 
-test('there is none until one is set; then a viewer reads it', async (t) => {
+test('there is no configuration until it is set; then a viewer can read it', async (t) => {
 	const {organization: acme, caller, user} = await member(portal, {appConfig: null, role: 'developer'});
 	const viewer = await member(portal, {organization: acme});
 	refused(t, await viewer.caller.get(path), {status: 404, message: 'App configuration not found'});
@@ -32,7 +32,7 @@ test('there is none until one is set; then a viewer reads it', async (t) => {
 	);
 });
 
-test('below developer nobody sets it, and without a role nobody reads it', async (t) => {
+test('writing requires the developer role, and reading any role', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'analyst'});
 	refused(t, await caller.put(path, {}), tooLow);
 	t.deepEqual((await caller.get(path)).body, stored);

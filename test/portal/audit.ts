@@ -7,7 +7,7 @@ const portal = portalOf(test);
 
 const path = '/portal/audit-log';
 
-test('an admin reads what was done, newest first, each by whom', async (t) => {
+test('an admin reads the records with their actors, newest first', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const {organization: acme, caller, user} = await member(own, {role: 'admin'});
@@ -61,7 +61,7 @@ test('an admin reads what was done, newest first, each by whom', async (t) => {
 	t.deepEqual((await caller.get(`${path}?limit=1&page=2`)).body.data, [body.data[1]]);
 });
 
-test('what is refused leaves no record', async (t) => {
+test('a refused request leaves no record', async (t) => {
 	const {caller} = await member(portal, {role: 'admin'});
 	const {total} = (await caller.get(path)).body;
 	await caller.post('/portal/channels', {name: 'email'});
@@ -82,7 +82,7 @@ test('an organization’s records are its own', async (t) => {
 	);
 });
 
-test('below admin nobody reads it, and a bad query is 400', async (t) => {
+test('reading requires the admin role, and a bad query is 400', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'developer'});
 	refused(t, await caller.get(path), tooLow);
 	const {caller: owner} = await member(portal, {organization: acme, role: 'owner'});

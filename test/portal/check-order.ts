@@ -85,20 +85,20 @@ test('a point is given back an hour after it was taken', async (t) => {
 	t.is((await caller.post(goodTier)).status, 200);
 });
 
-test('the limit of regenerating is not the portal’s: a caller who has used it up reads on', async (t) => {
+test('the limit of regenerating is separate: a caller who has used it up can still read', async (t) => {
 	const {caller} = await member(portal, {role: 'developer'});
 	await sixTimes(caller, badTier);
 	t.is((await caller.get('/portal/api-keys')).status, 200);
 });
 
-test('somebody who is no member is 403 after the limit and before the values', async (t) => {
+test('a user who is not a member is 403 after the limit and before validation', async (t) => {
 	const {clerkOrgId} = await member(portal);
 	const {user} = await member(portal);
 	const input = {user: user.clerkUserId, organization: clerkOrgId, role: 'owner'};
 	await costsPoints(t, session(portal, input), noMember);
 });
 
-test('an organization that nobody has mirrored, and none at all, are 403 after the limit', async (t) => {
+test('an organization that is not mirrored, and a missing one, are 403 after the limit', async (t) => {
 	const {user} = await member(portal);
 	const elsewhere = {user: user.clerkUserId, organization: 'org_unknown', role: 'owner'};
 	await costsPoints(t, session(portal, elsewhere), noOrganization);
@@ -106,7 +106,7 @@ test('an organization that nobody has mirrored, and none at all, are 403 after t
 	await costsPoints(t, session(portal, nowhere), noOrganization);
 });
 
-test('a user whom nobody has mirrored is no member', async (t) => {
+test('a user who is not mirrored is not a member', async (t) => {
 	const {clerkOrgId} = await member(portal);
 	const stranger = session(portal, {user: 'user_unknown', organization: clerkOrgId, role: 'owner'});
 	refused(t, await stranger.get('/portal/links'), noMember);
@@ -123,7 +123,7 @@ test('members of a suspended organization are 403, after their role, until it is
 	t.is((await caller.get('/portal/links')).status, 200);
 });
 
-test('a member who is removed is cut off at the next call, whatever the token says', async (t) => {
+test('a removed member is refused at the next call, whatever the token says', async (t) => {
 	const {organization, user, caller} = await member(portal, {role: 'owner'});
 	t.is((await caller.get('/portal/links')).status, 200);
 	await portal.services.db('org_members').where({organization_id: organization.id, user_id: user.id}).delete();
@@ -140,7 +140,7 @@ for (const [what, orgMetadata] of [
 	['with a role that is no text', {role: ['owner']}],
 	['a text', 'owner'],
 ] as const) {
-	test(`org_metadata ${what} is no role: 403 where one is asked for, without a point`, async (t) => {
+	test(`org_metadata ${what} is not a role: 403 if one is required, without a point`, async (t) => {
 		const caller = claiming(await member(portal, {role: 'owner'}), orgMetadata);
 		await costsNothing(t, caller, noRole);
 		refused(t, await caller.get('/portal/links'), noRole);

@@ -43,7 +43,7 @@ test('the dashboard is the admin’s stats of the organization', async (t) => {
 	t.deepEqual((await operator.get(`${dashboard}?orgId=${acme.id}`)).body, body);
 });
 
-test('a link’s stats are its own alone, over the same query', async (t) => {
+test('a link’s stats are limited to it, with the same query', async (t) => {
 	const {organization: acme, caller} = await member(portal);
 	const {first, second} = await story(acme, caller);
 	const of = async (id: string, query = '') => (await caller.get(`/portal/links/${id}/stats${query}`)).body;
@@ -64,7 +64,7 @@ test('days are those of the timezone', async (t) => {
 	t.is(body.series.length, 1);
 });
 
-test('a bad query is 400, and without a role nobody sees figures', async (t) => {
+test('a bad query is 400, and figures require a role', async (t) => {
 	const {organization: acme, caller} = await member(portal);
 	for (const query of ['interval=week', 'timezone=Mars', 'from=yesterday', 'from=2026-03-02&to=2026-03-01']) {
 		refused(t, await caller.get(`${dashboard}?${query}`), invalid);
@@ -75,7 +75,7 @@ test('a bad query is 400, and without a role nobody sees figures', async (t) => 
 	refused(t, await nobody.caller.get('/portal/usage'), noRole);
 });
 
-test('the usage tells per quota what is used and how much there is', async (t) => {
+test('the usage shows use and limit of each quota', async (t) => {
 	const {organization: acme, clerkOrgId, caller} = await member(portal);
 	await member(portal, {organization: acme, role: 'owner'});
 	const invite = (email: string) => portal.provider.invitation({organization: clerkOrgId, email});
@@ -93,7 +93,7 @@ test('the usage tells per quota what is used and how much there is', async (t) =
 	});
 });
 
-test('where the provider does not answer the members alone are counted', async (t) => {
+test('without the provider only the members are counted', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const {clerkOrgId, caller} = await member(own);

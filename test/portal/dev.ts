@@ -64,7 +64,7 @@ test.serial('the guess is made from the address that asks, and a CLIENT key conf
 	t.deepEqual(await traces(), before);
 });
 
-test.serial('where an earlier answer would be repeated there is no new attempt to show', async (t) => {
+test.serial('a repeated answer is not a new attempt', async (t) => {
 	const {organization: acme} = await member(portal);
 	const place = network();
 	const {link, token} = await clicked(portal, acme, place(1));
@@ -83,7 +83,7 @@ test('a rehearsed match is validated as a match is', async (t) => {
 	t.like((await caller.post('/dev/match')).body, nothing);
 });
 
-test('the session route tells the claims and what they resolve to', async (t) => {
+test('the session route shows the claims and what they resolve to', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const {caller, clerkUserId, email} = ops(own);
@@ -119,7 +119,7 @@ test('the session route tells the claims and what they resolve to', async (t) =>
 	t.true(known.isMember);
 });
 
-test('the sandbox is for ops alone, and before the values', async (t) => {
+test('the sandbox is for ops only, checked before validation', async (t) => {
 	const {user, clerkOrgId, caller} = await member(portal, {role: 'owner'});
 	const pending = session(portal, {user: user.clerkUserId});
 	refused(t, await caller.get('/dev/session'), opsOnly);

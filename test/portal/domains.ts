@@ -115,7 +115,7 @@ test('after a downgrade a domain is neither verified nor chosen, but it can be r
 	t.is((await caller.delete(`${domains}/${body.id}`)).status, 200);
 });
 
-test('a domain of another organization is none, by whatever route', async (t) => {
+test('a domain of another organization is 404 on every route', async (t) => {
 	const {caller} = await member(portal, {role: 'owner'});
 	const other = await member(portal, {role: 'admin'});
 	const {id} = (await other.caller.post(domains, {hostname: freshHost()})).body;
@@ -129,7 +129,7 @@ test('a domain of another organization is none, by whatever route', async (t) =>
 	t.is((await other.caller.get(domains)).body.total, 2);
 });
 
-test('a developer reads domains and changes none; approving is the operator’s alone', async (t) => {
+test('a developer can only read domains; only the operator can approve them', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'developer'});
 	const owner = await member(portal, {organization: acme, role: 'owner'});
 	const {id} = (await owner.caller.post(domains, {hostname: freshHost()})).body;

@@ -104,7 +104,7 @@ test('plan, app configuration, quota and conflict bind a member as they bind a k
 	t.is(full.body.quota, 'links');
 });
 
-test('a link of another organization is none, by whatever route', async (t) => {
+test('a link of another organization is 404 on every route', async (t) => {
 	const {caller} = await member(portal, {role: 'owner'});
 	const {organization: other} = await member(portal);
 	const {id} = await link(other);
@@ -123,7 +123,7 @@ test('a link of another organization is none, by whatever route', async (t) => {
 	t.is((await other.server.get(`/links/${id}`)).status, 200);
 });
 
-test('an analyst reads links and changes none; without a role nobody reads', async (t) => {
+test('an analyst can only read links, which requires a role', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'analyst'});
 	const {id} = await link(acme);
 	refused(t, await caller.post(links, {path: '/a'}), tooLow);

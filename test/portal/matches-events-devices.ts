@@ -40,7 +40,7 @@ test('an analyst reads why a match was made, in the list and by its id', async (
 	t.deepEqual({status: one.status, body: one.body}, {status: 200, body: match});
 });
 
-test('events are listed with all that the app told, the last that happened first', async (t) => {
+test('events are listed with all the app’s data, newest first', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'analyst'});
 	const {id: linkId} = await link(acme);
 	await acme.client.post('/sdk/session', {deviceId: 'device-0001'});
@@ -89,7 +89,7 @@ test('events are listed with all that the app told, the last that happened first
 	);
 });
 
-test('devices are listed with what they told, who uses them and what they were matched to, the newest first', async (t) => {
+test('devices are listed with their properties, user and match, newest first', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
 	const {organization: acme, caller} = await member(own, {role: 'analyst'});
@@ -124,7 +124,7 @@ test('devices are listed with what they told, who uses them and what they were m
 	});
 });
 
-test('what belongs to another organization is in no list, and its match is none', async (t) => {
+test('records of another organization are in no list, and its match is 404', async (t) => {
 	const {caller} = await member(portal, {role: 'owner'});
 	const {organization: other, caller: theirs} = await member(portal, {role: 'analyst'});
 	await open(portal, theirs.address, {deviceId: 'device-0001'}, other);
@@ -141,7 +141,7 @@ test('what belongs to another organization is in no list, and its match is none'
 	}
 });
 
-test('a viewer reads none of them, and a bad query is 400', async (t) => {
+test('a viewer cannot read them, and a bad query is 400', async (t) => {
 	const {organization: acme, caller} = await member(portal);
 	const analyst = await member(portal, {organization: acme, role: 'analyst'});
 	for (const path of lists) {

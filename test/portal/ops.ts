@@ -109,7 +109,7 @@ test('without a configured ops organization nobody is ops', async (t) => {
 	refused(t, await nowhere.get('/dev/session'), opsOnly);
 });
 
-test('ops set a plan: the organization has it, with a subscription that nothing renews', async (t) => {
+test('ops set a plan: the organization has it, with a subscription that does not renew', async (t) => {
 	const acme = await member(portal, {plan: null});
 	const {caller, clerkUserId, email} = ops(portal);
 	const {status, body} = await caller.post(planPath(acme.organization.id), {plan: 'scale'});
@@ -143,7 +143,7 @@ test('ops set a plan: the organization has it, with a subscription that nothing 
 	t.is((await acme.caller.get('/portal/usage')).body.links.limit, 100_000);
 });
 
-test('a plan that ops set clears what was scheduled', async (t) => {
+test('a plan set by ops clears a scheduled change', async (t) => {
 	const {organization: acme} = await member(portal);
 	const {caller} = ops(portal);
 	await portal.services
@@ -195,7 +195,7 @@ test('a bad plan is 400, an unknown organization 404', async (t) => {
 	refused(t, await caller.post(planPath(randomUUID()), {plan: 'SCALE'}), notFound);
 });
 
-test('removed routes are unknown paths, whoever asks', async (t) => {
+test('removed routes are unknown paths for every caller', async (t) => {
 	const {organization: acme, caller} = await member(portal, {role: 'owner'});
 	for (const path of [
 		'/portal/billing/subscribe',

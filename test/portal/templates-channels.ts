@@ -43,7 +43,7 @@ for (const {path, created, change, missing, name} of [
 		refused(t, await viewer.caller.get(one), {status: 404, message: missing});
 	});
 
-	test(`a ${name} of another organization is none, by whatever route`, async (t) => {
+	test(`a ${name} of another organization is 404 on every route`, async (t) => {
 		const {caller} = await member(portal, {role: 'owner'});
 		const other = await member(portal, {role: 'developer'});
 		const {id} = (await other.caller.post(path, created)).body;
@@ -74,7 +74,7 @@ for (const {path, created, change, missing, name} of [
 	});
 }
 
-test('a name that is taken is 409', async (t) => {
+test('a name in use is 409', async (t) => {
 	const {caller} = await member(portal, {role: 'developer'});
 	refused(t, await caller.post('/portal/channels', {name: 'email'}), {
 		status: 409,

@@ -203,7 +203,7 @@ for (const [code, message, expected] of [
 	});
 }
 
-test('a fault of ours is none of the database', (t) => {
+test('our own errors are not attributed to the database', (t) => {
 	t.is(explainDatabaseError(new TypeError('x is not a function')), null);
 });
 

@@ -13,7 +13,7 @@ import {createFakeClock, startService, storedRows} from '../helpers/service.ts';
 const android =
 	'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Mobile Safari/537.36';
 
-test('a database that only reads is 503 for writes, not ready and named by doctor; pages go on, and so do writes afterwards', async (t) => {
+test('a read-only database is 503 for writes, not ready and reported by doctor; pages work, and later writes too', async (t) => {
 	const database = await createTestDatabase();
 	const service = await startService({}, createFakeClock(new Date()), database);
 	t.teardown(() => service.stop());

@@ -54,12 +54,12 @@ const ownOf = (isRobot: boolean): string[] =>
 const row = (name: string, userAgents: string[]): string =>
 	`| ${name} | ${userAgents.length} | ${userAgents.filter(isTakenForCrawler).length} |`;
 
-test('the kept list is what the pinned package gives, without what is not taken', (t) => {
+test('the kept list equals the pinned package’s without the excluded patterns', (t) => {
 	t.deepEqual(JSON.parse(read('config', 'kept-crawlers.json')), keptLists());
 	t.true(Object.values(notTaken).every((why) => why.length > 10));
 });
 
-test('a pattern is taken apart into its literals, and one that is more is refused', (t) => {
+test('a pattern is split into its literals, and a more complex one is refused', (t) => {
 	t.deepEqual(literalsOf('[cC]laude[bB]ot'), ['claudebot', 'claudeBot', 'Claudebot', 'ClaudeBot']);
 	t.deepEqual(literalsOf('(^| )PTST\\/'), ['^PTST/', ' PTST/']);
 	t.deepEqual(literalsOf('Automaton|Newsify Feed Fetcher'), ['Automaton', 'Newsify Feed Fetcher']);
@@ -69,7 +69,7 @@ test('a pattern is taken apart into its literals, and one that is more is refuse
 	}
 });
 
-test('97 of 100 robots of every kind are known, and no browser of people is taken for one', (t) => {
+test('97 of 100 robots of every kind are recognized, and no person’s browser is', (t) => {
 	for (const tag of TAGS) {
 		const userAgents = tagged(tag);
 		t.true(userAgents.length > 10, tag);

@@ -50,7 +50,7 @@ test('tags without a value are left out', (t) => {
 	t.notRegex(unsafe, /description|og:image|javascript/);
 });
 
-test('what a tenant writes stays text', (t) => {
+test('tenants’ texts are escaped', (t) => {
 	const harmless = renderCrawlerPage(linkView());
 	const tagsOf = (page: string) => page.match(/<[a-z!/]+/gi);
 	for (const text of hostileTexts) {

@@ -33,7 +33,7 @@ test('the link domain serves resolution and no API; the API host serves the API 
 	t.is((await anonymous(service).get('/health/live', at('go.oplink.test'))).status, 200);
 });
 
-test('a loopback name is the API host, and no link domain where LINK_DOMAIN is none', async (t) => {
+test('a loopback name is the API host, but not a link domain unless LINK_DOMAIN is one', async (t) => {
 	const acme = await organization(service);
 	const {url} = await link(acme);
 	for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
@@ -57,7 +57,7 @@ test('an unknown host has no links and no association files', async (t) => {
 	t.is((await anonymous(service).get('/abc/x', at('unknown.test'))).status, 400);
 });
 
-test('a custom domain serves its organization with and without the orgKey, and nobody else', async (t) => {
+test('a custom domain serves only its organization, with and without the orgKey', async (t) => {
 	const acme = await withDomain('links.acme.test');
 	const globex = await organization(service);
 	const own = await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
@@ -79,7 +79,7 @@ test('a custom domain serves its organization with and without the orgKey, and n
 	t.is((await get('/a/b/c')).status, 404);
 });
 
-test('a code named data is told apart from the data of a code', async (t) => {
+test('a code named data is distinguished from the data of a code', async (t) => {
 	const acme = await withDomain('data.acme.test');
 	const named = await link(acme, {shortCode: 'data'});
 	const get = (path: string) => anonymous(service).get(path, {...at('data.acme.test'), 'User-Agent': 'curl/8'});
@@ -130,7 +130,7 @@ test('the association files of the shared domain list active organizations, each
 	t.is((await get(apple)).body.applinks.details.length, 1);
 });
 
-test('the association files of a custom domain describe its organization alone', async (t) => {
+test('the association files of a custom domain describe only its organization', async (t) => {
 	const acme = await withDomain('apps.acme.test');
 	await organization(service, {
 		appConfig: {...exampleAppConfig, ios: {teamId: 'ZZZZZ99999', bundleId: 'com.other.app'}},
@@ -159,7 +159,7 @@ test('the host that a trusted proxy forwards counts, and one from elsewhere does
 	t.is((await anonymous(strict).get(new URL(other.url).pathname, forwarded)).status, 404);
 });
 
-test('hosts that nobody knows count against the address before the database is asked for them', async (t) => {
+test('unknown hosts count against the address before the database is queried', async (t) => {
 	const caller = anonymous(service);
 	const ask = (host: string) => caller.get('/docs', {Host: host});
 	const answers = await Promise.all(Array.from({length: 501}, (_, index) => ask(`unknown-${index}.example`)));

@@ -35,7 +35,7 @@ const lasting = ({status, headers, text}: Answer) => {
 
 for (const [name, agent] of Object.entries(agents)) {
 	for (const deferredDeepLinking of [true, false]) {
-		test(`${name}, ${deferredDeepLinking ? 'deferred' : 'not deferred'}: what is answered from memory is what the routes answer`, async (t) => {
+		test(`${name}, ${deferredDeepLinking ? 'deferred' : 'not deferred'}: the hot path and the routes give the same answer`, async (t) => {
 			const made = await link(await organization(service), {
 				deferredDeepLinking,
 				title: 'Sale & <more> …',
@@ -76,7 +76,7 @@ for (const [name, agent] of Object.entries(agents)) {
 	}
 }
 
-test('the limit is that of the routes, and who goes over it is told so', async (t) => {
+test('the limit is shared with the routes, and exceeding it is 429', async (t) => {
 	const {url} = await link(await organization(service));
 	const {pathname} = new URL(url);
 	const caller = anonymous(service);
@@ -88,7 +88,7 @@ test('the limit is that of the routes, and who goes over it is told so', async (
 	t.is((await anonymous(service).get(pathname)).status, 200);
 });
 
-test('HEAD, a page that is fetched ahead and a request for another host are for the routes', async (t) => {
+test('HEAD, a prefetch and a request for another host go to the routes', async (t) => {
 	const {id, url} = await link(await organization(service));
 	const {pathname} = new URL(url);
 	const caller = anonymous(service);
@@ -102,7 +102,7 @@ test('HEAD, a page that is fetched ahead and a request for another host are for 
 	t.is((await storedRows(service, 'clicks', {link_id: id})).length, 2);
 });
 
-test('what comes before the routes are there is what the routes answer, and is counted', async (t) => {
+test('requests before the routes are loaded get the same answers and are counted', async (t) => {
 	const {id, url} = await link(await organization(service), {title: 'Early', params: {sku: '7'}});
 	const {pathname} = new URL(url);
 	const early = await startService({LINK_DOMAIN: new URL(url).host}, service.clock, {

@@ -2,7 +2,7 @@ import test from 'ava';
 import {html, jsonBlock, render, trusted} from '../../src/resolution/html.ts';
 import {hostileTexts} from '../fixtures/link-view.ts';
 
-test('values are escaped, markup of our own is not, and what is missing writes nothing', (t) => {
+test('values are escaped, our own markup is not, and missing values write nothing', (t) => {
 	const name = `<b>"it's" & more`;
 	t.is(render(html`<p title="${name}">${name}</p>`).split('&lt;b&gt;&quot;it&#39;s&quot; &amp; more').length, 3);
 	t.is(render(html`${html`<i>${1}</i>`}${[html`<b></b>`, '<']}${trusted('<hr>')}`), '<i>1</i><b></b>&lt;<hr>');

@@ -90,7 +90,7 @@ test('a custom domain stops serving with the plan that gave it, in every process
 	}
 });
 
-test('without its plan a link goes on under the shared domain, keeps its own, and can be changed', async (t) => {
+test('without its plan a link uses the shared domain, keeps its own, and can be changed', async (t) => {
 	const {org, base, operator, domain, own, setPlan} = await setup('lapsed2.acme.test');
 	await setPlan('STARTER');
 	const shared = await anonymous(one).get(`/${org.orgKey}/sale/data`, {Host: 'go.oplink.test'});
@@ -147,7 +147,7 @@ test('the URL of a link on a rejected domain is on the shared one', async (t) =>
 	t.deepEqual(await hostsOfUrl(), ['lapsed5.acme.test']);
 });
 
-test('doctor names the verified domains that do not serve for want of a plan', async (t) => {
+test('doctor reports verified domains that are not served because the plan lacks them', async (t) => {
 	const {org, operator, setPlan} = await setup('lapsed6.acme.test');
 	const seen = async () => {
 		const {body} = await operator.get(`/admin/doctor?org=${org.orgKey}`);

@@ -18,7 +18,7 @@ const dataOf = async (service: TestService, path: string) => {
 	return status === 200 ? body.params : status;
 };
 
-test('a write through one process is seen by the other as soon as it is answered, time and again', async (t) => {
+test('a write through one process is always visible to the other once it is answered', async (t) => {
 	const acme = await organization(one);
 	const {id, shortCode} = await link(acme);
 	const path = `/${acme.orgKey}/${shortCode}`;
@@ -34,7 +34,7 @@ test('a write through one process is seen by the other as soon as it is answered
 	}
 });
 
-test('whatever changes what a link resolves to is seen at once: the link, its template, the organization, its end', async (t) => {
+test('changes of a link, its template and its organization are visible at once', async (t) => {
 	const acme = await organization(one);
 	const base = `/admin/organizations/${acme.id}`;
 	const {body: template} = await admin(one).post(`${base}/templates`, {
@@ -61,7 +61,7 @@ test('whatever changes what a link resolves to is seen at once: the link, its te
 	t.deepEqual(await seen(), [404, 404]);
 });
 
-test('an unknown code is remembered, until a link takes it', async (t) => {
+test('an unknown code is cached until a link uses it', async (t) => {
 	const acme = await organization(one);
 	const path = `/${acme.orgKey}/later`;
 	t.deepEqual([await dataOf(one, path), await dataOf(other, path)], [404, 404]);

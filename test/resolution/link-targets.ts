@@ -55,7 +55,7 @@ const refused: ReadonlyArray<readonly [why: string, url: string]> = [
 ];
 
 for (const [why, url] of refused) {
-	test(`${why} is no target of a link`, (t) => {
+	test(`${why} is refused as a link's target`, (t) => {
 		t.is(safeHttpUrl(url, {linkHosts}), null);
 	});
 }
@@ -76,7 +76,7 @@ test('an http or https URL is a target, as the parser writes it', (t) => {
 	}
 });
 
-test('campaign values are added where the URL has none of that name, and the rest of it stays', (t) => {
+test('campaign values are added unless the URL has that name, and the rest stays unchanged', (t) => {
 	const utm = {source: 'mail & more', medium: null, campaign: 'summer', term: '', content: null};
 	t.is(
 		withUtm('https://example.com/?q=a%20b&flag&utm_source=own#top', utm),
@@ -87,7 +87,7 @@ test('campaign values are added where the URL has none of that name, and the res
 	t.is(withUtm('https://example.com/', none), 'https://example.com/');
 });
 
-test('schemes that run code or belong to the browser are no app scheme', (t) => {
+test('schemes that run code or belong to the browser are refused as app schemes', (t) => {
 	for (const scheme of [
 		'javascript',
 		'DATA',

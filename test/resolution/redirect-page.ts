@@ -97,12 +97,12 @@ test('desktop without a website: the stores', offers, 'desktop', {fallbackUrl: n
 	['Google Play', play],
 ]);
 test('desktop without a website and without apps: nothing', offers, 'desktop', {...withoutApps, fallbackUrl: null}, []);
-test('unknown: the website alone', offers, 'unknown', {}, [['Continue to the website', website]]);
+test('unknown: only the website', offers, 'unknown', {}, [['Continue to the website', website]]);
 test('unknown without a website: the stores', offers, 'unknown', {fallbackUrl: null}, [
 	['App Store', appStore],
 	['Google Play', play],
 ]);
-test('a Mac: what a desktop gets, and beside it what an iPad gets', offers, 'mac-or-ipad', {fallbackUrl: null}, [
+test('a Mac: the offers of a desktop and of an iPad', offers, 'mac-or-ipad', {fallbackUrl: null}, [
 	['App Store', appStore],
 	['Google Play', play],
 	['Continue', appStore, 'before'],
@@ -130,7 +130,7 @@ test('every class has one main link at most, and a page that says something', (t
 	}
 });
 
-test('only desktop browsers move on by themselves, to the website alone', (t) => {
+test('only desktop browsers are redirected, and only to the website', (t) => {
 	for (const visitorClass of classes) {
 		const moves = visitorClass === 'desktop' || visitorClass === 'mac-or-ipad';
 		const page = render(visitorClass);
@@ -150,7 +150,7 @@ test('the intent of Android falls back to the very Play link of the page', (t) =
 	t.is(decodeURIComponent(/browser_fallback_url=([^;]*);end$/.exec(open?.href ?? '')?.[1] ?? ''), play);
 });
 
-test('an app with a scheme of its own is opened by it on Android', (t) => {
+test('an app with a custom scheme is opened by it on Android', (t) => {
 	const [open] = anchorsOf(render('android-browser', {android: [{packageName: 'com.acme.app', scheme: 'acme'}]}));
 	t.true(open?.href.startsWith('intent://sale/summer?ref=mail#Intent;scheme=acme;package=com.acme.app;'));
 });
@@ -180,7 +180,7 @@ test('a request that asks for privacy posts no signals and keeps its token', (t)
 	t.like(configOf(page), {token: matchToken, signalUrl: null});
 });
 
-test('Safari shows its own banner only where that loses no token', (t) => {
+test('Safari’s banner is shown only if no token is lost', (t) => {
 	const banner =
 		'<meta name="apple-itunes-app" content="app-id=123456789, app-argument=https://go.example.com/AB12/sale">';
 	t.true(render('ios-browser', {token: null}).includes(banner));
@@ -302,7 +302,7 @@ test('long texts are cut on screen, between characters', (t) => {
 	);
 });
 
-test('what a tenant writes stays text, in the page and in its data block', (t) => {
+test('tenants’ texts are escaped, in the page and in its data block', (t) => {
 	const tagsOf = (page: string) => page.match(/<[a-z!/]+/gi);
 	const hostile = (text: string): Partial<LinkView> => ({
 		og: {title: text, description: text, imageUrl: 'https://img.example.com/1.png'},

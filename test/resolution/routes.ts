@@ -37,7 +37,7 @@ test('the page is 200 HTML with the headers of the specification and one token',
 	t.is((await storedRows(service, 'match_clicks', {link_id: id})).length, 1);
 });
 
-test('two visits carry two tokens and two nonces; a link that is not deferred carries none', async (t) => {
+test('two visits have two tokens and two nonces; a link that is not deferred has no token', async (t) => {
 	const acme = await organization(service);
 	const {url} = await link(acme);
 	const [first, second] = [
@@ -67,7 +67,7 @@ test('a desktop gets the short URL as a QR code', async (t) => {
 	t.true(text.includes('<svg'));
 });
 
-test('a preview crawler gets a static page that may be cached, and counts as no click', async (t) => {
+test('a preview crawler gets a static, cacheable page, and does not count as a click', async (t) => {
 	const acme = await organization(service);
 	const {id, url} = await link(acme, {og: {title: 'Sale </title><script>alert(1)</script>', description: 'All of it'}});
 	const {status, headers, text} = await anonymous(service).get(pathOf(url), {'User-Agent': facebook});
@@ -181,7 +181,7 @@ test('a code with a null character or half a surrogate pair is malformed as any 
 	t.is((await anonymous(service).get('/%00b12/x')).body.details[0].field, 'orgKey');
 });
 
-test('no query makes a visit a 400: what no link could have as a parameter is left out', async (t) => {
+test('no query makes a visit a 400: invalid parameters are omitted', async (t) => {
 	const {url} = await link(await organization(service), {params: {a: '1'}});
 	const query = '__proto__=x&constructor=y&n%00=1&n=%00&%ED%A0%80=2&%zz=3&=4&b=5&b=6&a=7&%&&';
 	t.is((await anonymous(service).get(`${pathOf(url)}?${query}`)).status, 200);
@@ -274,7 +274,7 @@ test('values fall back from the link to its template and then to the organizatio
 	t.true(page.text.includes('https://acme.test/home'));
 });
 
-test('a click notes referrer host and, from a trusted proxy, the country', async (t) => {
+test('a click records the referrer host and, from a trusted proxy, the country', async (t) => {
 	const {id, url} = await link(await organization(service), {channel: 'email'});
 	await anonymous(service).get(pathOf(url), {
 		'User-Agent': android,

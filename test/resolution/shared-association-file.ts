@@ -90,7 +90,7 @@ test('of two that take the last place at once one is refused with 409, and all o
 	);
 });
 
-test('who has a place keeps it, but may not grow past the end', async (t) => {
+test('an app keeps its place, but cannot grow beyond the limit', async (t) => {
 	const service = await start();
 	t.teardown(() => service.stop());
 	const acme = await organization(service, {appConfig: {ios: iosWith(40)}});
@@ -103,7 +103,7 @@ test('who has a place keeps it, but may not grow past the end', async (t) => {
 	t.true((await fileOf(service)).bytes <= APPLE_LIMIT_BYTES);
 });
 
-test('an organization with a domain of its own needs no place, and its own file has its app', async (t) => {
+test('an organization with its own domain needs no place, because its own file has its app', async (t) => {
 	const service = await start();
 	t.teardown(() => service.stop());
 	await fill(service, APPLE_LIMIT_BYTES - EMPTY);
@@ -119,7 +119,7 @@ test('an organization with a domain of its own needs no place, and its own file 
 	t.deepEqual(own.body.applinks.details[0].components, [{'/': '/*'}]);
 });
 
-test('a place that is left goes to who waits for one, and who comes back waits', async (t) => {
+test('a free place goes to a waiting app, and a returning one waits', async (t) => {
 	const service = await start();
 	t.teardown(() => service.stop());
 	const first = await organization(service, {appConfig: {ios: iosWith(40)}});
@@ -146,7 +146,7 @@ test('organizations on the free plan may fill half of the file, and paying ones 
 	t.true((await keysOf(service)).includes(paying.orgKey));
 });
 
-test('doctor and metrics tell how full the file is, and doctor warns from 80 %', async (t) => {
+test('doctor and metrics report the file’s fill level, and doctor warns from 80 %', async (t) => {
 	const service = await start();
 	t.teardown(() => service.stop());
 	const room = async () =>

@@ -10,7 +10,7 @@ const corpus = readFileSync(path.join(packageRoot, 'test/fixtures/user-agents.ts
 	.split('\n')
 	.map((line) => line.split('\t'));
 
-test('every User-Agent of the corpus is told for what it is', (t) => {
+test('every User-Agent of the corpus is classified correctly', (t) => {
 	t.is(corpus.length, 172);
 	for (const [expected, , userAgent] of corpus) {
 		t.is(readVisitor({userAgent}).class, expected as VisitorClass, userAgent);
@@ -88,7 +88,7 @@ test(
 	exact(17, 5, 1),
 );
 test(
-	'a patch of zero where Apple leaves it out',
+	'a patch of zero if Apple omits it',
 	osVersion,
 	{userAgent: iphone('18_6', 'Version/18.6 Safari/604.1')},
 	exact(18, 6, 0),
@@ -100,38 +100,38 @@ test(
 	majorOnly(26, 2),
 );
 test(
-	'unknown where Chrome on iOS may say the frozen 18',
+	'unknown if Chrome on iOS may report the frozen 18',
 	osVersion,
 	{userAgent: iphone('18_5', 'CriOS/138.0 Safari/604.1')},
 	null,
 );
-test('unknown where a web view may say the frozen 18', osVersion, {userAgent: iphone('18_5', 'Mobile/15E148')}, null);
+test('unknown if a web view may report the frozen 18', osVersion, {userAgent: iphone('18_5', 'Mobile/15E148')}, null);
 test(
-	'exact where Chrome on iOS says an older one',
+	'exact if Chrome on iOS reports an older one',
 	osVersion,
 	{userAgent: iphone('17_4', 'CriOS/138.0 Safari/604.1')},
 	exact(17, 4, 0),
 );
 test(
-	'unknown where Safari and the system disagree',
+	'unknown if Safari and the system disagree',
 	osVersion,
 	{userAgent: iphone('16_2', 'Version/17.1 Safari/604.1')},
 	null,
 );
 test(
-	'the one that Facebook tells',
+	'the one in Facebook’s User-Agent',
 	osVersion,
 	{userAgent: iphone('18_6', 'Mobile/1 [FBAN/FBIOS;FBSV/26.1.2;FBSS/3]')},
 	exact(26, 1, 2),
 );
 test(
-	'the one that Instagram tells',
+	'the one in Instagram’s User-Agent',
 	osVersion,
 	{userAgent: iphone('18_6', 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 26_1; en_US)')},
 	exact(26, 1, 0),
 );
-test('unknown where Chrome froze Android at 10', osVersion, {userAgent: android('Android 10; K')}, null);
-test('unknown where a reduced web view says 10', osVersion, {userAgent: android('Android 10; K; wv')}, null);
+test('unknown if Chrome froze Android at 10', osVersion, {userAgent: android('Android 10; K')}, null);
+test('unknown if a reduced web view reports 10', osVersion, {userAgent: android('Android 10; K; wv')}, null);
 test(
 	'the hinted one on Android',
 	osVersion,
@@ -145,7 +145,7 @@ test(
 	majorOnly(14),
 );
 test(
-	'whole where Android says the whole',
+	'complete if Android reports all parts',
 	osVersion,
 	{userAgent: android('Android 7.1.2; G011A Build/N2G48H')},
 	exact(7, 1, 2),
@@ -157,7 +157,7 @@ test(
 	null,
 );
 
-test('the device model is the code that the client, its app or its hint tells', (t) => {
+test('the device model is the code from the client, its app or its hint', (t) => {
 	const model = (headers: VisitorHeaders) => readVisitor(headers).deviceModel;
 	t.is(model({userAgent: iphone('17_5', 'Mobile/1 [FBAN/FBIOS;FBDV/iPhone15,3;FBMD/iPhone]')}), 'iPhone15,3');
 	t.is(model({userAgent: iphone('17_5', 'Mobile/1 Instagram 330.0 (iPhone14,3; iOS 17_5; en_US)')}), 'iPhone14,3');
@@ -185,7 +185,7 @@ test('browser, app and service have a name', (t) => {
 	t.is(browser('curl/8.6.0'), null);
 });
 
-test('a Mac that may be an iPad has no platform, because its headers do not tell', (t) => {
+test('a Mac that may be an iPad has no platform, because its headers are ambiguous', (t) => {
 	const userAgent = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/17.5 Safari/605.1.15';
 	t.like(readVisitor({userAgent}), {class: 'mac-or-ipad', platform: null, os: null, osVersion: null});
 });

@@ -35,7 +35,7 @@ test('events that arrive at once are each stored once', async (t) => {
 	t.deepEqual(await stored(), sent);
 });
 
-test('an event that is refused concerns none of those that arrive with it', async (t) => {
+test('a refused event does not affect concurrent ones', async (t) => {
 	const {acme, send, stored} = await withDevice();
 	const sent = names(30);
 	const [unknownDevice, unknownLink, refused, ...others] = await Promise.all([

@@ -12,7 +12,7 @@ const deviceOf = async (organizationId: string, deviceId: string) => {
 	return row;
 };
 
-test('a session registers its device once per organization and keeps what it tells', async (t) => {
+test('a session registers its device once per organization and stores its properties', async (t) => {
 	const [acme, globex] = [await organization(service), await organization(service)];
 	const device = {
 		deviceId: 'device-0001',
@@ -100,7 +100,7 @@ test('an identity has 1 to 255 characters, and traits at most 4096 bytes', async
 	t.is((await client.post('/sdk/identity', widest)).status, 200);
 });
 
-test('a device that the organization does not know is 404 and told to begin a session', async (t) => {
+test('an unknown device is 404 with a hint to begin a session', async (t) => {
 	const [acme, globex] = [await organization(service), await organization(service)];
 	await globex.client.post('/sdk/session', {deviceId: 'device-elsewhere'});
 	for (const [path, body] of [

@@ -26,7 +26,7 @@ test('a device that a visit names can send events at once', async (t) => {
 	t.is((await acme.client.post('/sdk/events', {deviceId: 'device-0001', eventName: 'open'})).status, 200);
 });
 
-test('one address registers so many devices of visits a day, and its visits are answered all the same', async (t) => {
+test('one address can register a limited number of visit devices a day, and its visits are still answered', async (t) => {
 	const acme = await organization(service);
 	const visit = await visitor(acme);
 	const caller = anonymous(service);
@@ -42,7 +42,7 @@ test('one address registers so many devices of visits a day, and its visits are 
 	t.is((await devicesOf(service, acme)).length, allowances.visitDevices.max + 2);
 });
 
-test('an organization has so many devices of visits a day, also where many come at once', async (t) => {
+test('an organization has a limited number of visit devices a day, also for concurrent visits', async (t) => {
 	const acme = await organization(service);
 	const visit = await visitor(acme);
 	const day = service.clock.now().toISOString().slice(0, 10);
@@ -59,7 +59,7 @@ test('an organization has so many devices of visits a day, also where many come 
 	t.is((await devicesOf(service, acme)).length, left + 1);
 });
 
-test('a device of a visit is forgotten where nothing else was heard of it, and stays where something was', async (t) => {
+test('a device known only from visits is deleted, any other stays', async (t) => {
 	const clock = createFakeClock();
 	const own = await startService({LINK_DOMAIN: 'localhost'}, clock);
 	t.teardown(() => own.stop());

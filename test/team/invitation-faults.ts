@@ -31,7 +31,7 @@ test('a provider that fails in a proxy', invitesNobody, {rawBody: '<html>', stat
 test('a provider that invites and then fails', invitesNobody, {status: 500, afterwards: true});
 test('a provider that invites and hangs up', invitesNobody, {drop: true, afterwards: true});
 test('a provider that invites and never answers', invitesNobody, {hang: true, afterwards: true});
-test('a provider that does not say who is invited', invitesNobody, {method: 'GET', status: 500, times: 3});
+test('a provider that fails to list invitations', invitesNobody, {method: 'GET', status: 500, times: 3});
 
 test('a limit of the provider is 403 with its words', async (t) => {
 	const [admin] = await team(portal, ['admin'], {plan: 'ENTERPRISE'});
@@ -44,7 +44,7 @@ test('a limit of the provider is 403 with its words', async (t) => {
 	t.is(body.message, 'You have reached your limit of 5 organization memberships, including outstanding invitations.');
 });
 
-test('a database that fails invites nobody', async (t) => {
+test('a failing database invites nobody', async (t) => {
 	const [admin] = await team(portal, ['admin']);
 	const {db} = portal.services;
 	await db.raw(
@@ -76,7 +76,7 @@ test('of invitations to one address at once one is made', async (t) => {
 	t.is(openInvitations(portal, admin).length, 1);
 });
 
-test('an invitation that the provider took back without saying so is taken back', async (t) => {
+test('an invitation revoked by the provider without an event is revoked', async (t) => {
 	const [admin] = await team(portal, ['admin']);
 	const {body} = await admin.caller.post(path, {email: address(), role: 'VIEWER'});
 	const revoke = `/organizations/${admin.clerkOrgId}/invitations/${body.id}/revoke`;
@@ -91,7 +91,7 @@ test('an invitation that the provider took back without saying so is taken back'
 	t.true(records.some(({action, entityId}) => action === 'DELETE' && entityId === body.id));
 });
 
-test('the usage is told also where the provider does not say who is invited', async (t) => {
+test('the usage is shown even if the provider fails to list invitations', async (t) => {
 	const [owner] = await team(portal, ['owner'], {plan: 'SOLO'});
 	portal.provider.fail({path: `/organizations/${owner.clerkOrgId}/invitations`, status: 500, times: Infinity});
 	const {status, body} = await owner.caller.get('/portal/usage');

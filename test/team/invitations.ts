@@ -79,7 +79,7 @@ test('an invitation can be taken back once', async (t) => {
 	t.is((await admin.caller.post(path, {email, role: 'VIEWER'})).status, 201);
 });
 
-test('nobody sees or takes back the invitations of another organization', async (t) => {
+test('the invitations of another organization can be neither seen nor revoked', async (t) => {
 	const [[admin], [stranger]] = [await team(portal, ['admin']), await team(portal, ['admin'])];
 	const {body} = await admin.caller.post(path, {email: address(), role: 'VIEWER'});
 	t.is((await stranger.caller.get(path)).body.total, 0);
@@ -105,7 +105,7 @@ test('a member is not invited', async (t) => {
 	t.deepEqual(await rolesOf(portal, viewer), {there: 'viewer', here: 'VIEWER'});
 });
 
-test('a member of whom only the provider knows is not invited', async (t) => {
+test('a member known only to the provider is not invited', async (t) => {
 	const [admin] = await team(portal, ['admin']);
 	const email = address();
 	const user = portal.provider.user({email});

@@ -31,7 +31,7 @@ test('a provider that writes the role and then fails', keepsTheRole, {status: 50
 test('a provider that writes the role and hangs up', keepsTheRole, {drop: true, afterwards: true});
 test('a provider that writes the role and never answers', keepsTheRole, {hang: true, afterwards: true});
 
-test('a member whom the provider has removed is 404 when the role is changed, and can be removed', async (t) => {
+test('a member removed at the provider is 404 for a role change, and can be removed', async (t) => {
 	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
 	portal.provider.removeMember(viewer.clerkOrgId, viewer.user.clerkUserId);
 	t.like(await admin.caller.patch(at(viewer), {role: 'ADMIN'}), {status: 404, body: {message: 'Member not found'}});
@@ -79,7 +79,7 @@ const removes = test.macro({
 test('a provider that removes a member and then fails', removes, {status: 500});
 test('a provider that removes a member and never answers', removes, {hang: true});
 
-test('two owners who demote each other at once leave one', async (t) => {
+test('of two owners who demote each other at once one remains', async (t) => {
 	for (const ending of [{role: 'ADMIN'}, null]) {
 		const [one, other] = await team(portal, ['owner', 'owner']);
 		const end = (by: Member, whom: Member) =>

@@ -90,7 +90,7 @@ test('bad values are 400, and an unknown member is 404', async (t) => {
 	t.is((await admin.caller.delete(`/portal/team/${randomUUID()}`)).status, 404);
 });
 
-test('below admin nobody changes the team', async (t) => {
+test('changing the team requires the admin role', async (t) => {
 	const [developer, viewer] = await team(portal, ['developer', 'viewer']);
 	for (const answer of [
 		await developer.caller.patch(at(viewer), {role: 'ADMIN'}),
@@ -103,7 +103,7 @@ test('below admin nobody changes the team', async (t) => {
 	}
 });
 
-test('only an owner makes an owner, or takes one away', async (t) => {
+test('only an owner makes or removes an owner', async (t) => {
 	const [admin, viewer, owner, second] = await team(portal, ['admin', 'viewer', 'owner', 'owner']);
 	for (const answer of [
 		await admin.caller.patch(at(viewer), {role: 'OWNER'}),
@@ -137,7 +137,7 @@ test('the last owner stays', async (t) => {
 	t.is((await owner.caller.patch(at(owner), {role: 'ADMIN'})).status, 200);
 });
 
-test('a removed member is cut off at the next call, whatever the token says', async (t) => {
+test('a removed member is refused at the next call, whatever the token says', async (t) => {
 	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
 	const {status, body} = await admin.caller.delete(at(viewer));
 	t.is(status, 200);
@@ -183,7 +183,7 @@ test('ops changes the team of a customer', async (t) => {
 	t.like(await auditOf(portal, viewer.organization.id, 'Member'), [{actor: {type: 'ADMIN_PASSTHROUGH'}}]);
 });
 
-test('the member who has the permissions that the provider demands stays', async (t) => {
+test('the member with the permissions required by the provider stays', async (t) => {
 	const {clerkOrgId, caller, organization} = await member(portal, {role: 'owner', appConfig: null});
 	const creator = await member(portal, {role: 'viewer', organization});
 	const membership = [...portal.provider.directory.memberships.values()].find(

@@ -48,7 +48,7 @@ test('a change of nothing changes nothing', async (t) => {
 	t.false(records.some(({action}) => action === 'UPDATE'));
 });
 
-test('a name stays where the provider cannot be told of it, whatever it tells later', async (t) => {
+test('a name stays if the provider cannot be updated, whatever its later events say', async (t) => {
 	const {caller, organization, clerkOrgId} = await member(portal, {role: 'admin'});
 	portal.provider.fail({method: 'PATCH', path: `/organizations/${clerkOrgId}`, status: 404});
 	await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(clerkOrgId));
@@ -160,7 +160,7 @@ test('a provider that fails keeps the organization whole', async (t) => {
 	t.is((await caller.delete(path)).status, 200);
 });
 
-test('what the provider has deleted without saying so is deleted here as well', async (t) => {
+test('an organization deleted at the provider without an event is deleted here as well', async (t) => {
 	const {caller, clerkOrgId} = await member(portal, {role: 'owner', plan: null});
 	portal.provider.fail({method: 'DELETE', path: `/organizations/${clerkOrgId}`, hang: true, afterwards: true});
 	t.is((await caller.delete(path)).status, 200);

@@ -41,7 +41,7 @@ test('a worker that is replaced takes no window along, and waits agree between w
 	t.true(Math.max(...waits) - Math.min(...waits) <= lasted, String(waits));
 });
 
-test('a supervisor that hangs holds no request up', async (t) => {
+test('a hanging supervisor delays no request', async (t) => {
 	const workers = await startWorkers();
 	t.teardown(async () => {
 		workers.child.kill('SIGCONT');

@@ -38,7 +38,7 @@ test('an app link gives the path, its store the app', (t) => {
 	t.deepEqual(facts.left, ['further app_uri_path']);
 });
 
-test('an id alone is an address, an expiration has a colon in its offset, further back-halves are told', (t) => {
+test('a bare id is an address, an expiration’s offset gets a colon, further back-halves are reported', (t) => {
 	const {link, facts} = bitlyLink({
 		id: 'bit.ly/abc',
 		long_url: row.long_url,
@@ -52,7 +52,7 @@ test('an id alone is an address, an expiration has a colon in its offset, furthe
 	]);
 });
 
-test('an object without an address or with a destination that is no web address is refused', (t) => {
+test('an object without an address or without a web destination is refused', (t) => {
 	t.throws(() => bitlyLink({long_url: row.long_url}), {message: 'has no link'});
 	t.throws(() => bitlyLink({...row, long_url: 'mailto:x@y.z'}), {
 		message: /^long_url 'mailto:x@y\.z' is not an http or https URL/,

@@ -28,7 +28,7 @@ test('an object becomes a link: alias, path, nested data as JSON, labels, tags, 
 	t.is(second?.item, 2);
 });
 
-test('what the API reads has labels and URL within its data, or data as text', (t) => {
+test('objects read from the API have labels and URL within their data, or data as text', (t) => {
 	const data = {'+url': url, url, '~channel': 'email', '~feature': 'f', '~tags': ['x'], '+click': true, a: 1, b: null};
 	for (const row of [{data}, {data: JSON.stringify(data)}]) {
 		t.deepEqual(branchLink(row).link, {
@@ -65,7 +65,7 @@ test('a match duration becomes whole hours that a link can have', (t) => {
 	t.is(hours({duration: 0}), undefined);
 });
 
-test('a web address for one platform and unknown control parameters are left behind and told', (t) => {
+test('a web address for one platform and unknown control parameters are reported as not carried over', (t) => {
 	const {facts} = branchLink({url, data: {$ios_url: 'https://x.test/ios', $web_only: true, $custom: 'x'}});
 	t.deepEqual(facts.left, ['$ios_url', '$web_only', '$custom']);
 });

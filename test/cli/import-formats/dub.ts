@@ -39,13 +39,13 @@ test('a JSON array is read as well, with the number of each element', async (t) 
 	);
 });
 
-test('what is archived or disabled is inactive', (t) => {
+test('an archived or disabled link is inactive', (t) => {
 	t.is(dubLink({...row, archived: true}).link['isActive'], false);
 	t.is(dubLink({...row, disabledAt: '2025-01-01T00:00:00Z'}).link['isActive'], false);
 	t.is(dubLink({...row, archived: false, disabledAt: null}).link['isActive'], undefined);
 });
 
-test('own id, card and the store of Android are carried over; what has no place is told', (t) => {
+test('external id, card and Android store are carried over; other fields are reported', (t) => {
 	const {link, facts} = dubLink({
 		...row,
 		externalId: 'ext-1',

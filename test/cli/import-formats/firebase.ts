@@ -60,7 +60,7 @@ for (const [what, heading] of [
 	});
 }
 
-test('an export without a heading is read by the documented order, and failed rows get none either', async (t) => {
+test('an export without a heading is read in the documented order, and its failed rows have none', async (t) => {
 	const [, ...lines] = (await excerpt('firebase.csv')).split('\r\n');
 	const rows = await rowsOf('firebase', lines.join('\r\n'));
 	t.like(rows[0], {line: 1, row: {shortCode: 'Xt2ZlRX7Qwko6X0JY', utmContent: 'hero'}});
@@ -75,13 +75,13 @@ test('failed rows keep the heading, the byte order mark and the line ends of the
 	t.is(row?.wrapping.between, '\r\n');
 });
 
-test('a column that the export does not have is refused, unless its place tells it', async (t) => {
+test('an unknown column is refused, unless its position identifies it', async (t) => {
 	await t.throwsAsync(rowsOf('firebase', `Short link,Deep link (link),Colour\n${shortLink},${link},red\n`), {
 		message: "Unknown column 'Colour' in line 1",
 	});
 });
 
-test('percent codes of the deep link become text, and what params cannot hold stays in the path', (t) => {
+test('percent codes of the deep link are decoded, and a query that params cannot hold stays in the path', (t) => {
 	const of = (deepLink: string) => firebaseLink({short_link: shortLink, link: deepLink}).link;
 	t.is(of('https://www.acme.test/promo/na%C3%AFve%20cap')['path'], '/promo/naïve cap');
 	t.is(of('https://www.acme.test/50%')['path'], '/50%');
@@ -90,7 +90,7 @@ test('percent codes of the deep link become text, and what params cannot hold st
 	t.is(of('https://www.acme.test')['path'], '/');
 });
 
-test('campaign values of the deep link are taken where the columns have none', (t) => {
+test('campaign values of the deep link fill empty columns', (t) => {
 	const deepLink = `${link}?utm_source=mail&utm_medium=post&ref=1`;
 	t.like(firebaseLink({short_link: shortLink, link: deepLink, utm_source: 'insta'}).link, {
 		utmSource: 'insta',
@@ -99,7 +99,7 @@ test('campaign values of the deep link are taken where the columns have none', (
 	});
 });
 
-test('the desktop fallback is the fallback, else the deep link; other ones are left behind and told', (t) => {
+test('the fallback is the desktop fallback, else the deep link; others are reported as not carried over', (t) => {
 	const own = firebaseLink({
 		short_link: shortLink,
 		link,

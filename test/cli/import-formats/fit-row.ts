@@ -23,7 +23,7 @@ const row = (link: object, apps: Partial<AppClaims> = {}, host: string | null = 
 	foreign: {host, apps: {bundleIds: [], appStoreIds: [], packageNames: [], schemes: [], ...apps}, left: []},
 });
 
-test('a row of the own apps passes, and so does one that names none', (t) => {
+test('a row with the organization’s apps passes, and so does one without apps', (t) => {
 	const apps = {
 		bundleIds: ['com.acme.shop.ios'],
 		appStoreIds: ['123456789'],
@@ -61,13 +61,13 @@ test('an app of a platform that is not configured is refused with that reason', 
 	);
 });
 
-test('a row of another app is imported where that is asked for, and told; where the apps are not known none is checked', (t) => {
+test('a row of another app is imported on request and reported; with unknown apps nothing is checked', (t) => {
 	const other = row({path: '/a'}, {bundleIds: ['com.other']});
 	t.like(fitRow(other, {...fitting, anyApp: true}), {row: {path: '/a'}, foreign: {left: ['iOS bundle id com.other']}});
 	t.like(fitRow(other, {...fitting, apps: null}), {row: {path: '/a'}, foreign: {left: []}});
 });
 
-test('a channel is taken as the organization spells it, an unknown one is refused, one that is mapped is renamed', (t) => {
+test('a channel gets the organization’s spelling, an unknown one is refused, a mapped one is renamed', (t) => {
 	const channelOf = (channel: string, more: Partial<Fitting> = {}) => {
 		const fitted = fitRow(row({channel}), {...fitting, ...more});
 		return fitted.error ?? fitted.row?.['channel'];
@@ -79,13 +79,13 @@ test('a channel is taken as the organization spells it, an unknown one is refuse
 	t.is(channelOf('facebook', {channels: null}), 'facebook');
 });
 
-test('a channel of our own files is renamed only where that is asked for', (t) => {
+test('a channel of our own files is renamed only on request', (t) => {
 	const own: ImportRow = {line: 1, raw: '', wrapping: plainLines, row: {channel: 'Fax'}};
 	t.deepEqual(fitRow(own, fitting).row, {channel: 'Fax'});
 	t.deepEqual(fitRow(own, {...fitting, channelNames: new Map([['Fax', 'email']])}).row, {channel: 'email'});
 });
 
-test('a link stays on a domain that the organization has verified; any other one is told', (t) => {
+test('a link stays on a verified domain of the organization; any other is reported', (t) => {
 	t.like(fitRow(row({path: '/a'}, {}, 'GO.acme.test'), fitting), {
 		row: {path: '/a', domainId: 'domain-1'},
 		foreign: {left: []},
@@ -96,7 +96,7 @@ test('a link stays on a domain that the organization has verified; any other one
 	});
 });
 
-test('a second row for a code is refused where it is another link, and passes where it is the same', (t) => {
+test('a repeated code is refused for another link and accepted for the same one', (t) => {
 	const seen = createSeenCodes();
 	const first = row({shortCode: 'x', path: '/a'});
 	t.is(fitRow(first, {...fitting, seen}).error, undefined);
@@ -107,7 +107,7 @@ test('a second row for a code is refused where it is another link, and passes wh
 	);
 });
 
-test('a hundred thousand codes are told apart', (t) => {
+test('a hundred thousand codes do not collide', (t) => {
 	const seen = createSeenCodes();
 	for (let line = 1; line <= 100_000; line += 1) {
 		if (seen.conflict(`code-${line}`, `content-${line}`, line) !== null) {

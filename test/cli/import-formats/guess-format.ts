@@ -8,7 +8,7 @@ for (const [file, format] of [
 	['bitly.json', 'bitly'],
 	['dub.ndjson', 'dub'],
 ] as const) {
-	test(`${file} is told by its content, whatever it is called`, async (t) => {
+	test(`${file} is recognized by its content, whatever its name`, async (t) => {
 		const head = await excerpt(file);
 		for (const name of [file, `${file}.failed`, 'export.txt', '-']) {
 			t.deepEqual(guessFormat(name, head), {name: format, by: 'content'});
@@ -42,13 +42,13 @@ for (const [head, format] of [
 	});
 }
 
-test('what neither name nor content tells is not guessed', (t) => {
+test('a format is not guessed without evidence in name or content', (t) => {
 	t.is(guessFormat('links.txt', 'what is this?\n'), null);
 	t.is(guessFormat('-', ''), null);
 	t.is(guessFormat('links', 'a,b,c\n"open'), null);
 });
 
-test('an export of Firebase Dynamic Links without a heading is told by its 29 columns', async (t) => {
+test('an export of Firebase Dynamic Links without a heading is recognized by its 29 columns', async (t) => {
 	const [, ...lines] = (await excerpt('firebase.csv')).split('\r\n');
 	t.is(guessFormat('x.csv', lines.join('\r\n'))?.name, 'firebase');
 });
