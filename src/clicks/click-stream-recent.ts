@@ -33,21 +33,15 @@ const TOP = 20;
 
 const MINUTE_MS = 60_000;
 
-type Row = {
-	seconds: Array<{ago: number; count: number}> | null;
-	minutes: Array<{ago: number; count: number}> | null;
-	crawler_views: number;
-	events: number;
-	links: Recent['links'] | null;
-	platforms: Count[] | null;
-	matches: Count[] | null;
-};
+type Bucket = {ago: number; count: number};
+type Row = Omit<Recent, 'at' | 'perSecond' | 'perMinute' | 'latest'> & {seconds: Bucket[]; minutes: Bucket[]};
 
 /** Whole buckets of `size` seconds between a click and now, by the calendar. A time in the future counts as now. */
 const ago = (size: number): string =>
 	`greatest(0, CAST(floor(CAST(:now AS float8) / ${size}) - floor(extract(epoch FROM occurred_at) / ${size}) AS int))`;
 
-const aggregated = (select: string): string => `(SELECT json_agg(row_to_json(counted)) FROM (${select}) AS counted)`;
+const aggregated = (select: string): string =>
+	`(SELECT coalesce(json_agg(row_to_json(counted)), '[]') FROM (${select}) AS counted)`;
 
 /** One organization at a time, because the indexes on time begin with the organization. */
 const sinceThen = (table: string, since: string, own: string): string =>
@@ -56,8 +50,8 @@ const sinceThen = (table: string, since: string, own: string): string =>
 	) AS found ${own}`;
 
 /** One number per bucket, oldest first. */
-const series = (counts: Array<{ago: number; count: number}> | null): number[] => {
-	const byAgo = new Map((counts ?? []).map(({ago: index, count}) => [index, count]));
+const series = (counts: Bucket[]): number[] => {
+	const byAgo = new Map(counts.map(({ago: index, count}) => [index, count]));
 	return Array.from({length: BUCKETS}, (_, index) => byAgo.get(BUCKETS - 1 - index) ?? 0);
 };
 
@@ -90,7 +84,7 @@ export const readRecent = (
 				SELECT
 					${aggregated('SELECT second AS ago, sum(count) AS count FROM people WHERE second IS NOT NULL GROUP BY 1')} AS seconds,
 					${aggregated('SELECT minute AS ago, sum(count) AS count FROM people GROUP BY 1')} AS minutes,
-					(SELECT CAST(coalesce(sum(count), 0) AS float8) FROM visits WHERE is_bot) AS crawler_views,
+					(SELECT CAST(coalesce(sum(count), 0) AS float8) FROM visits WHERE is_bot) AS "crawlerViews",
 					(SELECT CAST(count(*) AS float8) FROM ${sinceThen('events', 'occurred_at >= :since', own)}) AS events,
 					${aggregated(`SELECT
 						json_build_object('id', organizations.id, 'orgKey', org_key, 'name', name) AS organization,
@@ -102,16 +96,12 @@ export const readRecent = (
 						GROUP BY 1 ORDER BY 2 DESC, 1`)} AS matches`,
 				{since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
 			);
-			const row = onlyRow(rows);
+			const {seconds, minutes, ...figures} = onlyRow(rows);
 			const recent = {
 				at: now,
-				perSecond: series(row.seconds),
-				perMinute: series(row.minutes),
-				crawlerViews: row.crawler_views,
-				events: row.events,
-				links: row.links ?? [],
-				platforms: row.platforms ?? [],
-				matches: row.matches ?? [],
+				perSecond: series(seconds),
+				perMinute: series(minutes),
+				...figures,
 				latest: await readLatest(trx, {organizationId, limit: TOP}),
 			};
 			return {recent, snapshot};

@@ -118,7 +118,7 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 		 * @returns the new contact, or null where nothing changed.
 		 */
 		fillContact: async (id: string, now: Date): Promise<string | null> => {
-			const {rows} = await trx.raw<{rows: Array<{contact_email: string}>}>(
+			const {rows} = await trx.raw<{rows: Array<{email: string}>}>(
 				`WITH first AS (
 					SELECT coalesce(organization_owners.email, users.email) AS email FROM organization_owners
 					LEFT JOIN users USING (clerk_user_id)
@@ -129,10 +129,10 @@ export const createOrganizationMirrorStore = (trx: Db) => {
 				FROM first
 				WHERE id = :id AND contact_email IS NOT DISTINCT FROM mirrored_contact_email
 					AND contact_email IS DISTINCT FROM first.email
-				RETURNING contact_email`,
+				RETURNING contact_email AS email`,
 				{id, now},
 			);
-			return rows[0]?.contact_email ?? null;
+			return rows[0]?.email ?? null;
 		},
 
 		remove: createOrganizationStore(trx).remove,

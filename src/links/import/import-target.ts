@@ -58,14 +58,6 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 	};
 };
 
-type DryRunRow = LinkRow & {is_new: boolean; has_own_code: boolean};
-
-const fromDryRun = ({is_new, has_own_code, ...row}: DryRunRow): HeldLink => ({
-	...row,
-	isNew: is_new,
-	hasOwnCode: has_own_code,
-});
-
 /**
  * A dry run: the links that rows would create are in a temporary table, so that later rows find them, however long the
  * input is. No link and no count is locked or written.
@@ -74,16 +66,15 @@ const fromDryRun = ({is_new, has_own_code, ...row}: DryRunRow): HeldLink => ({
 export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
 	await trx.raw(
 		`CREATE TEMPORARY TABLE dry_run_links
-			(LIKE links INCLUDING INDEXES, is_new boolean NOT NULL, has_own_code boolean NOT NULL)
+			(LIKE links INCLUDING INDEXES, "isNew" boolean NOT NULL, "hasOwnCode" boolean NOT NULL)
 		ON COMMIT DROP`,
 	);
 	let allCreated = 0;
 
 	const write = async (links: HeldLink[]): Promise<void> => {
-		const rows = links.map(({isNew, hasOwnCode, ...row}) => ({...row, is_new: isNew, has_own_code: hasOwnCode}));
 		await trx.raw('DELETE FROM dry_run_links WHERE id = ANY (?)', [links.map(({id}) => id)]);
 		await trx.raw('INSERT INTO dry_run_links SELECT * FROM jsonb_populate_recordset(null::dry_run_links, ?::jsonb)', [
-			JSON.stringify(rows),
+			JSON.stringify(links),
 		]);
 	};
 
@@ -92,7 +83,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 		db,
 		countLinks: async () => (await countLinks(db, organizationId)) + allCreated,
 		find: async ({shortCodes, externalIds}) => {
-			const {rows} = await trx.raw<{rows: DryRunRow[]}>(
+			const {rows} = await trx.raw<{rows: HeldLink[]}>(
 				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
 				UNION ALL
 				SELECT links.*, false, true FROM links
@@ -101,7 +92,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 					AND NOT EXISTS (SELECT FROM dry_run_links WHERE dry_run_links.id = links.id)`,
 				{organizationId, shortCodes, externalIds},
 			);
-			return rows.map(fromDryRun);
+			return rows;
 		},
 		lock: async (links) => links,
 		// Never shown, so it must only be unique.
