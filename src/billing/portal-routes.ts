@@ -33,6 +33,8 @@ const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, curre
 const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.default('USD')});
 const noBody = Joi.object({});
 
+const forOwner = {credential: 'session', role: 'owner', limit: limits.portal} as const;
+
 export const portalBillingRoutes = [
 	route({
 		method: 'GET',
@@ -51,9 +53,7 @@ export const portalBillingRoutes = [
 		summary: 'Open the first checkout',
 		refusals: [409],
 		answer: checkoutAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: checkoutBody,
 		handler: ({services, organization, by, body}) => startCheckout(services, {organization, by, ...body}),
 	}),
@@ -64,9 +64,7 @@ export const portalBillingRoutes = [
 		summary: 'Change the plan',
 		refusals: [409],
 		answer: checkoutAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: changeBody,
 		handler: ({services, organization, by, body}) => changePlan(services, {organization, by, ...body}),
 	}),
@@ -77,9 +75,7 @@ export const portalBillingRoutes = [
 		summary: 'Cancel at the end of the period',
 		refusals: [409],
 		answer: subscriptionAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: noBody,
 		handler: async ({services, organization, by}) => ({
 			subscription: subscriptionJson(await cancelSubscription(services, {organization, by})),
@@ -92,9 +88,7 @@ export const portalBillingRoutes = [
 		summary: 'Undo a cancellation',
 		refusals: [409],
 		answer: subscriptionAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: noBody,
 		handler: async ({services, organization, by}) => ({
 			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
@@ -107,9 +101,7 @@ export const portalBillingRoutes = [
 		summary: 'Pay the next period',
 		refusals: [409],
 		answer: checkoutAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: noBody,
 		handler: ({services, organization, by}) => payRenewal(services, {organization, by}),
 	}),
@@ -119,9 +111,7 @@ export const portalBillingRoutes = [
 		path: '/portal/billing/subscription/active',
 		summary: 'Get the current subscription',
 		answer: subscriptionOrNullAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		handler: async ({services, organization}) => {
 			const found = await createSubscriptionStore(services.db).findOf(organization.id);
 			const isActive = found !== null && isEntitling(found, services.clock.now());
@@ -134,9 +124,7 @@ export const portalBillingRoutes = [
 		path: '/portal/billing/subscription',
 		summary: 'Get the subscription',
 		answer: subscriptionOrNullAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		handler: async ({services, organization}) => {
 			const found = await createSubscriptionStore(services.db).findOf(organization.id);
 			return {subscription: found === null ? null : subscriptionJson(found)};
@@ -148,9 +136,7 @@ export const portalBillingRoutes = [
 		path: '/portal/billing/invoices',
 		summary: 'List invoices, newest first',
 		answer: pageOf(invoiceAnswer),
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		query: pageQuerySchema,
 		handler: ({services, organization, query}) => createInvoiceStore(services.db).list(organization.id, query),
 	}),
@@ -160,9 +146,7 @@ export const portalBillingRoutes = [
 		path: '/portal/billing/invoices/:id',
 		summary: 'Get an invoice',
 		answer: invoiceAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		params: idParams,
 		handler: async ({services, organization, params}) => {
 			const invoice = await createInvoiceStore(services.db).find(organization.id, params.id);
@@ -179,9 +163,7 @@ export const portalBillingRoutes = [
 		path: '/portal/billing/payment-methods',
 		summary: 'List saved cards, newest first',
 		answer: paymentMethodsAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		handler: ({services, organization}) => listPaymentMethods(services.db, organization.id),
 	}),
 
@@ -191,9 +173,7 @@ export const portalBillingRoutes = [
 		summary: 'Open the gateway’s page for cards',
 		refusals: [409],
 		answer: billingPortalAnswer,
-		credential: 'session',
-		role: 'owner',
-		limit: limits.portal,
+		...forOwner,
 		body: noBody,
 		handler: ({services, organization}) => openBillingPortal(services, organization),
 	}),

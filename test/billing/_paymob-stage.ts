@@ -1,8 +1,8 @@
 import {runBillingJobs} from '../../src/billing/jobs/billing-jobs.ts';
 import {type FakePaymobOptions, type PaymobEvent, startFakePaymob, type Transaction} from '../fakes/paymob/paymob.ts';
-import {type Member, startPortal} from '../helpers/portal.ts';
+import {startPortal} from '../helpers/portal.ts';
 import {createFakeClock, type TestService} from '../helpers/service.ts';
-import {billingStage} from './_stage.ts';
+import {billingStage, type Whose} from './_stage.ts';
 
 /** Prices of the shipped plans, in piasters. */
 export const SOLO = 90_000;
@@ -57,9 +57,14 @@ export const startPaymobStage = async ({
 		clock,
 		deliverAll: () => deliver(),
 		deliverOf,
-		runMinute: () => runMinute(portal),
+		/** Moves the clock and runs the jobs. */
+		runMinute: async (seconds = 0): Promise<void> => {
+			clock.advance(seconds);
+			await runMinute(portal);
+		},
 		/** As `runMinute`, and delivers the events that it causes. */
-		runJobs: async (): Promise<void> => {
+		runJobs: async (seconds = 0): Promise<void> => {
+			clock.advance(seconds);
 			await runMinute(portal);
 			await deliver();
 		},
@@ -91,12 +96,11 @@ export const startPaymobStage = async ({
 		/** The token of the newest saved card. */
 		savedCard: (): string => [...paymob.merchant.savedCards.keys()].at(-1) ?? '',
 		/** Money of an organization that the gateway holds: charges without refunds. */
-		heldFor: ({organization}: Pick<Member, 'organization'>): number =>
+		heldFor: ({organization}: Whose): number =>
 			paymob.charges
 				.filter(({organizationId}) => organizationId === organization.id)
 				.reduce((sum, {amount, refunded}) => sum + amount - refunded, 0),
-		outcomesOf: async (whose: Pick<Member, 'organization'>): Promise<string[]> =>
-			(await stage.ledgerOf(whose)).map(({outcome}) => outcome),
+		outcomesOf: async (whose: Whose): Promise<string[]> => (await stage.ledgerOf(whose)).map(({outcome}) => outcome),
 		stop: async () => {
 			await portal.stop();
 			await paymob.stop();

@@ -8,7 +8,7 @@ export const DAY = 86_400;
 
 export type LedgerEvent = {id: string; outcome: string; reason: string; type: string; deliveries: number};
 type Invoice = {plan: string; amount: number; currency: string; periodStart: string; periodEnd: string};
-type Whose = Pick<Member, 'organization'>;
+export type Whose = Pick<Member, 'organization'>;
 
 /** An owner with the calls of the portal that billing tests make. */
 const ownerOf = (someone: Member, currency: string) => {

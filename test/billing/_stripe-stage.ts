@@ -1,7 +1,7 @@
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
-import {type Member, startPortal} from '../helpers/portal.ts';
+import {startPortal} from '../helpers/portal.ts';
 import {createFakeClock} from '../helpers/service.ts';
-import {billingStage, DAY} from './_stage.ts';
+import {billingStage, DAY, type Whose} from './_stage.ts';
 
 export type StripeStage = Awaited<ReturnType<typeof startStripeStage>>;
 
@@ -27,6 +27,20 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 	/** Delivers the waiting events, oldest first. @returns the statuses of the answers. */
 	const deliverAll = async (): Promise<number[]> => (await stripe.deliver(portal)).map(({status}) => status);
 
+	/** The gateway's ids of an organization. */
+	const idsOf = async ({organization: {id}}: Whose) => {
+		const row: {gateway_subscription_id: string; gateway_customer_id: string} = await portal.services
+			.db('subscriptions')
+			.where({organization_id: id})
+			.first();
+		return {subscription: row.gateway_subscription_id, customer: row.gateway_customer_id};
+	};
+	/** Moves the clock, and what this causes at the gateway. */
+	const pass = (days: number): void => {
+		portal.clock.advance(days * DAY);
+		stripe.advance();
+	};
+
 	setLibrary({maxNetworkRetries: 0});
 	return {
 		...stage,
@@ -43,18 +57,16 @@ export const startStripeStage = async (env: Record<string, string> = {}) => {
 			await deliverAll();
 			return {...owner, checkout};
 		},
-		/** The gateway's ids of an organization. */
-		idsOf: async ({organization: {id}}: Pick<Member, 'organization'>) => {
-			const row: {gateway_subscription_id: string; gateway_customer_id: string} = await portal.services
-				.db('subscriptions')
-				.where({organization_id: id})
-				.first();
-			return {subscription: row.gateway_subscription_id, customer: row.gateway_customer_id};
-		},
-		/** Moves the clock, and what this causes at the gateway. */
-		pass: (days: number): void => {
-			portal.clock.advance(days * DAY);
-			stripe.advance();
+		idsOf,
+		/** How the organization's card answers charges from now on. */
+		setCard: async (whose: Whose, card: Parameters<typeof stripe.setCard>[1]): Promise<void> =>
+			stripe.setCard((await idsOf(whose)).customer, card),
+		chargesOf: ({organization: {id}}: Whose) => stripe.charges.filter(({organizationId}) => organizationId === id),
+		pass,
+		/** As `pass`, and delivers the events that it causes. */
+		deliverAfter: (days: number) => {
+			pass(days);
+			return deliverAll();
 		},
 		stop: async () => {
 			await portal.stop();

@@ -23,14 +23,11 @@ const starter = {keys: false, links: 50, active: null};
 
 test.serial('a failed renewal keeps the entitlements for 7 days, to the second', async (t) => {
 	const owner = await stage.subscribed();
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'declines');
-	stage.pass(31);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'declines');
+	await stage.deliverAfter(31);
 	t.deepEqual(await entitled(owner), growth('PAST_DUE'));
 	// A later try that fails as well does not begin the days anew.
-	stage.pass(4);
-	await stage.deliverAll();
+	await stage.deliverAfter(4);
 	t.deepEqual(await entitled(owner), growth('PAST_DUE'));
 	stage.portal.clock.advance(3 * DAY - 1);
 	t.deepEqual(await entitled(owner), growth('PAST_DUE'));
@@ -38,9 +35,8 @@ test.serial('a failed renewal keeps the entitlements for 7 days, to the second',
 	t.deepEqual(await entitled(owner), starter);
 	t.like(await owner.subscription(), {status: 'PAST_DUE', plan: 'GROWTH'});
 	t.is(await owner.plan(), 'GROWTH');
-	stage.stripe.setCard(customer, 'works');
-	stage.pass(1);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'works');
+	await stage.deliverAfter(1);
 	t.deepEqual(await entitled(owner), growth('ACTIVE'));
 });
 
@@ -59,18 +55,15 @@ test.serial('a custom domain serves for the 7 days of a failed renewal, and agai
 		const [, host] = /property="og:url" content="https?:\/\/([^/"]+)/.exec(text) ?? [];
 		return [(await anonymous(stage.portal).get(path, {Host: hostname})).status, host === hostname];
 	};
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'declines');
-	stage.pass(31);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'declines');
+	await stage.deliverAfter(31);
 	t.deepEqual(await seen(), [200, true]);
 	stage.portal.clock.advance(7 * DAY - 1);
 	t.deepEqual(await seen(), [200, true]);
 	stage.portal.clock.advance(1);
 	t.deepEqual(await seen(), [404, false]);
-	stage.stripe.setCard(customer, 'works');
-	stage.pass(1);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'works');
+	await stage.deliverAfter(1);
 	t.deepEqual(await seen(), [200, true]);
 	await operator.put(`${base}/plan`, {plan: 'STARTER'});
 	t.deepEqual(await seen(), [404, false]);

@@ -16,8 +16,7 @@ test.serial(
 		const stage = await freshStage();
 		const owner = await stage.subscribed();
 		stage.paymob.setCard(stage.savedCard(), 'declines');
-		stage.clock.advance(PERIOD);
-		await stage.runJobs();
+		await stage.runJobs(PERIOD);
 		t.like(await owner.subscription(), {
 			status: 'PAST_DUE',
 			plan: 'GROWTH',
@@ -27,11 +26,9 @@ test.serial(
 		for (let day = 0; day < 7; day += 1) {
 			t.is((await owner.activeSubscription()).status, 'PAST_DUE', `day ${day}`);
 			t.is(await owner.plan(), 'GROWTH');
-			stage.clock.advance(DAY - MINUTE);
-			await stage.runJobs();
+			await stage.runJobs(DAY - MINUTE);
 			const before = chargesIn(stage);
-			stage.clock.advance(MINUTE);
-			await stage.runJobs();
+			await stage.runJobs(MINUTE);
 			if (chargesIn(stage) > before) {
 				seen.push(day + 1);
 			}
@@ -54,11 +51,9 @@ test.serial('a later success makes it ACTIVE, and the period is the one that was
 	const stage = await freshStage();
 	const owner = await stage.subscribed();
 	stage.paymob.setCard(stage.savedCard(), 'declines');
-	stage.clock.advance(PERIOD);
-	await stage.runJobs();
+	await stage.runJobs(PERIOD);
 	stage.paymob.setCard(stage.savedCard(), 'works');
-	stage.clock.advance(DAY);
-	await stage.runJobs();
+	await stage.runJobs(DAY);
 	t.like(await owner.subscription(), {status: 'ACTIVE', currentPeriodEnd: '2026-05-10T12:00:00.000Z'});
 	t.is(stage.heldFor(owner), 2 * GROWTH);
 });
@@ -66,13 +61,11 @@ test.serial('a later success makes it ACTIVE, and the period is the one that was
 test.serial('without a card that can be charged the schedule is the same and ends CANCELED', async (t) => {
 	const stage = await freshStage({hasMoto: false});
 	const owner = await stage.subscribed();
-	stage.clock.advance(PERIOD);
-	await stage.runJobs();
+	await stage.runJobs(PERIOD);
 	t.is((await owner.subscription()).status, 'PAST_DUE');
 	for (const days of [1, 2, 2, 2]) {
 		t.is((await owner.subscription()).status, 'PAST_DUE');
-		stage.clock.advance(days * DAY);
-		await stage.runJobs();
+		await stage.runJobs(days * DAY);
 	}
 
 	t.is((await owner.subscription()).status, 'CANCELED');
@@ -83,8 +76,7 @@ test.serial('after an outage of the service only the retry that is due last is m
 	const stage = await freshStage();
 	const owner = await stage.subscribed();
 	stage.paymob.setCard(stage.savedCard(), 'declines');
-	stage.clock.advance(PERIOD);
-	await stage.runJobs();
+	await stage.runJobs(PERIOD);
 	stage.clock.advance(6 * DAY);
 	for (let minute = 0; minute < 4; minute += 1) {
 		await stage.runJobs();
@@ -119,13 +111,10 @@ test.serial(
 		const owner = await stage.subscribed();
 		stage.paymob.fail({path: '/api/acceptance/payments/pay', drop: true, afterwards: true});
 		stage.paymob.fail({path: '/api/ecommerce/orders/transaction_inquiry', status: 503, times: 2});
-		stage.clock.advance(PERIOD);
-		await stage.runMinute();
-		stage.clock.advance(14 * MINUTE);
-		await stage.runMinute();
+		await stage.runMinute(PERIOD);
+		await stage.runMinute(14 * MINUTE);
 		t.is((await owner.subscription()).currentPeriodEnd, '2026-04-10T12:00:00.000Z');
-		stage.clock.advance(MINUTE);
-		await stage.runMinute();
+		await stage.runMinute(MINUTE);
 		t.is((await owner.subscription()).currentPeriodEnd, '2026-04-10T12:00:00.000Z');
 		await stage.runMinute();
 		t.is((await owner.subscription()).currentPeriodEnd, '2026-05-10T12:00:00.000Z');
@@ -139,14 +128,11 @@ test.serial('a charge that the gateway never got is a failed try', async (t) => 
 	const stage = await freshStage();
 	const owner = await stage.subscribed();
 	stage.paymob.fail({path: '/api/acceptance/payments/pay', drop: true});
-	stage.clock.advance(PERIOD);
-	await stage.runJobs();
+	await stage.runJobs(PERIOD);
 	t.is((await owner.subscription()).status, 'ACTIVE');
-	stage.clock.advance(15 * MINUTE);
-	await stage.runJobs();
+	await stage.runJobs(15 * MINUTE);
 	t.is((await owner.subscription()).status, 'PAST_DUE');
-	stage.clock.advance(DAY);
-	await stage.runJobs();
+	await stage.runJobs(DAY);
 	t.is((await owner.subscription()).status, 'ACTIVE');
 	t.is(stage.heldFor(owner), 2 * GROWTH);
 });
@@ -184,15 +170,12 @@ test.serial('the payment of such a charge is found when the gateway answers agai
 		status: 503,
 		times: Number.POSITIVE_INFINITY,
 	});
-	stage.clock.advance(PERIOD);
-	await stage.runMinute();
-	stage.clock.advance(8 * DAY);
-	await stage.runMinute();
+	await stage.runMinute(PERIOD);
+	await stage.runMinute(8 * DAY);
 	t.is((await owner.subscription()).status, 'CANCELED');
 	t.is(stage.heldFor(owner), 2 * GROWTH);
 	outage.lift();
-	stage.clock.advance(15 * MINUTE);
-	await stage.runMinute();
+	await stage.runMinute(15 * MINUTE);
 	t.is(stage.heldFor(owner), GROWTH);
 	t.is((await owner.subscription()).status, 'CANCELED');
 });
@@ -206,8 +189,7 @@ test.serial(
 		] as const) {
 			const stage = await freshStage({hasMoto: false});
 			const owner = await stage.subscribed();
-			stage.clock.advance(PERIOD);
-			await stage.runJobs();
+			await stage.runJobs(PERIOD);
 			const {body} = await owner.caller.post('/portal/billing/renew');
 			const {id} = stage.paymob.startPaying(body.sessionId);
 			await stage.deliverAll();
@@ -230,14 +212,12 @@ test.serial('a renewal that was paid twice is paid once: the other payment goes 
 	const stage = await freshStage();
 	const owner = await stage.subscribed();
 	stage.paymob.setCard(stage.savedCard(), 'declines');
-	stage.clock.advance(PERIOD);
-	await stage.runJobs();
+	await stage.runJobs(PERIOD);
 	const {body} = await owner.caller.post('/portal/billing/renew');
 	stage.paymob.setCard(stage.savedCard(), 'works');
 	stage.clock.advance(DAY - 59 * MINUTE);
 	const again = await owner.caller.post('/portal/billing/renew');
-	stage.clock.advance(59 * MINUTE);
-	await stage.runJobs();
+	await stage.runJobs(59 * MINUTE);
 	t.is((await owner.subscription()).status, 'ACTIVE');
 	await stage.pay(again.body.sessionId);
 	t.is(body.action, 'CHECKOUT');

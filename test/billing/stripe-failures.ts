@@ -153,7 +153,7 @@ for (const [what, {prepare, act, calls, ends, charges}] of Object.entries(storie
 					t.is(again.status, 200, how);
 					t.deepEqual(new Set([...(await stage.deliverAll()), 200]), new Set([200]), how);
 					t.like(await owner.subscription(), ends, how);
-					const taken = stage.stripe.charges.filter(({organizationId}) => organizationId === owner.organization.id);
+					const taken = stage.chargesOf(owner);
 					t.is(taken.length, charges, how);
 					const paid = (await stage.attemptsOf(owner)).filter((one) => one['status'] === 'PAID');
 					t.is(paid.length, charges, how);
@@ -178,7 +178,7 @@ test.serial(
 		t.is(keys[0], keys[1]);
 		await stage.deliverAll();
 		t.like(await owner.subscription(), {plan: 'GROWTH', status: 'ACTIVE'});
-		t.is(stage.stripe.charges.filter(({organizationId}) => organizationId === owner.organization.id).length, 2);
+		t.is(stage.chargesOf(owner).length, 2);
 	},
 );
 

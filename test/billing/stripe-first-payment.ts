@@ -131,7 +131,7 @@ test.serial('payment of a superseded checkout with a subscription: it is cancele
 	await stage.deliverAll();
 	t.deepEqual(await owner.subscription(), before);
 	t.deepEqual(await stage.attemptStatuses(owner), ['PAID', 'REVIEW']);
-	const charges = stage.stripe.charges.filter(({organizationId}) => organizationId === owner.organization.id);
+	const charges = stage.chargesOf(owner);
 	t.deepEqual(charges.map(({amount, refunded}) => amount - refunded).toSorted(), [0, 7900]);
 	const running = [...stage.stripe.account.subscriptions.values()].filter(
 		({metadata, status}) => metadata['orgId'] === owner.organization.id && status === 'active',

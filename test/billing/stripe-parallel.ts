@@ -34,7 +34,7 @@ test.serial('upgrades of one organization at once take the difference once', asy
 	);
 	await stage.deliverAll();
 	t.like(await owner.subscription(), {plan: 'GROWTH', status: 'ACTIVE'});
-	const charges = stage.stripe.charges.filter(({organizationId}) => organizationId === owner.organization.id);
+	const charges = stage.chargesOf(owner);
 	t.is(charges.length, 2);
 	t.deepEqual(await stage.attemptStatuses(owner), ['PAID', 'PAID', 'SUPERSEDED', 'SUPERSEDED']);
 	t.is((await owner.changePlan('GROWTH')).status, 409);
