@@ -1,18 +1,14 @@
 import test from 'ava';
-import {cancelSuspended} from '../../src/billing/jobs/cancel-suspended.ts';
+import {cancelSuspended} from '../../src/billing/jobs/billing-jobs.ts';
 import {admin} from '../helpers/callers.ts';
 import {startedFor} from '../helpers/started.ts';
 import {startStripeStage} from './_stripe-stage.ts';
 
 const stage = startedFor(test, () => startStripeStage());
 
-const chargesOf = ({organization}: {organization: {id: string}}) =>
-	stage.stripe.charges.filter(({organizationId}) => organizationId === organization.id);
-
 test.serial('upgrade payment fails: its page is offered, the plan stays, and paying there changes it', async (t) => {
 	const owner = await stage.subscribed('SOLO');
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'declines');
+	await stage.setCard(owner, 'declines');
 	const {status, body} = await owner.changePlan('GROWTH');
 	t.is(status, 200);
 	t.like(body, {action: 'UPGRADE_CHECKOUT', gateway: 'GATEWAY_A', subscription: {plan: 'SOLO'}});
@@ -30,25 +26,20 @@ test.serial('upgrade payment fails: its page is offered, the plan stays, and pay
 
 test.serial('upgrade payment fails for good: the gateway drops it, and the attempt has expired', async (t) => {
 	const owner = await stage.subscribed('SOLO');
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'requires_action');
+	await stage.setCard(owner, 'requires_action');
 	t.is((await owner.changePlan('GROWTH')).body.action, 'UPGRADE_CHECKOUT');
-	stage.pass(1);
-	await stage.deliverAll();
+	await stage.deliverAfter(1);
 	t.like(await owner.subscription(), {plan: 'SOLO', status: 'ACTIVE'});
 	t.deepEqual(await stage.attemptStatuses(owner), ['EXPIRED', 'PAID']);
 });
 
 test.serial('renewal fails: PAST_DUE, and a later success makes it ACTIVE again', async (t) => {
 	const owner = await stage.subscribed();
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'declines');
-	stage.pass(32);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'declines');
+	await stage.deliverAfter(32);
 	t.is((await owner.subscription()).status, 'PAST_DUE');
-	stage.stripe.setCard(customer, 'works');
-	stage.pass(3);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'works');
+	await stage.deliverAfter(3);
 	t.is((await owner.subscription()).status, 'ACTIVE');
 	t.is((await stage.everythingOf(owner)).subscription[0]?.['past_due_at'], null);
 	t.is((await owner.caller.get('/portal/billing/invoices')).body.total, 2);
@@ -58,16 +49,15 @@ test.serial(
 	'an upgrade while the renewal is owed is 409 and takes nothing; once that is paid, it is made',
 	async (t) => {
 		const owner = await stage.subscribed('SOLO');
-		const {subscription, customer} = await stage.idsOf(owner);
+		const {subscription} = await stage.idsOf(owner);
 		const remote = stage.stripe.account.subscriptions.get(subscription);
-		stage.stripe.setCard(customer, 'declines');
-		stage.pass(32);
-		await stage.deliverAll();
-		stage.stripe.setCard(customer, 'works');
+		await stage.setCard(owner, 'declines');
+		await stage.deliverAfter(32);
+		await stage.setCard(owner, 'works');
 		const {status, body} = await owner.changePlan('GROWTH');
 		t.is(status, 409);
 		t.like(body, {message: 'The renewal of the subscription has not been paid yet'});
-		t.is(chargesOf(owner).length, 1);
+		t.is(stage.chargesOf(owner).length, 1);
 		t.like(await owner.subscription(), {status: 'PAST_DUE', plan: 'SOLO'});
 		stage.stripe.pay(remote?.latest_invoice ?? '');
 		t.is((await owner.changePlan('GROWTH')).body.action, 'UPGRADED');
@@ -89,10 +79,8 @@ test.serial('a subscription that owes its first payment gives nothing, though it
 
 test.serial('dunning exhausted: CANCELED, STARTER, and nothing is scheduled any more', async (t) => {
 	const owner = await stage.subscribed();
-	const {customer} = await stage.idsOf(owner);
-	stage.stripe.setCard(customer, 'declines');
-	stage.pass(60);
-	await stage.deliverAll();
+	await stage.setCard(owner, 'declines');
+	await stage.deliverAfter(60);
 	t.like(await owner.subscription(), {status: 'CANCELED', scheduledPlan: null, cancelAtPeriodEnd: false});
 	t.is(await owner.plan(), 'STARTER');
 });
@@ -118,7 +106,7 @@ test.serial(
 
 		t.deepEqual(await stage.everythingOf(owner), before);
 		t.deepEqual(
-			chargesOf(owner).map(({refunded}) => refunded),
+			stage.chargesOf(owner).map(({refunded}) => refunded),
 			[0, 0],
 		);
 	},
@@ -151,10 +139,9 @@ test.serial('organization deleted at the identity provider: its subscription end
 	provider.deleteOrganization({id: owner.clerkOrgId});
 	await provider.deliver(stage.portal, ...provider.eventsAbout(owner.clerkOrgId));
 	await cancelSuspended({services: stage.portal.services, isStopping: () => false});
-	stage.pass(32);
-	await stage.deliverAll();
+	await stage.deliverAfter(32);
 	t.is((await stage.everythingOf(owner)).subscription[0]?.['status'], 'CANCELED');
-	t.is(chargesOf(owner).length, 1);
+	t.is(stage.chargesOf(owner).length, 1);
 });
 
 for (const how of ['cancel_at', 'cancel_at_period_end'] as const) {
@@ -185,8 +172,7 @@ test.serial('a scheduled downgrade gives way to a cancellation, and an upgrade t
 	t.is((await owner.changePlan('SCALE')).body.action, 'UPGRADED');
 	await stage.deliverAll();
 	t.like(await owner.subscription(), {plan: 'SCALE', cancelAtPeriodEnd: false, scheduledPlan: null});
-	stage.pass(32);
-	await stage.deliverAll();
+	await stage.deliverAfter(32);
 	t.like(await owner.subscription(), {plan: 'SCALE', status: 'ACTIVE'});
 });
 
@@ -203,8 +189,7 @@ test.serial('the webhooks of a whole month lost: the next one brings everything 
 test.serial('an activation reported after the first renewal records both invoices', async (t) => {
 	const owner = await stage.newOwner();
 	stage.stripe.pay((await owner.openCheckout()).body.sessionId);
-	stage.pass(32);
-	await stage.deliverAll();
+	await stage.deliverAfter(32);
 	t.like(await owner.subscription(), {status: 'ACTIVE', plan: 'GROWTH'});
 	t.is((await owner.caller.get('/portal/billing/invoices')).body.total, 2);
 	t.deepEqual(await stage.attemptStatuses(owner), ['PAID']);

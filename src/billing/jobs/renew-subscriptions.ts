@@ -70,7 +70,7 @@ const charge = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> 
 };
 
 /**
- * Continues an open try. Charged, it waits for a callback or an inquiry (`inquire-attempts.ts`) until the grace ends; not
+ * Continues an open try. Charged, it waits for a callback or an inquiry (`billing-jobs.ts`) until the grace ends; not
  * charged, after a crash or an outage, it is charged now.
  */
 const resume = async (renewal: Renewal, attempt: BillingAttempt): Promise<void> => {
@@ -105,13 +105,9 @@ const renew = async (renewal: Renewal): Promise<void> => {
  * Renews Paymob subscriptions whose period is over (contract/billing 10), unless they are canceled or the organization is
  * not active: these end (`end-periods.ts`).
  */
-export const renewSubscriptions = async (run: BillingRun): Promise<void> => {
+export const renewSubscriptions = async (run: BillingRun, paymob: Paymob): Promise<void> => {
 	const {services} = run;
-	const {db, clock, paymob} = services;
-	if (paymob === null) {
-		return;
-	}
-
+	const {db, clock} = paymob;
 	const ids = await createSubscriptionStore(db).listEnded('GATEWAY_B', clock.now());
 	await perOrganization(run, 'renew a subscription', ids, async (organizationId) => {
 		const row = await createSubscriptionStore(db).findOf(organizationId);
