@@ -11,8 +11,8 @@ import {
 } from '../errors.ts';
 import {planOf, requireFeature} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
-import {bearerTokenOf} from './bearer-token.ts';
 import type {KeyHolder} from './key-cache.ts';
+import {bearerTokenOf} from './session.ts';
 
 /** The token of the header. @throws 401. */
 const requireBearerToken = (authorization: string | undefined): string => {

@@ -2,8 +2,11 @@ import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetK
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config/config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
-import {bearerTokenOf} from './bearer-token.ts';
 import {type Role, roleOf} from './roles.ts';
+
+/** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme is case-insensitive), or null. */
+export const bearerTokenOf = (authorization: string | undefined): string | null =>
+	/^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 
 /** The contents of a verified session token. Organization and user are the provider's ids. */
 export type Session = {

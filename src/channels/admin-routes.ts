@@ -2,8 +2,7 @@ import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
-import {channelChanges, newChannel} from './channel.ts';
-import {channelAnswer} from './channel-answer.ts';
+import {channelAnswer, channelChanges, newChannel} from './channel.ts';
 import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
 
 const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {answerOf, instant, text, uuid} from '../http/answer.ts';
 
 /** A channel in the API: a label for links of an organization (contract/links 5). */
 export type Channel = {id: string; name: string; createdAt: Date};
@@ -15,3 +16,6 @@ const name = Joi.string()
 
 export const newChannel = Joi.object<{name: string}>({name: name.required()});
 export const channelChanges = Joi.object<{name?: string}>({name});
+
+/** A channel (contract/links 5). */
+export const channelAnswer = answerOf('Channel', {id: uuid, name: text, createdAt: instant});

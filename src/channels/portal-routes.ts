@@ -2,8 +2,7 @@ import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
-import {channelChanges, newChannel} from './channel.ts';
-import {channelAnswer} from './channel-answer.ts';
+import {channelAnswer, channelChanges, newChannel} from './channel.ts';
 import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
 
 export const portalChannelRoutes = [

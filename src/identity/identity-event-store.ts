@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import type {Delivery} from './delivery.ts';
+import type {Delivery} from './webhook-signature.ts';
 
 export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 

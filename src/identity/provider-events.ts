@@ -1,7 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {type Role, storedRole} from '../auth/roles.ts';
 import type {Services} from '../services.ts';
-import type {Delivery} from './delivery.ts';
 import type {IdentityVerdict} from './identity-event-store.ts';
 import {createDeliveryStore} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
@@ -17,6 +16,7 @@ import {
 	readUser,
 } from './provider-payloads.ts';
 import {resolveRole, stampRole} from './resolve-role.ts';
+import type {Delivery} from './webhook-signature.ts';
 
 type Context = {services: Services; by: Caller; id: string};
 

@@ -4,9 +4,14 @@ import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config/webhook-secret.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import {isTooDeep} from '../http/storable.ts';
-import type {Delivery} from './delivery.ts';
 
 const require = createRequire(import.meta.url);
+
+/**
+ * A delivery with a verified signature. `id` is the same for all attempts. `at`: the time of the event, if the provider
+ * sends it.
+ */
+export type Delivery = {id: string; type: string; data: unknown; at: Date | null};
 
 /** Far longer than any delivery id; it must fit into an index. */
 const LONGEST_ID = 255;

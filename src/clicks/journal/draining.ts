@@ -1,8 +1,7 @@
 import type {Logger} from 'pino';
-import type {Current, JournalLife} from './journal-life.ts';
+import {type Current, type JournalLife, within} from './journal-life.ts';
 import {mentionsOf} from './segments.ts';
 import {isBefore} from './waiting-clicks.ts';
-import {within} from './within.ts';
 
 /** How long clicks wait to be drained together, well below the time other processes may wait to see them. */
 const DRAIN_MS = 60;

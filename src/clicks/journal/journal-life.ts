@@ -6,8 +6,16 @@ import type {Drain} from './drain.ts';
 import {forgetJournal} from './entry-store.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
 import {createWaitingClicks, type WaitingClicks} from './waiting-clicks.ts';
-import {within} from './within.ts';
 import {createWriter, type Writer} from './writer.ts';
+
+/** Resolves when the work is done or the time is over. @throws the work's error if it fails in that time. */
+export const within = (milliseconds: number, work: Promise<unknown>): Promise<unknown> => {
+	let timer: NodeJS.Timeout | undefined;
+	const bound = new Promise((resolve) => {
+		timer = setTimeout(resolve, milliseconds);
+	});
+	return Promise.race([work, bound]).finally(() => clearTimeout(timer));
+};
 
 const SYNC_MS = 1000;
 const CLAIM_MS = 10_000;
