@@ -52,7 +52,7 @@ export const createChannelStore = (db: Db) => ({
 	find: async (organizationId: string, id: string): Promise<Channel | null> =>
 		(await db('channels').where({organization_id: organizationId, id}).first(columns.list)) ?? null,
 
-	/** As `find`, and nobody else changes it until the transaction ends. */
+	/** As `find`, and locks it until the transaction ends. */
 	lock: async (organizationId: string, id: string): Promise<Channel | null> =>
 		(await db('channels').where({organization_id: organizationId, id}).forUpdate().first(columns.list)) ?? null,
 

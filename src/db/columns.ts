@@ -39,10 +39,11 @@ const camelCase = (column: string): string =>
  * row is mapped. `const columns: Columns<Channel> = columnsOf('id, name, created_at')`.
  */
 export const columnsOf = <T, const List extends string>(list: Complete<T, List>): Columns<T> => {
-	const columns = list.split(', ');
+	const columns = list.split(', ').map((column) => ({column, field: camelCase(column)}));
 	return {
-		list: columns.map((column) => `${column} as ${camelCase(column)}`),
-		sql: (table) => columns.map((column) => `${table}.${column} AS "${camelCase(column)}"`).join(', '),
+		list: columns.map(({column, field}) => (column === field ? column : `${column} as ${field}`)),
+		sql: (table) =>
+			columns.map(({column, field}) => `${table}.${column}${column === field ? '' : ` AS "${field}"`}`).join(', '),
 	};
 };
 

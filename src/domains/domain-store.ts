@@ -107,8 +107,8 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 				.first(columns.list)) ?? null,
 
 		/**
-		 * As `find`, and nobody else changes it until the transaction ends. `referrers: 'wait'` also lets no link be
-		 * put on it meanwhile.
+		 * As `find`, and locks it until the transaction ends. With `referrers: 'wait'` no link can be put on it meanwhile
+		 * either.
 		 */
 		lock: async (id: string, {referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {}): Promise<Domain | null> => {
 			const query = db('domains')

@@ -114,7 +114,7 @@ export const countLinks = async (db: Db, organizationId: string): Promise<number
 	return rows[0]?.links ?? 0;
 };
 
-/** As `countLinks`, and nobody else creates, removes or renames one until the transaction ends. */
+/** As `countLinks`, and locks the count: no other transaction creates, removes or renames a link until this one ends. */
 export const lockLinkCount = async (trx: Db, organizationId: string): Promise<number> => {
 	const {rows} = await trx.raw<{rows: Array<{links: number}>}>(
 		`INSERT INTO link_counts (organization_id, links) VALUES (?, 0)
