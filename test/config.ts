@@ -50,8 +50,8 @@ test('DNS_SERVERS takes addresses of both kinds, with ports', (t) => {
 });
 
 for (const [query, expected] of [
-	['ssl=require', /ssl=require, which means nothing: write sslmode=require$/],
-	['ssl=false', /ssl=false, which means nothing: write sslmode=disable or sslmode=verify-full$/],
+	['ssl=require', /ssl=require, which is not supported: write sslmode=require$/],
+	['ssl=false', /ssl=false, which is not supported: write sslmode=disable or sslmode=verify-full$/],
 	['sslmode=requird', /sslmode=requird: it must be one of disable, /],
 	['sslrootcert=/nowhere/ca.pem', /sslrootcert that cannot be read: ENOENT/],
 	['sslmode=verify-full&sslrootcert=package.json', /sslrootcert that cannot be read: /],
@@ -67,7 +67,7 @@ for (const [query, expected] of [
 
 test('a DATABASE_URL with a % that stands for nothing is a fault', (t) => {
 	const error = t.throws(() => loadConfig({DATABASE_URL: 'postgres://me:100%x@db.example/app'}));
-	t.is(error?.message, 'DATABASE_URL has a % that stands for no character: write it as %25');
+	t.is(error?.message, 'DATABASE_URL has a % that encodes no character: write it as %25');
 });
 
 test('all faults are reported together', (t) => {

@@ -84,7 +84,7 @@ const fingerprint = sized
 		const isColoned = /^[0-9a-f]{2}(:[0-9a-f]{2})*$/i.test(value);
 		const hex = isColoned || /^[0-9a-f]+$/i.test(value) ? value.replaceAll(':', '').toUpperCase() : '';
 		if (hex.length === 40) {
-			return helpers.message({custom: '{{#label}} is a SHA-1 fingerprint, where the SHA-256 fingerprint is needed'});
+			return helpers.message({custom: '{{#label}} is a SHA-1 fingerprint; the SHA-256 fingerprint is required'});
 		}
 
 		return hex.length === 64

@@ -56,7 +56,7 @@ export const noteKeyUse = (
 	if (isUseWorthNoting(key, now)) {
 		// Cached keys are not read again for this.
 		key.lastUsedAt = now;
-		background.run('note the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
+		background.run('record the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
 	}
 };
 

@@ -67,7 +67,7 @@ const requirements: readonly Rule[] = [
 	(values) =>
 		isProduction(values) &&
 		values.clockOffsetSeconds !== 0 &&
-		'CLOCK_OFFSET is for rehearsals and refused with NODE_ENV=production',
+		'CLOCK_OFFSET is for tests and refused with NODE_ENV=production',
 	({databaseUrl}) => {
 		const fault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
 		return fault && `DATABASE_URL ${fault}`;
@@ -83,7 +83,7 @@ const advice: readonly Rule[] = [
 	({keySecret}) =>
 		keySecret !== null &&
 		keySecret.length < LEAST_KEY_SECRET &&
-		`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: who has a copy of the database may guess it`,
+		`OPLINK_KEY_SECRET is shorter than ${LEAST_KEY_SECRET} characters: anyone with a copy of the database could guess it`,
 	({stripe}, plans) => stripe.secretKey !== null && placeholderWarning(plans),
 	({idp}) =>
 		idp.webhookSecret !== null &&

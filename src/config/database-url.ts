@@ -38,12 +38,12 @@ const fileFault = (name: string, file: string): string | null => {
 export const databaseUrlFault = (text: string): string | null => {
 	const {username, password, hostname, pathname, port, searchParams} = new URL(text);
 	if (![username, password, hostname, pathname].every(canDecode)) {
-		return 'has a % that stands for no character: write it as %25';
+		return 'has a % that encodes no character: write it as %25';
 	}
 
 	const [ssl, mode] = ['ssl', 'sslmode'].map((name) => searchParams.get(name));
 	if (ssl != null && !SSL.includes(ssl)) {
-		return `has ssl=${ssl}, which means nothing: write ${MODES.includes(ssl) ? `sslmode=${ssl}` : 'sslmode=disable or sslmode=verify-full'}`;
+		return `has ssl=${ssl}, which is not supported: write ${MODES.includes(ssl) ? `sslmode=${ssl}` : 'sslmode=disable or sslmode=verify-full'}`;
 	}
 
 	if (mode != null && !MODES.includes(mode)) {
@@ -52,7 +52,7 @@ export const databaseUrlFault = (text: string): string | null => {
 
 	const given = searchParams.get('port') ?? port;
 	if (given !== '' && !(/^\d{1,5}$/.test(given) && Number(given) > 0 && Number(given) <= 65_535)) {
-		return 'has a port that is none: it must be a number from 1 to 65535';
+		return 'has an invalid port: it must be a number from 1 to 65535';
 	}
 
 	for (const name of FILES) {

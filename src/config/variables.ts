@@ -60,7 +60,7 @@ export const variables = {
 		defaultInWords: 'generated into DATA_DIR/admin-token',
 		secret: true,
 	}),
-	trustedProxies: list('TRUSTED_PROXIES', 'comma-separated CIDRs whose X-Forwarded-* headers are believed', {
+	trustedProxies: list('TRUSTED_PROXIES', 'comma-separated CIDRs whose X-Forwarded-* headers are trusted', {
 		isItem: isProxyRange,
 		expected: 'comma-separated CIDRs',
 	}),
@@ -68,7 +68,7 @@ export const variables = {
 	idp: {
 		/** Null, like the key set's URL: every session is 401 (contract/config 4). The claim must equal it exactly. */
 		issuer: url('IDP_ISSUER', 'issuer of session tokens; unset: every session is 401', {exact: true}),
-		jwksUrl: url('IDP_JWKS_URL', 'key set that session tokens are verified with; unset: every session is 401'),
+		jwksUrl: url('IDP_JWKS_URL', 'key set for verifying session tokens; unset: every session is 401'),
 		audience: list('IDP_AUDIENCE', 'comma-separated allowed aud of session tokens; unset: not checked'),
 		authorizedParties: list(
 			'IDP_AUTHORIZED_PARTIES',
@@ -107,7 +107,7 @@ export const variables = {
 		}),
 	},
 	/** Null: the API host's base URL. */
-	billingReturnUrl: url('BILLING_RETURN_URL', 'where a hosted checkout returns to', {
+	billingReturnUrl: url('BILLING_RETURN_URL', 'URL that a hosted checkout returns to', {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'PUBLIC_URL',
 	}),
@@ -117,37 +117,41 @@ export const variables = {
 		expected: 'comma-separated addresses of resolvers',
 		defaultInWords: "the system's",
 	}),
-	journalMegabytes: integer(
-		'JOURNAL_MAX_MB',
-		'most that clicks of a process may take in DATA_DIR while they wait for the database, in MB',
-		{default: 1024, min: 0, max: 1_048_576},
-	),
-	linkCacheMegabytes: integer('LINK_CACHE_MB', 'memory of a process for links that were resolved, in MB', {
+	journalMegabytes: integer('JOURNAL_MAX_MB', 'size limit of the click journal of a process in DATA_DIR, in MB', {
+		default: 1024,
+		min: 0,
+		max: 1_048_576,
+	}),
+	linkCacheMegabytes: integer('LINK_CACHE_MB', 'memory for cached links per process, in MB', {
 		default: 64,
 		min: 0,
 		max: 65_536,
 	}),
-	maxConnections: integer(
-		'MAX_CONNECTIONS',
-		'most connections that a process serves at once; less where ulimit -n allows less',
-		{default: 10_000, min: 1, max: 1_000_000},
-	),
+	maxConnections: integer('MAX_CONNECTIONS', 'most concurrent connections per process; fewer if ulimit -n is lower', {
+		default: 10_000,
+		min: 1,
+		max: 1_000_000,
+	}),
 	clickRetentionDays: integer('CLICK_RETENTION_DAYS', 'raw clicks older than this are dropped by partition', {
 		default: 400,
 		min: 1,
 		max: 36_500,
 	}),
-	shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 'seconds that a stop may take to drain', {
+	shutdownTimeoutSeconds: integer('SHUTDOWN_TIMEOUT', 'seconds for requests to finish during a stop', {
 		default: 10,
 		min: 0,
 		max: 3600,
 	}),
-	clockOffsetSeconds: integer('CLOCK_OFFSET', 'seconds that every now of the service is moved; refused in production', {
-		default: 0,
-		min: -3_155_760_000,
-		max: 3_155_760_000,
-	}),
-	logLevel: choice('LOG_LEVEL', 'least level that is logged', {
+	clockOffsetSeconds: integer(
+		'CLOCK_OFFSET',
+		'seconds by which the clock of the service is shifted; refused in production',
+		{
+			default: 0,
+			min: -3_155_760_000,
+			max: 3_155_760_000,
+		},
+	),
+	logLevel: choice('LOG_LEVEL', 'lowest level that is logged', {
 		values: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
 		default: 'info',
 	}),

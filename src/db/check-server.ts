@@ -69,10 +69,10 @@ export const needed: Readonly<Record<Exclude<ServerCheck, 'writable' | 'pooler'>
 export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCreate, user}) => {
 	if (isReadOnly) {
 		return isStandby
-			? {fault: 'the database only reads, as it is a standby', remedy: 'Point DATABASE_URL to the primary'}
+			? {fault: 'the database is read-only because it is a standby', remedy: 'Point DATABASE_URL to the primary'}
 			: {
-					fault: 'the database only reads (default_transaction_read_only is on)',
-					remedy: 'Make room where its disk is full, and set default_transaction_read_only to off',
+					fault: 'the database is read-only (default_transaction_read_only is on)',
+					remedy: 'Free disk space if its disk is full, and set default_transaction_read_only to off',
 				};
 	}
 

@@ -74,7 +74,7 @@ const known: readonly Known[] = [
 	{
 		codes: ['25006'],
 		passes: true,
-		fault: (message) => `the database only reads (${message})`,
+		fault: (message) => `the database is read-only (${message})`,
 		remedy: 'Point DATABASE_URL to the primary, and turn default_transaction_read_only off',
 	},
 	{

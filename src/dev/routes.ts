@@ -10,7 +10,7 @@ export const devRoutes = [
 	route({
 		method: 'GET',
 		path: '/dev/session',
-		summary: 'What a session says and resolves to',
+		summary: 'Show the claims of a session and what they resolve to',
 		answer: sessionAnswer,
 		credential: 'ops',
 		limit: limits.portal,
@@ -21,7 +21,7 @@ export const devRoutes = [
 		method: 'POST',
 		path: '/dev/match',
 		summary: 'Rehearse a match',
-		headers: {'X-API-Key': 'A CLIENT key confines guesses to its organization and attributes misses to it.'},
+		headers: {'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.'},
 		answer: dryRunAnswer,
 		credential: 'ops',
 		limit: limits.portal,

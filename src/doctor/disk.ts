@@ -15,7 +15,7 @@ const sizeText = (bytes: number): string =>
 /** The finding for the free space. */
 export const judgeSpace = (dataDir: string, freeBytes: number): Finding => {
 	const message = `${sizeText(freeBytes)} free for DATA_DIR ${dataDir}`;
-	const next = 'Make room, or move DATA_DIR to a larger disk';
+	const next = 'Free disk space, or move DATA_DIR to a larger disk';
 	if (freeBytes < LEAST_BYTES) {
 		return fail('disk.space', message, next);
 	}

@@ -50,7 +50,7 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 	}
 
 	return type === 'StripePermissionError'
-		? warn('gatewayA.key', 'the key may not read prices', 'Let the restricted key read prices')
+		? warn('gatewayA.key', 'the key has no permission to read prices', 'Allow the restricted key to read prices')
 		: fail(
 				'gatewayA.reachable',
 				`Stripe cannot be queried: ${message}`,

@@ -96,7 +96,7 @@ const checkNumber = (rows: readonly Row[]): Finding[] =>
 /** A cancelled plan is not the server's fault, so only a report on that organization warns of it. */
 const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
 	const {ok, warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
-	const message = 'it is verified and does not serve: the plan of its organization lacks custom_domains';
+	const message = 'it is verified but not served: the plan of its organization lacks custom_domains';
 	return isNamed
 		? warn(
 				'host.plan',

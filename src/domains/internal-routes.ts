@@ -27,7 +27,7 @@ export const internalRoutes = [
 		method: 'GET',
 		path: '/internal/tls/ask',
 		summary: 'Check whether a proxy may get a certificate for a domain',
-		description: 'Answers a peer that is loopback or a trusted proxy and forwards for nobody, or the admin token.',
+		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: certificateAnswer,
 		credential: 'none',
 		host: 'any',

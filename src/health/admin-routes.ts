@@ -46,7 +46,7 @@ export const statusRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/status',
-		summary: 'Version, parts, and how much there is',
+		summary: 'Get version, health and totals',
 		answer: statusAnswer,
 		credential: 'admin',
 		handler: ({services}) => readStatus(services),

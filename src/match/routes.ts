@@ -11,7 +11,7 @@ export const matchRoutes = [
 		path: '/match',
 		summary: 'Find the click that a first open came from',
 		headers: {
-			'X-API-Key': 'A CLIENT key confines guesses to its organization and attributes misses to it.',
+			'X-API-Key': 'A CLIENT key limits guesses to its organization and attributes misses to it.',
 			Origin: 'Requests from a browser without a valid CLIENT key match by token only.',
 		},
 		answer: matchAnswer,

@@ -8,7 +8,7 @@ export const metricsRoutes = [
 		method: 'GET',
 		path: '/metrics',
 		summary: 'Metrics in the text format of Prometheus',
-		description: 'Answers a peer that is loopback or a trusted proxy and forwards for nobody, or the admin token.',
+		description: 'Answers only a loopback peer or a trusted proxy, whose request is not forwarded, or the admin token.',
 		answer: {media: ['text/plain'], about: 'Version 0.0.4 of the format.'},
 		credential: 'none',
 		host: 'any',

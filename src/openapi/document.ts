@@ -112,7 +112,7 @@ export const openApiDocument = (
 		paths[path] = {...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas, linkUrl)};
 	}
 
-	const requestId = {description: 'The caller’s, or a UUID that was made for it.', schema: {type: 'string'}};
+	const requestId = {description: 'The caller’s, or a generated UUID.', schema: {type: 'string'}};
 	return {
 		openapi: '3.1.0',
 		info: {title: 'Oplink', version, description, license: {name: 'MIT', identifier: 'MIT'}},

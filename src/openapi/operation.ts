@@ -217,8 +217,8 @@ const seconds: Record<number, string> = {1: 'second', 60: 'minute', 3600: 'hour'
 const descriptionOf = ({declared, role, credential, limit, cors}: Route): string => {
 	const sentences = [
 		declared.description,
-		role === null ? null : `The least role is ${role}.`,
-		credential === 'ops' ? 'Of the ops organization alone.' : null,
+		role === null ? null : `Required role: ${role}.`,
+		credential === 'ops' ? 'For the ops organization only.' : null,
 		limit === null
 			? null
 			: `At most ${limit.max} requests per ${seconds[limit.windowSeconds]} and ${limit.per === 'key' ? 'API key' : 'address'}, over all operations of the limit \`${limit.name}\`.`,

@@ -1,11 +1,10 @@
 /** Schemes that no app may claim, grouped by the harm of such a link. */
 const denied: Record<string, string> = {
 	'runs code in the page or in the browser': 'javascript data vbscript livescript mocha wyciwyg',
-	'reads what is local to the phone or to the browser':
-		'file filesystem blob content resource jar android_asset android-app',
+	'reads local data of the phone or the browser': 'file filesystem blob content resource jar android_asset android-app',
 	'belongs to the browser itself':
 		'about view-source chrome chrome-extension moz-extension safari-extension safari-web-extension opera edge brave microsoft-edge',
-	'is of the web, where a path would be a site': 'http https ws wss ftp ftps gopher',
+	'belongs to the web, where a path would be a site': 'http https ws wss ftp ftps gopher',
 	'names an app and its fallback by fields of its own': 'intent googlechrome googlechromes firefox x-web-search',
 	'installs an app or a profile past the store':
 		'itms itmss itms-services itms-apps itms-appss itms-beta market apk ms-appinstaller ms-windows-store',

@@ -37,7 +37,7 @@ export const resolutionRoutes = [
 	route({
 		method: 'POST',
 		path: '/:orgKey/:shortCode/signals',
-		summary: 'Tell what only the page’s script can see',
+		summary: 'Send the signals of a page',
 		accepts: {'application/json': signalsBody, 'text/plain': signalsBody},
 		answer: null,
 		credential: 'none',

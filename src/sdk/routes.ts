@@ -27,7 +27,7 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/identity',
-		summary: 'Say who uses a device',
+		summary: 'Set the user of a device',
 		answer: identityAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkDevices,
@@ -43,7 +43,7 @@ export const sdkRoutes = [
 	route({
 		method: 'POST',
 		path: '/sdk/identity/clear',
-		summary: 'Forget who uses a device',
+		summary: 'Remove the user of a device',
 		answer: clearedIdentityAnswer,
 		credential: 'clientKey',
 		limit: limits.sdkDevices,

@@ -30,7 +30,9 @@ export const readAdminToken = async ({
 	);
 	const token = (await readFile(file, 'utf8')).trim();
 	if (!/^[\x21-\x7e]{32,}$/.test(token)) {
-		throw new ConfigError([`${file} holds no admin token of at least 32 characters; remove it to have a new one made`]);
+		throw new ConfigError([
+			`${file} contains no admin token of at least 32 characters; remove it to generate a new one`,
+		]);
 	}
 
 	return token;

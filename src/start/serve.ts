@@ -169,7 +169,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	commands.onMessage((message) => {
 		if (message.is === 'welcome') {
 			welcomed = welcome(services, config.demo).catch((error: unknown) => {
-				log.warn({err: error}, 'could not make or show the demo organization');
+				log.warn({err: error}, 'could not create or show the demo organization');
 			});
 		} else if (message.is === 'count') {
 			const {round, isScrape} = message;

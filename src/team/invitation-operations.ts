@@ -60,7 +60,7 @@ const withdraw = async (
 			await services.provider.revokeInvitation(organizationId, id);
 		}
 	} catch (error) {
-		services.log.warn({err: error}, 'could not take an invitation back at the identity provider');
+		services.log.warn({err: error}, 'could not revoke an invitation at the identity provider');
 	}
 };
 

@@ -65,7 +65,7 @@ const restoreRole = async (
 			await provider.stampRole(organizationId, userId, to);
 		}
 	} catch (error) {
-		log.warn({err: error}, 'could not give a member the former role back at the identity provider');
+		log.warn({err: error}, 'could not restore the former role of a member at the identity provider');
 	}
 };
 

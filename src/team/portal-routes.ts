@@ -63,7 +63,7 @@ export const portalTeamRoutes = [
 	route({
 		method: 'DELETE',
 		path: '/portal/team/invitations/:id',
-		summary: 'Take an invitation back',
+		summary: 'Revoke an invitation',
 		refusals: [409],
 		answer: deletedAnswer,
 		credential: 'session',

@@ -93,7 +93,7 @@ test('a SHA-1 fingerprint is refused by name', async (t) => {
 	t.is(status, 400);
 	t.is(body.details.length, 1);
 	t.is(body.details[0].field, 'android.0.sha256Fingerprints.0');
-	t.regex(body.details[0].message, /is a SHA-1 fingerprint, where the SHA-256 fingerprint is needed$/);
+	t.regex(body.details[0].message, /is a SHA-1 fingerprint; the SHA-256 fingerprint is required$/);
 });
 
 const refused = test.macro({

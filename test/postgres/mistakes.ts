@@ -52,10 +52,10 @@ const mistakes: Mistake[] = [
 		says: /the schema contains objects of another program \(relation "organizations" already exists\)/,
 	},
 	{
-		name: 'a database that only reads',
+		name: 'a read-only database',
 		made: ['CREATE DATABASE reads', 'ALTER DATABASE reads SET default_transaction_read_only = on'],
 		url: () => server.url('reads'),
-		says: /the database only reads \(default_transaction_read_only is on\)\. /,
+		says: /the database is read-only \(default_transaction_read_only is on\)\. /,
 	},
 	{
 		name: 'a search_path without a schema',
@@ -110,7 +110,7 @@ const mistakes: Mistake[] = [
 	{
 		name: 'ssl=require',
 		url: () => server.url('postgres', 'admin', '?ssl=require'),
-		says: /^DATABASE_URL has ssl=require, which means nothing: write sslmode=require$/,
+		says: /^DATABASE_URL has ssl=require, which is not supported: write sslmode=require$/,
 	},
 ];
 

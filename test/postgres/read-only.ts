@@ -41,7 +41,7 @@ test('a read-only database is 503 for writes, not ready and reported by doctor; 
 	const {findings} = (await admin(service).get('/admin/doctor')).body;
 	const named = findings.find(({check}: {check: string}) => check === 'database.writable');
 	t.is(named.status, 'fail');
-	t.regex(named.message, /only reads/);
+	t.regex(named.message, /is read-only/);
 	for (let click = 0; click < 5; click += 1) {
 		t.is((await anonymous(service).get(pathname, {'User-Agent': android})).status, 200);
 	}

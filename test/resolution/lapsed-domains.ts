@@ -165,7 +165,7 @@ test('doctor reports verified domains that are not served because the plan lacks
 				area: `Domain lapsed6.acme.test of ${org.orgKey}`,
 				check: 'host.plan',
 				status: 'warn',
-				message: 'it is verified and does not serve: the plan of its organization lacks custom_domains',
+				message: 'it is verified but not served: the plan of its organization lacks custom_domains',
 				next: `Set a plan that has custom_domains (oplink plan set ${org.orgKey} PLAN), or remove the domain`,
 			},
 		],
