@@ -18,6 +18,11 @@ type Known = {
 
 const OWNER = 'make the user of DATABASE_URL the owner of the schema and its objects';
 
+const userRefused: Pick<Known, 'fault' | 'remedy'> = {
+	fault: (message) => `the user may not connect (${message})`,
+	remedy: 'Correct the user in DATABASE_URL, or create it, or allow it in pg_hba.conf',
+};
+
 /** The first that matches applies. */
 const known: readonly Known[] = [
 	{
@@ -34,6 +39,11 @@ const known: readonly Known[] = [
 	},
 	{
 		codes: [],
+		words: /pg_hba\.conf rejects/,
+		...userRefused,
+	},
+	{
+		codes: [],
 		words: /no encryption|SSL required|SSL off/,
 		fault: (message) => `PostgreSQL requires TLS (${message})`,
 		remedy: 'Add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE where the CA is your own',
@@ -41,8 +51,7 @@ const known: readonly Known[] = [
 	{
 		codes: ['28000'],
 		words: /no such user/,
-		fault: (message) => `the user may not connect (${message})`,
-		remedy: 'Correct the user in DATABASE_URL, or create it, or allow it in pg_hba.conf',
+		...userRefused,
 	},
 	{
 		codes: ['3D000'],
