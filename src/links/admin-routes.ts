@@ -7,14 +7,7 @@ import {deleteLink} from './delete-link.ts';
 import {exportLinks} from './export-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import/import-links.ts';
-import {
-	idempotencyHeader,
-	importLineAnswer,
-	linkAnswer,
-	linkWithDomainAnswer,
-	pngAnswer,
-	svgAnswer,
-} from './link-answer.ts';
+import {idempotencyHeader, importLineAnswer, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
 import {importQuery, linkChanges, linkListQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -126,33 +119,20 @@ export const adminLinkRoutes = [
 			deleteLink(services, {organization: await requireOrganization(services, params.orgId), by, id: params.id}),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/links/:id/qr.svg',
-		summary: 'QR code of a link as SVG',
-		otherAnswers: {304: null},
-		answer: svgAnswer,
-		credential: 'admin',
-		params: linkParams,
-		query: qrQuery,
-		handler: async ({services, params, query, request}) => {
-			const organization = await requireOrganization(services, params.orgId);
-			return qrReply('svg', await getLink(services, {organization, id: params.id}), query, request.headers);
-		},
-	}),
-
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/links/:id/qr.png',
-		summary: 'QR code of a link as PNG',
-		otherAnswers: {304: null},
-		answer: pngAnswer,
-		credential: 'admin',
-		params: linkParams,
-		query: qrQuery,
-		handler: async ({services, params, query, request}) => {
-			const organization = await requireOrganization(services, params.orgId);
-			return qrReply('png', await getLink(services, {organization, id: params.id}), query, request.headers);
-		},
-	}),
+	...(['svg', 'png'] as const).map((format) =>
+		route({
+			method: 'GET',
+			path: `/admin/organizations/:orgId/links/:id/qr.${format}`,
+			summary: `QR code of a link as ${format.toUpperCase()}`,
+			otherAnswers: {304: null},
+			answer: qrAnswers[format],
+			credential: 'admin',
+			params: linkParams,
+			query: qrQuery,
+			handler: async ({services, params, query, request}) => {
+				const organization = await requireOrganization(services, params.orgId);
+				return qrReply(format, await getLink(services, {organization, id: params.id}), query, request.headers);
+			},
+		}),
+	),
 ];

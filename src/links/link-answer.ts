@@ -71,8 +71,8 @@ export const idempotencyHeader = {
 		'Up to 255 characters. The same key and body within 24 hours answer as the first time; another body is 409.',
 };
 
-export const svgAnswer: MediaAnswer = {media: ['image/svg+xml'], about: 'QR code of the short URL.'};
-export const pngAnswer: MediaAnswer = {media: ['image/png'], about: 'QR code of the short URL.'};
+const qrAnswer = (media: string): MediaAnswer => ({media: [media], about: 'QR code of the short URL.'});
+export const qrAnswers = {svg: qrAnswer('image/svg+xml'), png: qrAnswer('image/png')};
 
 /** Headers of a streamed NDJSON answer; proxies must not buffer it. */
 export const ndjsonHeaders = {

@@ -5,7 +5,7 @@ import {limits} from '../limits/limits.ts';
 import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
-import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, pngAnswer, svgAnswer} from './link-answer.ts';
+import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
 import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -80,33 +80,20 @@ export const portalLinkRoutes = [
 		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
 	}),
 
-	route({
-		method: 'GET',
-		path: '/portal/links/:id/qr.svg',
-		summary: 'QR code of a link as SVG',
-		otherAnswers: {304: null},
-		answer: svgAnswer,
-		credential: 'session',
-		role: 'viewer',
-		limit: limits.portal,
-		params: idParams,
-		query: qrQuery,
-		handler: async ({services, organization, params, query, request}) =>
-			qrReply('svg', await getLink(services, {organization, id: params.id}), query, request.headers),
-	}),
-
-	route({
-		method: 'GET',
-		path: '/portal/links/:id/qr.png',
-		summary: 'QR code of a link as PNG',
-		otherAnswers: {304: null},
-		answer: pngAnswer,
-		credential: 'session',
-		role: 'viewer',
-		limit: limits.portal,
-		params: idParams,
-		query: qrQuery,
-		handler: async ({services, organization, params, query, request}) =>
-			qrReply('png', await getLink(services, {organization, id: params.id}), query, request.headers),
-	}),
+	...(['svg', 'png'] as const).map((format) =>
+		route({
+			method: 'GET',
+			path: `/portal/links/:id/qr.${format}`,
+			summary: `QR code of a link as ${format.toUpperCase()}`,
+			otherAnswers: {304: null},
+			answer: qrAnswers[format],
+			credential: 'session',
+			role: 'viewer',
+			limit: limits.portal,
+			params: idParams,
+			query: qrQuery,
+			handler: async ({services, organization, params, query, request}) =>
+				qrReply(format, await getLink(services, {organization, id: params.id}), query, request.headers),
+		}),
+	),
 ];
