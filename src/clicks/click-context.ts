@@ -1,5 +1,7 @@
 import {hash} from 'node:crypto';
 import {copyText, readCopyText} from '../db/copy-in.ts';
+import type {Db} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {memoize} from '../memoize.ts';
 
 /** The properties of a click that many clicks of a month share, such as browser and country. */
@@ -29,7 +31,7 @@ const words = [
 ] as const;
 
 /** Columns of `click_contexts` after its id. */
-export const contextColumns = ['month', ...words] as const;
+const contextColumns = ['month', ...words] as const;
 
 /**
  * A row of COPY for `click_contexts` without its id: the month of the click and its properties. Clicks with equal
@@ -54,9 +56,26 @@ export const contextIdOf = memoize(
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
 
 /** The values of context rows, one list per column. */
-export const contextValues = (rows: readonly string[]): Array<Array<string | null>> => {
+const contextValues = (rows: readonly string[]): Array<Array<string | null>> => {
 	const values = rows.map((row) => row.split('\t').map(readCopyText));
 	return contextColumns.map((_, column) => values.map((row) => row[column] ?? null));
+};
+
+const keep: Prepared = {
+	name: 'keep contexts of clicks',
+	text: `INSERT INTO click_contexts (id, ${contextColumns.join(', ')})
+		SELECT * FROM unnest($1::bigint[], $2::date[], ${contextColumns
+			.slice(1)
+			.map((_, index) => `$${index + 3}::text[]`)
+			.join(', ')})
+		ON CONFLICT DO NOTHING`,
+};
+
+/** Keeps contexts that are not there yet. @param contexts ids, and rows of COPY without them (`contextRow`). */
+export const keepContexts = async (trx: Db, contexts: Array<[id: string, row: string]>): Promise<void> => {
+	// In one order everywhere, so that no two transactions wait for each other.
+	const sorted = contexts.toSorted(([one], [other]) => (one < other ? -1 : 1));
+	await runPrepared(trx, keep, [sorted.map(([id]) => id), ...contextValues(sorted.map(([, row]) => row))]);
 };
 
 /** Clicks joined with their contexts, for a FROM: all columns of `clicks` and of `click_contexts`. */

@@ -1,7 +1,7 @@
 import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue, onlyRow} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
-import {keepContexts} from '../click-context-store.ts';
+import {keepContexts} from '../click-context.ts';
 import {clickColumns, type Entry, matchColumns} from './entry.ts';
 import type {Position} from './position.ts';
 import {reopenMatches} from './reopen-matches.ts';
