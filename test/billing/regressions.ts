@@ -42,6 +42,18 @@ test.serial('all payments of a checkout after its organization was deleted are r
 	{do: 'wait', minutes: 100_800},
 ]);
 
+test.serial(
+	'a checkout of a deleted organization is refunded, though its renewal failed before it was reported',
+	plays,
+	[
+		{do: 'checkout', plan: 'SOLO', currency: 'USD'},
+		{do: 'pay'},
+		{do: 'delete'},
+		{do: 'card', does: 'hesitates'},
+		{do: 'wait', minutes: 100_800},
+	],
+);
+
 test.serial('a first payment reported after its subscription ended unpaid is put to review', plays, [
 	{do: 'checkout', plan: 'SOLO', currency: 'USD'},
 	{do: 'pay'},

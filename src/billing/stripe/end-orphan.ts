@@ -36,14 +36,23 @@ export const wasOurs = async (db: Db, organizationId: string, attemptId: string 
 	return rows.length > 0;
 };
 
-/** A subscription that must not run: why, and its attempt if the organization still exists. */
+/** Whether an ended subscription needs no refund: its organization had activated one, or it was refunded before. */
+const isSettled = async (db: Db, organizationId: string, id: string): Promise<boolean> => {
+	const activation = {organization_id: organizationId, entity_type: 'Subscription', action: 'ACTIVATE'};
+	const refund = {gateway: 'GATEWAY_A', reference: id, outcome: 'REVIEW'};
+	return Boolean(
+		(await db('audit_log').where(activation).first('id')) ?? (await db('gateway_events').where(refund).first('id')),
+	);
+};
+
+/** A subscription that must not run, or was never used: why, and its attempt if the organization still exists. */
 export type Orphan = {why: string; organizationId: string | null; attemptId: string | null};
 
 const findOrphan = async (db: Db, organizationId: string, remote: RemoteSubscription): Promise<Orphan | null> => {
-	const {attemptId, status} = remote;
+	const {id, attemptId, status} = remote;
 	if ((await createOrganizationStore(db).findById(organizationId)) === null) {
-		const runs = status === 'ACTIVE' || status === 'PAST_DUE';
-		return runs && (await wasOurs(db, organizationId, attemptId))
+		const isOpen = isLive(remote) || (status === 'CANCELED' && !(await isSettled(db, organizationId, id)));
+		return isOpen && (await wasOurs(db, organizationId, attemptId))
 			? {why: 'The organization was deleted', organizationId: null, attemptId: null}
 			: null;
 	}
