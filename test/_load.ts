@@ -1,6 +1,6 @@
 import {connect, type Socket} from 'node:net';
 
-/** A request that a client has written, and what became of it. */
+/** A request as sent by a client, and its outcome. */
 export type Sent = {outcome: 'under way' | 'answered' | string; status: number};
 
 const BODY = '{"platform":"ios"}';
@@ -20,11 +20,11 @@ const isWhole = (text: string): boolean => {
 const exchange = (socket: Socket, request: Sent, {number, isKept}: {number: number; isKept: boolean}) =>
 	new Promise<boolean>((resolve) => {
 		let text = '';
-		const end = (outcome: string, goesOn: boolean): void => {
+		const end = (outcome: string, keepAlive: boolean): void => {
 			socket.removeAllListeners();
 			socket.on('error', () => {});
 			request.outcome = outcome;
-			resolve(goesOn);
+			resolve(keepAlive);
 		};
 		socket.on('data', (chunk) => {
 			text += chunk.toString('latin1');
@@ -39,7 +39,7 @@ const exchange = (socket: Socket, request: Sent, {number, isKept}: {number: numb
 		socket.write(number % 2 === 0 ? head : head + BODY);
 	});
 
-/** @returns null where the port refuses. */
+/** @returns null if the port refuses connections. */
 const open = (port: number): Promise<Socket | null> =>
 	new Promise((resolve) => {
 		const socket = connect({port, host: '127.0.0.1', noDelay: true});
@@ -59,11 +59,11 @@ export const createLoad = (port: number) => {
 	const client = async (isKept: boolean): Promise<void> => {
 		let number = 0;
 		for (let socket = await open(port); socket !== null; socket = await open(port)) {
-			let goesOn = true;
-			while (goesOn) {
+			let keepAlive = true;
+			while (keepAlive) {
 				const request: Sent = {outcome: 'under way', status: 0};
 				sent.push(request);
-				goesOn = await exchange(socket, request, {number, isKept});
+				keepAlive = await exchange(socket, request, {number, isKept});
 				number += 1;
 				answered += 1;
 				for (const check of waiting) {

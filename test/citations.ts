@@ -10,7 +10,7 @@ const below = (folder: string): string[] =>
 		path.join(folder, name),
 	);
 
-/** Whatever is written by hand, but for this file, which names what it looks for. */
+/** All files written by hand, except this one, which contains the patterns. */
 const files = [
 	'README.md',
 	'.env.example',
@@ -21,7 +21,7 @@ const files = [
 	(name) => /\.(?:[cm]?[jt]sx?|md|sql|json|yml|example|sh)$|Dockerfile$/.test(name) && name !== 'test/citations.ts',
 );
 
-/** Comments on one line, so that what is broken between two of theirs is found too. */
+/** Joins the lines of comments, so that citations with line breaks are found too. */
 const textOf = (name: string): string => read(name).replaceAll(/[ \t]*\n[ \t]*(?:\*(?!\/)|\/\/|--|#)?[ \t]*/g, ' ');
 
 /** The numbers of a page's sections. */

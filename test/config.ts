@@ -45,7 +45,7 @@ for (const servers of [
 test('DNS_SERVERS takes addresses of both kinds, with ports', (t) => {
 	const servers = ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]', '[2001:db8::1]:5353'];
 	t.deepEqual(loadConfig({DNS_SERVERS: servers.join(', ')}).dnsServers, servers);
-	// What is accepted can be used.
+	// Every accepted value is usable.
 	new Resolver().setServers(servers);
 });
 

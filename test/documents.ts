@@ -46,7 +46,7 @@ const anchorsOf = (name: string): string[] =>
 			.matchAll(/^#{1,6} (.+)$/gm),
 	].map(([, heading = '']) => anchorOf(heading));
 
-/** What is wrong with a link of a document, or nothing. */
+/** The fault of a document's link, or nothing. */
 const brokenLink = (from: string, to: string): string[] => {
 	const [file = '', anchor] = to.split('#');
 	const target = file === '' ? from : path.join(path.dirname(from), file);
@@ -123,7 +123,7 @@ const others =
 		' ',
 	);
 const variables = new Set([...configTable.map(({name}) => name), ...composeVariables, ...programVariables, ...others]);
-/** What variables of the server begin with, so that one is known where it is only named. */
+/** Prefixes of the server's variables, to recognize names without values. */
 const families = new Set(configTable.flatMap(({name}) => (name.includes('_') ? [`${name.split('_')[0]}_`] : [])));
 
 test('every environment variable of a document is one that is read', (t) => {
@@ -142,7 +142,7 @@ test('every environment variable of a document is one that is read', (t) => {
 
 const program = createProgram(processIo(new AbortController().signal), () => {});
 
-/** What is wrong with a command line from the word after `oplink` on: no such command, or no such option of it. */
+/** The fault of a command line after `oplink`: an unknown command or option. */
 const wrongCommand = (line: string): string[] => {
 	const words = line.split(/\s+/).filter((word) => word !== '');
 	const chain: Command[] = [program];

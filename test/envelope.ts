@@ -208,7 +208,7 @@ test('HEAD answers like GET without a body', async (t) => {
 	t.is(head.headers['content-length'], get.headers['content-length']);
 });
 
-/** What the server writes back to raw bytes until it closes the connection. */
+/** The server's answer to raw bytes until it closes the connection. */
 const raw = (bytes: string): Promise<string> =>
 	new Promise((resolve, reject) => {
 		const {hostname, port} = new URL(service.url);

@@ -58,7 +58,7 @@ test('a worker that starts, or takes the place of another one, gets no request b
 		sent.filter(({status}) => status >= 500),
 		[],
 	);
-	// What the dead one had is gone: one request of each client at most.
+	// The dead worker's requests are lost: at most one per client.
 	t.true(failures(sent).length <= CLIENTS);
 	child.kill('SIGTERM');
 	t.is(await ended, 0);
@@ -71,7 +71,7 @@ test('a stop while workers still start, or greet, waits for nothing and leaves n
 		WORKERS: '2',
 		DATA_DIR: await dataDirectory(t),
 		LOG_FORMAT: 'json',
-		// What has to be waited out would not end the test.
+		// A longer wait would not end the test.
 		SHUTDOWN_TIMEOUT: '3600',
 	});
 	const [, port] = await program.printed(/"url":"[^"]*:(\d+)".*"msg":"ready"/);

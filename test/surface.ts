@@ -156,7 +156,7 @@ none       GET    /:shortCode
 `;
 
 /**
- * Written by hand from contract/requests 6, contract/requests 7: what each credential (down) is told by each kind of
+ * Written by hand from contract/requests 6, contract/requests 7: the answer to each credential (down) on each kind of
  * route.
  */
 const expected = `
@@ -179,7 +179,7 @@ unknownKey   401  401     401    401     401       401        401   401 401     
 admin        401  401     401    401     401       401        401   401 401       401       ok
 `;
 
-/** Where a route differs: it asks the provider for a membership that is not mirrored, and lets unfinished sessions in. */
+/** Exceptions: it fetches a membership that is not mirrored, and admits unfinished sessions. */
 const exceptions: Record<string, Record<string, string>> = {
 	'GET /portal/onboarding/state': {removed: '403', foreign: '403', ops: '403', passthrough: '403'},
 	'POST /portal/onboarding/select-plan': {unfinished: '403'},
@@ -235,7 +235,10 @@ const call = async (method: string, path: string, headers: Headers): Promise<Ans
 	}
 };
 
-/** Everybody of `expected`, and what each of them sends. The operator's organization is another one: it may end. */
+/**
+ * All callers of `expected` and their requests. The operator's organization is a separate one, because it may be
+ * deleted.
+ */
 const everybody = async () => {
 	const acme = await organization(portal);
 	const members = async () => {
@@ -251,7 +254,7 @@ const everybody = async () => {
 	portal.provider.removeMember(acmeAtProvider, removed.clerkUserId);
 	await portal.services.db('org_members').where({user_id: removed.id}).delete();
 	const operator = ops(portal);
-	// The ops organization stays unmirrored, also where the provider is asked.
+	// The ops organization stays unmirrored, even when the provider is asked.
 	portal.provider.removeMember(portal.provider.opsOrganization, operator.clerkUserId);
 	const sessions = {
 		...(await members()),
@@ -298,7 +301,7 @@ test('every route answers every credential as specified', async (t) => {
 	};
 	const ends = ([, method, path]: string[]) => method === 'DELETE' && path === '/portal/organization';
 	const all = rows(specified);
-	// What ends the organization comes last.
+	// Deletions of the organization come last.
 	for (const [kind = '', method = '', path = ''] of [...all.filter((row) => !ends(row)), ...all.filter(ends)]) {
 		await walk(kind, method, path);
 	}

@@ -73,7 +73,7 @@ test('a worker that ends is replaced while the other answers, its counters remai
 	t.is(workers().length, 3);
 	t.is(await scraped(live), 5);
 	await Promise.all([1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'})));
-	// Nobody has asked it since.
+	// Not asked since.
 	process.kill(orderly, 'SIGTERM');
 	await printed(/(another one takes its place[\s\S]*"msg":"ready"[\s\S]*){2}/);
 	t.is(await scraped(live), 9);

@@ -7,7 +7,7 @@ import type {TestService} from '../helpers/service.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts the shape that it names
 export type ReceivedEvent = {type: string; data: any};
 
-/** A reader of the click stream, which takes events only as fast as it is asked for them. */
+/** A reader of the click stream that reads events only on request. */
 export const listen = async (
 	t: ExecutionContext,
 	{url, adminToken}: Pick<TestService, 'url' | 'adminToken'>,

@@ -28,7 +28,7 @@ const story = async (acme: TestOrganization, deviceId: string, externalUserId: s
 	return {...tap, address};
 };
 
-/** All that the database says, so that a test sees what is still in it. */
+/** The whole contents of the database, so that a test sees every remainder. */
 const everything = async ({services: {db}}: TestService): Promise<string> => {
 	const tables = ['devices', 'events', 'match_attempts', 'match_clicks', 'clicks', 'click_contexts', 'audit_log'];
 	const texts = await Promise.all(
@@ -118,7 +118,7 @@ test('erasing removes every trace of the device and changes no other device and 
 	await visit(own, link, address, {headers: cookie === null ? {} : {Cookie: cookie}});
 	own.clock.advance(60);
 	await open(own, network()(9), {...iPhoneApp, deviceId: 'device-of-ada'});
-	// One half of what happened is rolled up, the other half not yet.
+	// One half of the events is rolled up, the other half is not.
 	await rollUp(own.services.db);
 	await acme.client.post('/sdk/events', {deviceId: 'device-of-ada', eventName: 'late'});
 	const figures = async () => [
@@ -138,8 +138,8 @@ test('erasing removes every trace of the device and changes no other device and 
 	const {body: stays} = await admin(own).get(dataOf(acme, 'users', 'bob'));
 	t.deepEqual({...stays, exportedAt: kept.exportedAt}, kept);
 	const left = await everything(own);
-	for (const told of ['device-of-ada', 'ada@example.com', 'City of ada', 'order of device-of-ada']) {
-		t.false(left.includes(told), told);
+	for (const text of ['device-of-ada', 'ada@example.com', 'City of ada', 'order of device-of-ada']) {
+		t.false(left.includes(text), text);
 	}
 
 	const audit = await admin(own).get(`/admin/organizations/${acme.id}/audit-log`);

@@ -58,7 +58,7 @@ test('a stream begins with the last hour, then sends each click once', async (t)
 		platforms: [{key: 'ios', count: 1}],
 		matches: [],
 	});
-	const told = {
+	const expected = {
 		at: service.clock.now().toISOString(),
 		...subject,
 		platform: 'ios',
@@ -66,10 +66,10 @@ test('a stream begins with the last hour, then sends each click once', async (t)
 		country: null,
 		botClass: null,
 	};
-	t.like(latest, [{type: 'click', data: told}]);
+	t.like(latest, [{type: 'click', data: expected}]);
 	await click(spring.url);
 	const first = await next();
-	t.deepEqual(first, {type: 'click', data: {...told, id: first.data.id}});
+	t.deepEqual(first, {type: 'click', data: {...expected, id: first.data.id}});
 	t.not(first.data.id, latest[0].data.id);
 	await click(spring.url, {'User-Agent': 'Twitterbot/1.0'});
 	t.is((await nextOf('click')).data.botClass, 'preview-crawler');

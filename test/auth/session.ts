@@ -21,7 +21,7 @@ test.after.always(async () => {
 
 const opsUser = 'user_ops';
 
-/** What the service says of a token of the ops organization, to which no membership needs to be mirrored. */
+/** The service's answer to a token of the ops organization, which needs no mirrored membership. */
 const present = async (on: TestService, authorization: string | null) => {
 	const headers: Record<string, string> = authorization === null ? {} : {Authorization: authorization};
 	const {status, body} = await anonymous(on).get('/dev/session', headers);
@@ -148,14 +148,14 @@ test('a new key is found, a removed one ends, and cached keys work while the key
 	const token = (input: Partial<TokenInput> = {}) =>
 		own.token({user: opsUser, organization: own.opsOrganization, ...input});
 
-	// Nothing is cached yet: the provider's silence is no fault of the caller.
+	// Nothing is cached yet, and the provider's outage is not the caller's fault.
 	const away = own.fail({path: '/.well-known/jwks.json', status: 500, times: Infinity});
 	const first = await present(on, `Bearer ${await token()}`);
 	t.deepEqual(first, {status: 502, message: 'Identity provider unavailable'});
 	away.lift();
 	ownClock.advance(1);
 
-	// An unknown key asks for the set anew, without waiting, where the last answer is not fresh.
+	// An unknown key causes an immediate request unless the last answer is fresh.
 	await own.rotateKeys({keepOld: false});
 	t.deepEqual(await present(on, `Bearer ${await token()}`), accepted);
 	t.deepEqual(await present(on, `Bearer ${await token({signedBy: 'previous'})}`), refused);

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 
-/** An XDG config folder of its own, and what the program keeps in it. */
+/** A separate XDG config folder, and the program's files in it. */
 export const configFolder = async (t: ExecutionContext) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-config-'));
 	t.teardown(() => rm(folder, {recursive: true}));

@@ -1,6 +1,6 @@
 import type {Db} from '../../src/db/db.ts';
 
-/** All that a database holds, so that a test sees whether anything was changed. */
+/** The whole contents of a database, so that a test sees any change. */
 export const contents = async (db: Db): Promise<string> => {
 	const {rows: tables} = await db.raw(
 		"SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",

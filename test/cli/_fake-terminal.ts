@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {createSink} from './_run-cli.ts';
 
-/** A terminal on which `keys` have been typed; `isRaw` tells whether it was given back. */
+/** A terminal with typed `keys`; `isRaw` shows whether it was restored. */
 export const createTerminal = (keys: string) => {
 	const state = {isRaw: false};
 	const stdin = Object.assign(new PassThrough(), {

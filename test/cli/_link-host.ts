@@ -8,7 +8,7 @@ import {packageRoot} from '../../src/package-root.ts';
 
 const file = (name: string): string => path.join(packageRoot, 'test/fixtures/tls', `${name}.pem`);
 
-/** The authority that signed the certificates below; Node trusts it where NODE_EXTRA_CA_CERTS names this file. */
+/** The authority of the certificates below; Node trusts it if NODE_EXTRA_CA_CERTS names this file. */
 export const authorityFile = file('authority');
 
 /** A certificate for `localhost` until 2120, or one that expired in 2020. */
@@ -19,7 +19,7 @@ export const appleFile = (...apps: string[]): string =>
 export const androidFile = (name: string, ...fingerprints: string[]): string =>
 	JSON.stringify([{target: {namespace: 'android_app', package_name: name, sha256_cert_fingerprints: fingerprints}}]);
 
-/** What a host answers for the two files: text as JSON with 200, or more than that. */
+/** A host's answers for the two files: text as JSON with 200, or a full answer. */
 export type Files = {
 	apple?: string | {status?: number; headers?: Record<string, string>; body?: string};
 	android?: string | {status?: number; headers?: Record<string, string>; body?: string};
@@ -38,7 +38,7 @@ const answering =
 		response.end(body);
 	};
 
-/** A host of links with both files, over https where a certificate is named. @returns its port. */
+/** A link host with both files, over https if a certificate is named. @returns its port. */
 export const startLinkHost = async (t: ExecutionContext, files: Files, certificate?: Certificate): Promise<number> => {
 	const server =
 		certificate === undefined

@@ -13,8 +13,8 @@ export const hasPty = /util-linux/.test(spawnSync('script', ['--version'], {enco
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Runs the program on a pseudo-terminal. Each answer is typed when the screen shows what it answers.
- * @returns all that the screen showed, the exit code, and the modes of the terminal before and after.
+ * Runs the program on a pseudo-terminal. Each answer is typed when the screen shows its prompt.
+ * @returns the whole screen output, the exit code, and the terminal's modes before and after.
  */
 export const runOnTerminal = async (
 	t: ExecutionContext,

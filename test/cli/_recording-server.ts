@@ -9,7 +9,7 @@ export type RecordedRequest = {
 	url: string;
 	authorization: string | undefined;
 	headers: IncomingMessage['headers'];
-	/** The parsed JSON, or undefined where there is no body. */
+	/** The parsed JSON, or undefined without a body. */
 	body: unknown;
 };
 export type Responder = (request: RecordedRequest) => {
@@ -22,8 +22,7 @@ export type Responder = (request: RecordedRequest) => {
 export type RawHandler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
- * A server that remembers what it is asked. `answers` is looked up by `METHOD /path` without the query; what is not
- * there is 404.
+ * A server that records its requests. `answers` is indexed by `METHOD /path` without the query; everything else is 404.
  */
 export const startRecordingServer = async (
 	t: ExecutionContext,
@@ -65,5 +64,5 @@ export const pageOf = (data: unknown[], {total = data.length, page = 1, limit = 
 	limit,
 });
 
-/** An address of this machine where nothing listens: a port that was just given back may be another test's next. */
+/** An unused address of this machine; a port that was just released may be another test's next. */
 export const closedAddress = 'http://127.0.0.1:2';

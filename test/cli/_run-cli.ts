@@ -4,7 +4,7 @@ import type {Io} from '../../src/cli/terminal/io.ts';
 
 export type CliResult = {exitCode: number; stdout: string; stderr: string};
 
-/** A stream that keeps what is written to it. */
+/** A stream that collects its output. */
 export const createSink = () => {
 	const chunks: Buffer[] = [];
 	const stream = new Writable({

@@ -6,8 +6,8 @@ const INTRODUCER = '\u001B[';
 const SEQUENCE = /(\??)([\d;]*)([A-Za-z])/y;
 
 /**
- * A terminal that keeps a picture: it understands the sequences that the dashboard draws with, and fails on others. What
- * is written before the second screen is entered, or after it is left, is on the first one.
+ * A terminal that renders a picture. It supports the dashboard's escape sequences and fails on others. Output before
+ * and after the alternate screen goes to the main one.
  */
 export const createScreen = (size: {columns: number; rows: number}) => {
 	const sink = createSink();
@@ -73,9 +73,9 @@ export const createScreen = (size: {columns: number; rows: number}) => {
 	};
 	return {
 		stdout,
-		/** What has been written, as it was. */
+		/** The raw output. */
 		raw: () => sink.text(),
-		/** The lines that a person sees, without what is blank at their ends. */
+		/** The visible lines without trailing spaces. */
 		lines: (): string[] => {
 			settle();
 			return state.cells.map((line) => line.join('').trimEnd());
@@ -90,7 +90,7 @@ export const createScreen = (size: {columns: number; rows: number}) => {
 			settle();
 			return state.colours;
 		},
-		/** What is on the first screen. */
+		/** The contents of the main screen. */
 		first: (): string => {
 			settle();
 			return state.first;

@@ -53,6 +53,6 @@ test('Ctrl-C ends an import that waits for standard input', async (t) => {
 	child.process.stdin.write('{"path":"/a"}\n');
 	const {exitCode, stderr} = await finish(child.process);
 	t.is(exitCode, 130);
-	// On a slow machine it may have told how far it is, as it does every few seconds.
+	// On a slow machine it may have printed its progress, as it does every few seconds.
 	t.regex(stderr, /^(?:0 rows\n)?Interrupted\n0 row\(s\) of standard input are confirmed, and more may be imported/);
 });

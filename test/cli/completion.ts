@@ -7,7 +7,7 @@ import {configFolder} from './_config-folder.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 
-/** What may stand for the last word; each with what it is, where `isDescribed`. */
+/** The candidates for the last word, with descriptions if `isDescribed`. */
 const complete = async (words: string[], env: Record<string, string> = {}, isDescribed = false): Promise<string[]> => {
 	const {exitCode, stdout, stderr} = await runCli(['__complete', ...words], {env});
 	if (exitCode !== 0 || stderr !== '') {
@@ -172,7 +172,7 @@ test('the script of a shell that is unknown is a usage error', async (t) => {
 	t.is((await runCli(['completion', 'tcsh'])).exitCode, 2);
 });
 
-/** What bash offers for the last of `words`, with a program that answers `answer` and keeps its arguments. */
+/** Bash's candidates for the last of `words`, with a program that answers `answer` and records its arguments. */
 const bashOffers = async (t: ExecutionContext, words: string[], answer: string, type = 9) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-bash-'));
 	t.teardown(() => rm(folder, {recursive: true}));
@@ -235,7 +235,7 @@ test('a tenant’s value that is unsafe as a word is not offered', async (t) => 
 	t.deepEqual(offered, ['fine', 'two words']);
 });
 
-/** What the shell makes of a line on which a word is completed: the arguments of the program. */
+/** The program's arguments after the shell completed a word of a line. */
 const hostile = ['x;touch y #', 'a b', '$(touch y)', '`touch y`', "q'q", '~/x', 'b\\c', '!x', '*', 'ü'];
 
 bash('bash inserts a value as one word, whatever is in it', async (t) => {

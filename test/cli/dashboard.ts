@@ -47,7 +47,7 @@ const onTerminal = (
 ) => {
 	const screen = createScreen({columns, rows});
 	const keyboard = createKeyboard();
-	// What a test that failed left on would draw for ever.
+	// A dashboard left running by a failed test would draw forever.
 	const timers = new Set<NodeJS.Timeout>();
 	t.teardown(() => timers.forEach(clearInterval));
 	const ended = runCli(['dashboard', ...argv], {

@@ -47,19 +47,19 @@ test('a host with an address, a certificate and both files is fine, and each cer
 	);
 	t.is(stderr, '');
 	t.is(exitCode, 1);
-	const told = (url: string) =>
+	const findingOf = (url: string) =>
 		hostFindings(stdout)
 			.filter(({area}) => area === `Domain ${new URL(url).host} of Ab12`)
 			.map(({check, status, message}) => [check, status, message]);
 	const [well = '', misnamed = '', late = ''] = urls;
-	t.like(told(well), [
+	t.like(findingOf(well), [
 		['host.address', 'ok'],
 		['host.certificate', 'ok'],
 		['host.apple', 'ok'],
 		['host.android', 'ok'],
 	]);
-	t.deepEqual(told(misnamed).at(-1), ['host.certificate', 'fail', 'its certificate is for localhost']);
-	t.deepEqual(told(late).at(-1), ['host.certificate', 'fail', 'its certificate expired on 2020-03-01']);
+	t.deepEqual(findingOf(misnamed).at(-1), ['host.certificate', 'fail', 'its certificate is for localhost']);
+	t.deepEqual(findingOf(late).at(-1), ['host.certificate', 'fail', 'its certificate expired on 2020-03-01']);
 });
 
 test('a certificate of an untrusted authority is a failure', async (t) => {

@@ -21,7 +21,7 @@ const serviceWith = async (t: ExecutionContext, env: Record<string, string> = {}
 	return service;
 };
 
-/** What the doctor says that is not ok, as `status check`; each has something to do. */
+/** The doctor's findings other than ok, as `status check`; each has a next step. */
 const faultsOf = async (t: ExecutionContext, service: TestService): Promise<string[]> => {
 	service.clock.set(new Date());
 	const {status, body} = await admin(service).get('/admin/doctor');
@@ -45,9 +45,9 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 	await db('migrations').where('id', db('migrations').max('id')).delete();
 	service.clock.advance(-3600);
 	const {body} = await admin(service).get('/admin/doctor');
-	const told = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
-	t.regex(told('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
-	t.regex(told('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
+	const messageOf = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
+	t.regex(messageOf('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
+	t.regex(messageOf('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
 });
 
 test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {

@@ -47,11 +47,14 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'DELETE /admin/organizations/Ab12': refuse(409, organizationHasSubscription().message),
 		'PUT /admin/organizations/Ab12/plan': refuse(400, unknownPlan('BOGUS').message),
 	});
-	const told = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
-	t.regex(await told('keys', 'show', 'Acme'), /\nNext: .*oplink orgs list --search/);
-	t.regex(await told('orgs', 'delete', 'Ab12', '--yes'), /\nNext: Cancel it at once, .* with oplink plan set ORG none/);
+	const stderrOf = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
+	t.regex(await stderrOf('keys', 'show', 'Acme'), /\nNext: .*oplink orgs list --search/);
 	t.regex(
-		await told('plan', 'set', 'Ab12', 'BOGUS'),
+		await stderrOf('orgs', 'delete', 'Ab12', '--yes'),
+		/\nNext: Cancel it at once, .* with oplink plan set ORG none/,
+	);
+	t.regex(
+		await stderrOf('plan', 'set', 'Ab12', 'BOGUS'),
 		/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
 	);
 });

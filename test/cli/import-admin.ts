@@ -223,9 +223,12 @@ test('an unknown column ends with 2, a missing file with 1, the input file as --
 	t.regex(missing.stderr, /Cannot read missing\.csv: ENOENT/);
 	t.is((await imports(['links.csv', '--failed', './links.csv'])).exitCode, 2);
 	await writeFile(file('links.txt'), 'what is this?\n');
-	const untold = await imports(['links.txt']);
-	t.is(untold.exitCode, 2);
-	t.regex(untold.stderr, /'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/);
+	const unrecognized = await imports(['links.txt']);
+	t.is(unrecognized.exitCode, 2);
+	t.regex(
+		unrecognized.stderr,
+		/'links\.txt' has no recognizable format\nNext: Add --format csv\|json\|ndjson\|firebase/,
+	);
 });
 
 test('off a terminal progress is a line now and then', async (t) => {

@@ -15,7 +15,7 @@ test.after.always(async () => {
 	await service?.stop();
 });
 
-/** Imports bytes as a file with the admin token, and reads what became of them. */
+/** Imports bytes as a file with the admin token and returns the outcomes. */
 const setUp = async (t: ExecutionContext) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-faults-'));
 	t.teardown(() => rm(folder, {recursive: true}));

@@ -54,7 +54,7 @@ const setUp = async (t: ExecutionContext) => {
 	return {acme, folder, file, importAll};
 };
 
-/** The whole file after a part of it: what is there is skipped, the rest comes, and nothing comes twice. */
+/** The whole file after a part of it: existing links are skipped, the rest is created, nothing twice. */
 const resumes = async (t: ExecutionContext, {acme, file, importAll}: Awaited<ReturnType<typeof setUp>>) => {
 	const before = await totalOf(acme);
 	t.true(before > 0 && before < ROWS - 1);

@@ -10,7 +10,7 @@ import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
 import {jsonRows} from '../../src/cli/import/formats/json.ts';
 import {ndjsonRows} from '../../src/cli/import/formats/ndjson.ts';
 
-/** A source that gives its bytes a few at a time, so that characters, quotes and line ends are cut in two. */
+/** A source that yields a few bytes at a time, so that characters, quotes and line ends are split. */
 const inPieces = (text: string, size = 3): Readable => {
 	const bytes = Buffer.from(text);
 	const pieces = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>

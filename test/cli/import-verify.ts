@@ -39,7 +39,7 @@ const setUp = async (t: ExecutionContext, more: object[] = []) => {
 };
 
 test('verify asks the short URL of every row: all resolve, or are gone as the row says', async (t) => {
-	// More than are asked at once, so that a warning of too many listeners would be among the lines.
+	// More than the concurrent requests, so that a warning about listeners would appear in the output.
 	const more = Array.from({length: 24}, (_, index) => ({path: `/${index}`, shortCode: `many${index}`}));
 	const {acme, env, file} = await setUp(t, more);
 	const {exitCode, stdout, stderr} = await finish(

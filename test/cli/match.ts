@@ -32,7 +32,7 @@ const attemptsOf = async (service: TestService, {id}: TestOrganization) =>
 
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
-/** What stands behind a name in the first column. */
+/** The value of a name in the first column. */
 const shown = (text: string, name: string): string | undefined => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(text)?.[1];
 
 test('match explain shows the answer, the candidates with probabilities, and reasons of exclusion, within the terminal’s width', async (t) => {

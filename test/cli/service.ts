@@ -31,7 +31,7 @@ const shell = async (t: ExecutionContext): Promise<Shell> => {
 			runCli(argv, {
 				stdin,
 				env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken, ...env},
-				// The clock of the service stands still, so that what waits for a limit has to move it.
+				// The service's clock stands still, so waiting for a limit must move it.
 				io: {cwd: folder, sleep: async (seconds) => service.clock.advance(seconds)},
 			}),
 		file: (name) => path.join(folder, name),

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Db} from '../../src/db/db.ts';
 import type {TestService} from '../helpers/service.ts';
 
-/** A row that a report counts, with no more than what it is counted by. */
+/** The fields of a row that a report counts by. */
 export type Row = {at: number} & (
 	| {
 			kind: 'click';
@@ -28,7 +28,10 @@ const wordsOf = (row: ClickRow) => [
 	row.isCrawler ? 'preview' : null,
 ];
 
-/** Ids of contexts, kept by transactions of their own: one that a test leaves open is to hold up nobody who says the same. */
+/**
+ * Ids of contexts, stored in separate transactions: one that a test leaves open must not block others with the same
+ * context.
+ */
 const keepContexts = async (db: Db, rows: ClickRow[]): Promise<Map<string, string>> => {
 	const contexts = new Map(rows.map((row) => [wordsOf(row).join(), {words: wordsOf(row), id: ''}]));
 	for (const context of contexts.values()) {
@@ -118,8 +121,8 @@ const top = (keys: Array<string | null>): Array<{key: string | null; count: numb
 };
 
 /**
- * What a report of those rows has to say, counted one by one. Where its parts begin is the report's to say; a row is
- * of the part that began last.
+ * The expected report of those rows, counted one by one. The report defines the starts of its buckets; a row belongs to
+ * the last bucket that has begun.
  */
 export const countRows = (rows: Row[], {from, to, series}: Report) => {
 	const within = rows.filter(({at}) => at >= Date.parse(from) && at < Date.parse(to));

@@ -41,7 +41,7 @@ export const startProcess = async (
 		const [, url] = /ready at (\S+)/.exec(printed) ?? [];
 		if (url !== undefined) {
 			child.stdout?.resume();
-			// What callers and builders need of a service.
+			// The parts of a service that callers and builders use.
 			return {url, child, ended, asService: {url, adminToken} as unknown as TestService};
 		}
 	}
@@ -51,7 +51,7 @@ export const startProcess = async (
 
 type Page = {status: number; token: string | null};
 
-/** The page of a link; where there is none, whether the connection was refused, or broke off before the page was whole. */
+/** The page of a link; without one, whether the connection was refused or broke before the page was complete. */
 const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'broken'> =>
 	new Promise((resolve) => {
 		const headers = {'X-Forwarded-For': ip, 'User-Agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/137.0 Safari/537.36'};
@@ -74,19 +74,19 @@ const page = (agent: Agent, url: URL, ip: string): Promise<Page | 'refused' | 'b
 		sent.end();
 	});
 
-/** What came of a load: how many pages were asked for, the tokens that were shown, and how many connections broke. */
+/** The result of a load: the number of requested pages, the received tokens, and the number of broken connections. */
 export type Load = {sent: number; tokens: string[]; statuses: Record<number, number>; broken: number};
 
-/** Visits a link over `connections` for as long as `goesOn` says so. A connection that breaks ends its visitor. */
+/** Visits a link over `connections` as long as `continues` returns true. A broken connection ends its visitor. */
 export const visitMany = async (
 	url: URL,
-	{connections, goesOn}: {connections: number; goesOn: (answered: number) => boolean},
+	{connections, continues}: {connections: number; continues: (answered: number) => boolean},
 ): Promise<Load> => {
 	const load: Load = {sent: 0, tokens: [], statuses: {}, broken: 0};
 	let answered = 0;
 	const visitor = async (index: number) => {
 		const agent = new Agent({keepAlive: true, maxSockets: 1});
-		while (goesOn(answered)) {
+		while (continues(answered)) {
 			load.sent += 1;
 			const shown = await page(agent, url, `10.1.${index}.${load.sent % 250}`);
 			if (shown === 'refused' || shown === 'broken') {

@@ -25,8 +25,11 @@ const unknown: ClickContext = {
 const iphone: ClickContext = {...unknown, platform: 'ios', os: 'iOS', osVersion: '17.5.1', browser: 'Safari'};
 
 for (const [what, context] of [
-	['nothing is told', unknown],
-	['much is told', {...iphone, language: 'de-DE', timezone: 'Europe/Berlin', country: 'DE', deviceModel: 'iPhone15,2'}],
+	['every property is unknown', unknown],
+	[
+		'many properties are known',
+		{...iphone, language: 'de-DE', timezone: 'Europe/Berlin', country: 'DE', deviceModel: 'iPhone15,2'},
+	],
 	['it is a crawler', {...unknown, browser: 'Slack', botClass: 'preview-crawler'}],
 	['a word looks like none', {...unknown, browser: '\\N', os: '', deviceModel: 'a\tb\n\r\\…\u{1F600}'}],
 ] as const) {
@@ -93,14 +96,14 @@ test('signals equal to the headers do not change the click, others change its co
 	const headers = {
 		'User-Agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1',
 	};
-	const tell = async (timezone: string) => {
+	const sendTimezone = async (timezone: string) => {
 		const {text} = await anonymous(service).get(pathname, {...headers, 'Sec-CH-Timezone': '"Asia/Tokyo"'});
 		const [token] = /opl_\w{32}/.exec(text) ?? [];
 		t.is((await anonymous(service).post(`${pathname}/signals`, {token, timezone})).status, 204);
 	};
-	await tell('Asia/Tokyo');
+	await sendTimezone('Asia/Tokyo');
 	const [same] = await storedRows(service, 'clicks', {link_id: id});
-	await tell('Europe/Paris');
+	await sendTimezone('Europe/Paris');
 	const [other] = await storedRows(service, 'clicks', {link_id: id, timezone: 'Europe/Paris'});
 	t.like(same, {timezone: 'Asia/Tokyo'});
 	t.not(other.context_id, same.context_id);
@@ -114,12 +117,12 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	const visitor = {hash: hash(), isReturning: true};
 	const {record} = directly({...services, clock});
 	const visit = (deviceModel: string) => record(clickOn(acme, linkId, {deviceModel, match: matchOf(visitor)}));
-	const told = `iPhone of ${linkId}`;
+	const model = `iPhone of ${linkId}`;
 	await visit('iPhone15,2');
 	const signals = await services.db.transaction();
 	const [match] = await signals('match_clicks').where({link_id: linkId}).forUpdate();
 	t.truthy(match);
-	const draining = visit(told);
+	const draining = visit(model);
 	const isWaiting = async () =>
 		(
 			await services.db.raw(
@@ -132,10 +135,10 @@ test('a drain that waits for a visit’s match does not block signals with the s
 
 	await signals.raw(`SELECT keep_click_context(?, 'ios', 'iOS', '17.5.1', 'Safari', ?, 'en', NULL, NULL, NULL)`, [
 		clock.now(),
-		told,
+		model,
 	]);
 	await signals.commit();
 	t.true(await draining);
-	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: told});
+	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});
 	t.is(rows.length, 1);
 });

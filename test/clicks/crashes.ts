@@ -29,7 +29,7 @@ const clickIdOf = (text: string): string | null => {
 	return token && clickIdOfToken(token);
 };
 
-/** Everything that was shown is there once, and nothing that was not asked for. */
+/** Every shown click is stored once, and nothing else. */
 const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Promise<void> => {
 	const shown = loads.flatMap(({tokens}) => tokens.map(clickIdOf));
 	const rows = await db('match_clicks').select('id');
@@ -43,7 +43,7 @@ const assertExact = async (t: ExecutionContext, {db}: Stage, loads: Load[]): Pro
 	t.is(Number(total?.sum), clicks.length);
 };
 
-/** Links that are made one after the other: how many were answered, and with which ids. */
+/** Creates links one after the other: the number of answers, and their ids. */
 type Making = {organizationId: string; ids: string[]};
 
 /** Makes links until the process is gone. The one whose answer did not come is asked for again by the next process. */
@@ -86,7 +86,7 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 		loads.push(
 			await visitMany(new URL(target.path, running.url), {
 				connections: 16,
-				goesOn: (answered) => {
+				continues: (answered) => {
 					if (answered >= killedAfter && !isKilled) {
 						isKilled = true;
 						running.child.kill('SIGKILL');
@@ -99,7 +99,7 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 		await Promise.all([running.ended, making]);
 	}
 
-	// A start finishes what the ones before it left, before it answers; its stop leaves nothing.
+	// A start first completes the work of previous processes, before it answers; its stop leaves nothing.
 	const last = await startProcess(t, own.env);
 	await assertExact(t, own, loads);
 	const rows = await own.db('links').whereLike('path', '/made-%').select('id', 'path');
@@ -118,13 +118,13 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 
 test('SIGTERM under load fails no request that was taken, loses no click and leaves no journal', async (t) => {
 	const own = await stage(t);
-	// Long enough for whoever has had an answer to ask again, also on a busy machine.
+	// Long enough for a client with an answer to send the next request, also on a busy machine.
 	const running = await startProcess(t, {...own.env, SHUTDOWN_TIMEOUT: '60'});
 	const {url} = await link(await organization(running.asService));
 	let isStopping = false;
 	const load = await visitMany(new URL(new URL(url).pathname, running.url), {
 		connections: 16,
-		goesOn: (answered) => {
+		continues: (answered) => {
 			if (answered >= 400 && !isStopping) {
 				isStopping = true;
 				running.child.kill('SIGTERM');
@@ -147,18 +147,18 @@ test('during a database outage known links resolve, readiness reports it, and th
 	const running = await startProcess(t, {...own.env, DATABASE_URL: through});
 	const {url} = await link(await organization(running.asService));
 	const target = new URL(new URL(url).pathname, running.url);
-	// Until a second has passed nobody can say that no other process has written meanwhile.
+	// For a second nobody can know whether another process has written meanwhile.
 	const since = performance.now();
-	const before = await visitMany(target, {connections: 4, goesOn: () => performance.now() < since + 1500});
+	const before = await visitMany(target, {connections: 4, continues: () => performance.now() < since + 1500});
 	await line.cut();
-	const during = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 300});
+	const during = await visitMany(target, {connections: 4, continues: (answered) => answered < 300});
 	t.deepEqual(during.statuses, {200: during.sent});
 	t.is(during.tokens.length, during.sent);
 	const ready = () => anonymous(running.asService).get('/health/ready');
 	t.like(await ready(), {status: 503, body: {status: 'unavailable', checks: {database: 'unavailable'}}});
 	await line.mend();
 	t.like(await ready(), {status: 200, body: {status: 'ok', checks: {database: 'ok'}}});
-	const after = await visitMany(target, {connections: 4, goesOn: (answered) => answered < 50});
+	const after = await visitMany(target, {connections: 4, continues: (answered) => answered < 50});
 	running.child.kill('SIGTERM');
 	await running.ended;
 	await assertExact(t, own, [before, during, after]);

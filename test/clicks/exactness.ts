@@ -20,7 +20,7 @@ const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 96 * QUARTER_MS;
 const BASE = Date.UTC(2026, 2, 1);
 
-/** Around the turn of a month, mostly next to where quarters, hours and days of UTC and of Kathmandu begin. */
+/** Around the turn of a month, mostly near the starts of quarters, hours and days of UTC and of Kathmandu. */
 const instants = fc
 	.tuple(
 		fc.oneof(
@@ -53,7 +53,7 @@ const matches: fc.Arbitrary<Row> = fc.record({
 	link: either(...links),
 	isMatch: fc.boolean(),
 });
-// An app's events may be as old as it says.
+// An app's events may be of any age.
 const events: fc.Arbitrary<Row> = fc.record({
 	kind: fc.constant('event'),
 	at: fc.oneof(instants, fc.integer({min: Date.UTC(2010, 0), max: BASE})),
@@ -76,7 +76,7 @@ const queries = fc.record({
 const steps = fc.array(
 	fc.oneof(
 		fc.record({type: fc.constant('store' as const), rows}),
-		// Rows of a transaction that ends only after what comes next.
+		// Rows of a transaction that ends after the next step.
 		fc.record({type: fc.constant('begin' as const), rows}),
 		fc.record({type: fc.constant('commit' as const)}),
 		fc.record({
@@ -123,7 +123,7 @@ test.serial('a report counts every row once, whatever has been rolled up', async
 				const {status, body} = await ask(id, query);
 				assert.equal(status, 200);
 				const {totals, series, breakdowns} = body;
-				// What falsifies a property has to throw.
+				// A counterexample must throw.
 				assert.deepEqual({totals, series, breakdowns}, countRows(stored, body));
 			};
 			try {

@@ -228,7 +228,7 @@ test('if neither journal nor database can store the click, the page has no token
 	const {url} = await link(await organization(own));
 	const visitor = anonymous(own);
 	await visitor.get(new URL(url).pathname);
-	// Until it has heard itself for a while, a process cannot say that nobody else has written.
+	// A process cannot know that nobody else has written until it has heard its own heartbeat for a while.
 	while (!own.services.changes.isAlone()) {
 		await turn();
 	}

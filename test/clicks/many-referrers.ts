@@ -56,7 +56,7 @@ test('a day keeps the referrers with the most clicks by name and the rest togeth
 	]);
 	await rollUp(db);
 	const days = await rolledReferrers(service, 'day');
-	// Those by name, what came without one, and the rest with the host that is called so.
+	// The named ones, those without a referrer, and the rest under the host of that name.
 	t.is(days.size, MOST + 2);
 	t.is(days.get('news.example'), 3);
 	t.is(days.get(null), 5);

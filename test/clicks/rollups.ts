@@ -41,7 +41,7 @@ const match: Row = {
 	isMatch: true,
 };
 
-/** How many clicks the rollups hold, which a report does not tell. */
+/** The number of clicks in the rollups, which a report does not show. */
 const rolledClicks = async ({services: {db}}: TestService): Promise<number> =>
 	Number((await db.raw('SELECT coalesce(sum(clicks), 0) AS clicks FROM rollup_quarters')).rows[0].clicks);
 

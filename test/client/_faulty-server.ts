@@ -4,7 +4,7 @@ import {text} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 import {Oplink, type OplinkOptions} from '../../src/client/oplink.ts';
 
-/** What a request meets: a whole answer, a closed connection, silence, or an answer that breaks off. */
+/** The fate of a request: a whole answer, a closed connection, silence, or a truncated answer. */
 export type Fate = {status: number; body?: unknown; headers?: Record<string, string>} | 'drop' | 'hang' | 'break off';
 
 export type SeenRequest = {method: string; url: string; headers: IncomingHttpHeaders; body: unknown};

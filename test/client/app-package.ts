@@ -73,7 +73,7 @@ test('it says the same as the package of the server', async (t) => {
 	t.is(own.dependencies, undefined);
 });
 
-/** How Metro looks for a module where `exports` is not looked at, as it was the default before React Native 0.79. */
+/** Metro's module resolution without `exports`, the default before React Native 0.79. */
 const inMetro = (mainFields: string[]): ResolutionContext => ({
 	allowHaste: false,
 	assetExts: new Set(),
@@ -126,7 +126,7 @@ export const status = (error: unknown): number => (error instanceof OplinkApiErr
 oplink.links.create({title: 'Sale'});
 `;
 
-/** What TypeScript 6, the last that knows node10, says of a file of the app. */
+/** The errors of TypeScript 6, the last version that knows node10, for a file of the app. */
 const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
 	const all: ts.CompilerOptions = {
 		strict: true,

@@ -10,7 +10,7 @@ import {packageRoot} from '../../src/package-root.ts';
 const run = promisify(execFile);
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
 
-/** Every global that the client may use: what Node, browsers and React Native have in common. */
+/** Every global that the client may use: the common ones of Node, browsers and React Native. */
 const platform = `
 interface AbortSignal {readonly aborted: boolean}
 declare var AbortSignal: {prototype: AbortSignal};

@@ -7,7 +7,7 @@ import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
 const service = serviceOf(test);
 
-/** Complete by its type, so that a field which the server adds or drops shows. */
+/** Complete by its type, so that added and removed fields are noticed. */
 const linkFields: Record<keyof Link, true> = {
 	id: true,
 	organizationId: true,
@@ -159,7 +159,7 @@ test('a burst over the limit waits as the server says, and every link is made on
 	const own = await startService();
 	t.teardown(() => own.stop());
 	const org = await organization(own, {plan: 'SCALE'});
-	// A burst takes its time on a busy machine, and whoever gives up waiting has another reason to try again.
+	// A burst takes its time on a busy machine, where a timeout is another reason to retry.
 	const {oplink, waits} = oplinkOf(own, org, {timeoutSeconds: 120});
 	const paths = Array.from({length: 130}, (_, index) => `/sale/${index}`);
 	const created = await Promise.all(paths.map((path) => oplink.links.create({path})));

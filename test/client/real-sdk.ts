@@ -101,15 +101,15 @@ test('start hands the link that led to the install to the listeners, once', asyn
 	const created = await link(org, {path: '/sale', params: {code: 'SPRING'}});
 	const clipboardToken = await visit(org, created);
 	const {oplink} = oplinkOf(service, org, {log: (message, error) => t.log(message, error)});
-	const heard: Array<[LinkData, MatchFound]> = [];
+	const received: Array<[LinkData, MatchFound]> = [];
 	oplink.onLink((data, match) => {
-		heard.push([data, match]);
+		received.push([data, match]);
 	});
 	const device = {deviceId: randomUUID(), platform: 'iOS', osVersion: '18.5', clipboardToken} as const;
 	await oplink.start(device);
 	await oplink.start(device);
 	const data = {linkId: created.id, path: '/sale', params: {code: 'SPRING'}};
-	t.deepEqual(heard, [[data, {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...data}]]);
+	t.deepEqual(received, [[data, {matched: true, matchMethod: 'CLIPBOARD', matchConfidence: 'exact', ...data}]]);
 });
 
 test('a match whose answer was lost is found by its retry', async (t) => {

@@ -15,12 +15,12 @@ const paths = (requests: Array<{url: string}>) => requests.map(({url}) => url);
 
 test('start opens a session, then asks for a match, and hands its link to the listeners', async (t) => {
 	const {oplink, requests, log} = await faultyServer(t, [session, matched]);
-	const heard: unknown[] = [];
+	const received: unknown[] = [];
 	oplink.onLink((...given) => {
-		heard.push(given);
+		received.push(given);
 	});
 	t.is(await oplink.start(device), undefined);
-	t.deepEqual(heard, [[link, found]]);
+	t.deepEqual(received, [[link, found]]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match']);
 	t.deepEqual(requests[0]?.body, {deviceId: device.deviceId, platform: 'iOS', appVersion: '1.2'});
 	t.deepEqual(requests[1]?.body, {deviceId: device.deviceId, platform: 'iOS', clipboardToken: matchToken});
@@ -55,14 +55,14 @@ test('without a match the listeners hear nothing', async (t) => {
 for (const [answer, fate] of Object.entries({matched, unmatched})) {
 	test(`a later start opens a session and asks for no second match (${answer})`, async (t) => {
 		const {oplink, requests} = await faultyServer(t, [session, fate, session]);
-		const heard: LinkData[] = [];
+		const received: LinkData[] = [];
 		oplink.onLink((one) => {
-			heard.push(one);
+			received.push(one);
 		});
 		await oplink.start(device);
 		await oplink.start(device);
 		t.deepEqual(paths(requests), ['/sdk/session', '/match', '/sdk/session']);
-		t.is(heard.length, answer === 'matched' ? 1 : 0);
+		t.is(received.length, answer === 'matched' ? 1 : 0);
 	});
 
 	test(`with a storage that lasts, the next process asks for no second match (${answer})`, async (t) => {
@@ -80,13 +80,13 @@ for (const [answer, fate] of Object.entries({matched, unmatched})) {
 
 test('two starts at the same time share one match', async (t) => {
 	const {oplink, requests} = await faultyServer(t, [session, session, matched]);
-	const heard: LinkData[] = [];
+	const received: LinkData[] = [];
 	oplink.onLink((one) => {
-		heard.push(one);
+		received.push(one);
 	});
 	await Promise.all([oplink.start(device), oplink.start(device)]);
 	t.deepEqual(paths(requests).sort(), ['/match', '/sdk/session', '/sdk/session']);
-	t.deepEqual(heard, [link]);
+	t.deepEqual(received, [link]);
 });
 
 for (const [what, fate] of Object.entries<Fate>({
@@ -106,23 +106,23 @@ for (const [what, fate] of Object.entries<Fate>({
 		t.is(storage.size, 0);
 
 		const next = await faultyServer(t, [session, matched], {storage});
-		const heard: LinkData[] = [];
+		const received: LinkData[] = [];
 		next.oplink.onLink((one) => {
-			heard.push(one);
+			received.push(one);
 		});
 		await next.oplink.start(device);
-		t.deepEqual(heard, [link]);
+		t.deepEqual(received, [link]);
 	});
 }
 
 test('a failed session does not prevent a match', async (t) => {
 	const {oplink, log} = await faultyServer(t, [{status: 500}, matched]);
-	const heard: LinkData[] = [];
+	const received: LinkData[] = [];
 	oplink.onLink((one) => {
-		heard.push(one);
+		received.push(one);
 	});
 	await oplink.start(device);
-	t.deepEqual(heard, [link]);
+	t.deepEqual(received, [link]);
 	t.deepEqual(
 		log.map(({message}) => message),
 		['oplink: no session'],
@@ -138,7 +138,7 @@ test('the match of a start is tried again like any other', async (t) => {
 
 test('a listener that throws or rejects is logged and does not affect others', async (t) => {
 	const {oplink, log} = await faultyServer(t, [session, matched]);
-	const heard: string[] = [];
+	const received: string[] = [];
 	oplink.onLink(() => {
 		throw new Error('thrown');
 	});
@@ -146,18 +146,18 @@ test('a listener that throws or rejects is logged and does not affect others', a
 		throw new Error('rejected');
 	});
 	oplink.onLink(() => {
-		heard.push('last');
+		received.push('last');
 	});
 	await oplink.start(device);
-	t.deepEqual(heard, ['last']);
+	t.deepEqual(received, ['last']);
 	t.deepEqual(log.map(({error}) => (error as Error).message).sort(), ['rejected', 'thrown']);
 });
 
 test('a removed listener is not called, and a function subscribed twice is removed once at a time', async (t) => {
 	const {oplink} = await faultyServer(t, [session, matched]);
-	const heard: LinkData[] = [];
+	const received: LinkData[] = [];
 	const listener = (one: LinkData) => {
-		heard.push(one);
+		received.push(one);
 	};
 	const end = oplink.onLink(listener);
 	oplink.onLink(listener);
@@ -165,7 +165,7 @@ test('a removed listener is not called, and a function subscribed twice is remov
 	end();
 	end();
 	await oplink.start(device);
-	t.deepEqual(heard, [link]);
+	t.deepEqual(received, [link]);
 });
 
 test('a link found before there is a listener goes to the first, once', async (t) => {
@@ -191,13 +191,13 @@ test('a failing storage is logged, and the link still arrives', async (t) => {
 		},
 	};
 	const {oplink, requests, log} = await faultyServer(t, [session, matched, session], {storage});
-	const heard: LinkData[] = [];
+	const received: LinkData[] = [];
 	oplink.onLink((one) => {
-		heard.push(one);
+		received.push(one);
 	});
 	await oplink.start(device);
 	await oplink.start(device);
-	t.deepEqual(heard, [link]);
+	t.deepEqual(received, [link]);
 	t.deepEqual(paths(requests), ['/sdk/session', '/match', '/sdk/session']);
 	t.deepEqual(
 		log.map(({error}) => (error as Error).message),

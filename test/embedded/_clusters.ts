@@ -13,7 +13,7 @@ import type {HolderMessage} from './_holder.ts';
 
 export const silent = pino({level: 'silent'});
 
-/** A folder that goes with the test. Under root another user may pass through it, unless `mode` says otherwise. */
+/** A folder removed with the test. Under root another user may traverse it, unless `mode` forbids it. */
 export const temporaryFolder = async (t: ExecutionContext, mode = isRoot() ? 0o711 : 0o700): Promise<string> => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'oplink-test-'));
 	await chmod(folder, mode);
@@ -76,7 +76,7 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<
 	}
 };
 
-/** Starts the database in a process of its own, and waits for what it says. */
+/** Starts the database in a separate process and waits for its message. */
 export const hold = async (
 	t: ExecutionContext,
 	dataDir: string,
@@ -87,7 +87,7 @@ export const hold = async (
 	return {child, said, end: (signal) => end(child, signal)};
 };
 
-/** What a holder says of its database; fails the test where it has none. */
+/** A holder's message about its database; fails the test if there is none. */
 export const running = ({said}: Holder) => {
 	if (said.is !== 'running') {
 		throw new Error(said.message);

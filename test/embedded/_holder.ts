@@ -2,12 +2,12 @@ import process from 'node:process';
 import {pino} from 'pino';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
 
-/** What a holder tells the test that forked it. */
+/** The messages of a holder to the test that forked it. */
 export type HolderMessage =
 	| {is: 'running'; connectionString: string; postgres: number; directory: string}
 	| {is: 'refused'; name: string; message: string; pid: number | null};
 
-const tell = (message: HolderMessage) => process.send?.(message);
+const send = (message: HolderMessage) => process.send?.(message);
 
 const [dataDir = '', use = 'server'] = process.argv.slice(2);
 try {
@@ -17,7 +17,7 @@ try {
 		await database.stop();
 		process.disconnect();
 	});
-	tell({
+	send({
 		is: 'running',
 		connectionString: database.connectionString,
 		postgres: database.pid(),
@@ -25,6 +25,6 @@ try {
 	});
 } catch (error) {
 	const {name, message, pid = null} = error as Error & {pid?: number};
-	tell({is: 'refused', name, message, pid});
+	send({is: 'refused', name, message, pid});
 	process.disconnect();
 }

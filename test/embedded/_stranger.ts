@@ -2,7 +2,7 @@ import {readFile} from 'node:fs/promises';
 import process from 'node:process';
 import {Client} from 'pg';
 
-/** What became of a stranger's attempts: an error's code or message, or `done`. */
+/** Results of a stranger's attempts: an error's code or message, or `done`. */
 export type StrangerMessage = Record<'withoutPassword' | 'wrongPassword' | 'passwordFile', string>;
 
 const outcome = (attempt: Promise<unknown>): Promise<string> =>
@@ -17,7 +17,7 @@ const logIn = async (connectionString: string): Promise<void> => {
 	await client.end();
 };
 
-/** Another process of the user that PostgreSQL runs as, who knows where the database and its password are. */
+/** Another process of PostgreSQL's user that knows the location of the database and of its password. */
 const [address = '', passwordFile = '', uid, gid] = process.argv.slice(2);
 if (uid !== undefined) {
 	process.setgroups?.([]);

@@ -9,7 +9,7 @@ const MAX_STRING = 255;
 export type FakeDns = {
 	/** As DNS_SERVERS takes it. */
 	address: string;
-	/** The TXT records of a name, instead of what it had; none: the name exists without any. */
+	/** Replaces the TXT records of a name; none: the name exists without any. */
 	setTxt(name: string, ...values: string[]): void;
 	/** Every question about the name is answered with SERVFAIL, or is answered again. */
 	fail(name: string, isFailing?: boolean): void;
@@ -20,7 +20,7 @@ export type FakeDns = {
 	stop(): Promise<void>;
 };
 
-/** One TXT record as the strings that it is made of: none is longer than 255 bytes (RFC 1035, 3.3.14). */
+/** One TXT record as its strings, none longer than 255 bytes (RFC 1035, 3.3.14). */
 const stringsOf = (value: string): string[] => {
 	const strings: string[] = [];
 	for (let at = 0; at < value.length; at += MAX_STRING) {
@@ -30,7 +30,7 @@ const stringsOf = (value: string): string[] => {
 	return strings;
 };
 
-/** How long an answer may be kept: long, so that a resolver which keeps one is found out. */
+/** The TTL of an answer: long, so that a caching resolver is found out. */
 const TTL = 3600;
 
 const soa = (name: string): Answer => ({
@@ -40,7 +40,7 @@ const soa = (name: string): Answer => ({
 	data: {mname: `ns.${name}`, rname: `admin.${name}`, serial: 1, refresh: TTL, retry: TTL, expire: TTL, minimum: TTL},
 });
 
-/** A name server on loopback. A name that nobody set is NXDOMAIN. */
+/** A name server on loopback. An unset name is NXDOMAIN. */
 export const startDns = async (): Promise<FakeDns> => {
 	const records = new Map<string, string[]>();
 	const failing = new Set<string>();

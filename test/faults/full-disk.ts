@@ -32,7 +32,7 @@ test('with a full disk under the journal pages are served, clicks go to the data
 		const {text} = await send(running.url, 'GET', '/metrics');
 		return Number(new RegExp(`^oplink_click_journal_${figure} (.*)$`, 'm').exec(text)?.[1]);
 	};
-	const visit = (times: number) => visitMany(target, {connections: 4, goesOn: (answered) => answered < times});
+	const visit = (times: number) => visitMany(target, {connections: 4, continues: (answered) => answered < times});
 
 	const before = await visit(20);
 	await setRoom(pid, 0);

@@ -1,7 +1,7 @@
 import {appendFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** An answer of the service, as the document of the API is compared with it when the run has ended. */
+/** An answer of the service, to be compared with the API's document at the end of the run. */
 export type RecordedAnswer = {
 	method: string;
 	path: string;
@@ -14,7 +14,7 @@ export type RecordedAnswer = {
 /** Set by the run (setup/run.ts): a folder, a file in it per process. */
 const folder = process.env['TEST_ANSWERS'];
 
-/** Answers alike that are kept of one process: comparing each of thousands would tell nothing new. */
+/** Most similar answers stored per process: comparing thousands of them would show nothing new. */
 const PER_KIND = 40;
 const LONGEST = 200_000;
 
@@ -28,7 +28,7 @@ if (folder !== undefined) {
 const kindOf = (method: string, path: string, status: number): string =>
 	`${method} ${status} ${path.split('?', 1)[0]?.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gi, ':id')}`;
 
-/** Keeps an answer for the comparison. What carries no request id is not the service's. */
+/** Stores an answer for the comparison. An answer without a request id is not the service's. */
 export const recordAnswer = (
 	{method, path}: {method: string; path: string},
 	answer: {status: number; headers: Record<string, string | string[] | undefined>; text: string},

@@ -16,7 +16,7 @@ type Row = {
 	details: Record<string, unknown> | null;
 };
 
-/** What the audit log has of an organization's things of one kind. The fake clock stands still, so in no order. */
+/** Audit records of one kind of an organization's objects. The fake clock stands still, so they are unordered. */
 export const auditOf = async (
 	{services: {db}}: Portal,
 	organizationId: string,

@@ -14,7 +14,7 @@ export type TestOrganization = {
 	client: Caller;
 };
 
-/** The app configuration that most tests want: complete for iOS and with one Android app. */
+/** The app configuration of most tests: complete for iOS and with one Android app. */
 export const exampleAppConfig = {
 	ios: {bundleId: 'com.acme.shop.ios', teamId: 'ABCDE12345', appStoreId: '123456789', scheme: 'acmeshop'},
 	android: [

@@ -1,12 +1,12 @@
 import {once} from 'node:events';
 import {connect} from 'node:net';
 
-/** Statuses of what was asked for at once, and the milliseconds from the first request to the last answer. */
+/** Statuses of concurrent requests, and the milliseconds from the first request to the last answer. */
 export type Burst = {statuses: number[]; lasted: number};
 
 export type Asked = {method: string; path: string; headers?: Record<string, string>; body?: unknown};
 
-/** So many connections that each worker has several. */
+/** Enough connections for several per worker. */
 const CONNECTIONS = 16;
 
 const requestText = ({method, path, headers = {}, body}: Asked): string => {
@@ -22,8 +22,8 @@ const requestText = ({method, path, headers = {}, body}: Asked): string => {
 };
 
 /**
- * The same request many times at once, written without waiting for answers: hundreds are with the server in a moment,
- * also on a busy machine, where a usual client would send them for seconds.
+ * The same request many times at once, written without waiting for answers. Hundreds arrive within a moment, also on a
+ * busy machine, where a usual client would need seconds.
  */
 export const burst = async (url: string, count: number, asked: Asked): Promise<Burst> => {
 	const {hostname, port} = new URL(url);

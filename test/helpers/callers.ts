@@ -2,7 +2,7 @@ import {Agent, request as httpRequest} from 'node:http';
 import {recordAnswer} from './answers.ts';
 import type {TestService} from './service.ts';
 
-/** A whole answer. `body` is the parsed JSON, or undefined where the answer was none. */
+/** A whole answer. `body` is the parsed JSON, or undefined for other types. */
 export type Answer = {
 	status: number;
 	headers: Record<string, string | string[] | undefined>;
@@ -15,7 +15,7 @@ export type Answer = {
 export type Headers = Record<string, string>;
 
 export type Caller = {
-	/** The address that the service takes the caller for. */
+	/** The caller's address as seen by the service. */
 	address: string;
 	get(path: string, headers?: Headers): Promise<Answer>;
 	head(path: string, headers?: Headers): Promise<Answer>;
@@ -34,10 +34,10 @@ const parse = (text: string): unknown => {
 	}
 };
 
-/** Connections are kept, as browsers and SDKs keep theirs; a burst waits for one, as a listen queue has an end. */
+/** Connections are reused, as in browsers and SDKs; a burst waits for one, because listen queues are limited. */
 const agent = new Agent({keepAlive: true, maxSockets: 250});
 
-/** One request. node:http and not fetch, because tests set `Host` and send what fetch would refuse to. */
+/** One request. node:http and not fetch, because tests set `Host` and send requests that fetch refuses. */
 export const send = (
 	url: string,
 	method: string,
@@ -65,7 +65,7 @@ export const send = (
 
 let lastAddress = 0;
 
-/** Each caller has an address of its own, so that no test uses up another's limit. */
+/** Each caller has its own address, so that no test uses up another's limit. */
 const nextAddress = (): string => {
 	lastAddress += 1;
 	return `10.${(lastAddress >> 16) & 255}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;

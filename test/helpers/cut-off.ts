@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 
-/** A line to a server that a test can cut and mend. */
+/** A connection to a server that a test can cut and restore. */
 export type Line = {port: number; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void>};
 
 /** A proxy on loopback to `target`: a port, or the path of a unix socket. While it is cut it refuses and drops connections. */
@@ -40,7 +40,7 @@ export const openLine = async (target: {port: number; host: string} | {path: str
 	return {port, cut, mend: () => listen(port), close: async () => (server.listening ? cut() : undefined)};
 };
 
-/** Where the server of a connection URL listens: a port, or a unix socket. */
+/** The address in a connection URL: a port, or a unix socket. */
 const addressOf = (url: string): {port: number; host: string} | {path: string} => {
 	const {hostname, port, searchParams} = new URL(url);
 	const folder = searchParams.get('host');
@@ -49,7 +49,7 @@ const addressOf = (url: string): {port: number; host: string} | {path: string} =
 		: {host: hostname, port: Number(port || 5432)};
 };
 
-/** A line to the server of a database, and the database's URL through it. */
+/** A cuttable connection to a database's server, and the database's URL through it. */
 export const openDatabaseLine = async (databaseUrl: string): Promise<{line: Line; url: string}> => {
 	const line = await openLine(addressOf(databaseUrl));
 	const given = new URL(databaseUrl);

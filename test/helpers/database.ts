@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto';
 import {Client} from 'pg';
 
-/** A database of a test: where it is, and what removes it. */
+/** A test's database and its removal. */
 export type TestDatabase = {url: string; drop(): Promise<void>};
 
 const server = (): {url: string; template: string} => {
@@ -13,7 +13,7 @@ const server = (): {url: string; template: string} => {
 	return {url, template};
 };
 
-/** Runs statements on a connection of their own. */
+/** Runs statements on a separate connection. */
 export const execute = async (connectionString: string, sql: string): Promise<void> => {
 	const client = new Client({connectionString});
 	await client.connect();
@@ -38,9 +38,9 @@ const createDatabase = async (made: string): Promise<TestDatabase> => {
  * @returns its URL, and what removes it together with the connections it still has.
  */
 export const createTestDatabase = (template = server().template): Promise<TestDatabase> =>
-	// The files are copied instead of every page going through the log, which would write them twice.
+	// Copies files instead of logging every page, which would write them twice.
 	createDatabase(`template ${template} strategy file_copy`);
 
-/** A database as a DBA makes it: without any table. @param options of CREATE DATABASE. */
+/** An empty database as created by a DBA. @param options of CREATE DATABASE. */
 export const createBareDatabase = (options = ''): Promise<TestDatabase> =>
 	createDatabase(`template template0 ${options}`);

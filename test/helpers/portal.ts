@@ -8,7 +8,7 @@ import {anonymous, type Caller, type Headers} from './callers.ts';
 import {createFakeClock, startService, type TestService} from './service.ts';
 import {startedFor} from './started.ts';
 
-/** The real service, and the identity provider that it trusts. */
+/** The real service and its identity provider. */
 export type Portal = TestService & {provider: IdentityProvider};
 
 /**

@@ -5,13 +5,13 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 
-/** Undoes what was made when the test, or the file of tests, is over. */
+/** Registers cleanup for the end of the test or of the test file. */
 type Teardown = Pick<ExecutionContext, 'teardown'>;
 
 /** The program of this run, compiled from the sources as they are. */
 export const binary = process.env['TEST_BINARY'] ?? '';
 
-/** The binary as a user starts it, with an environment of its own. */
+/** The binary as a user starts it, with its own environment. */
 export const oplink = (t: Teardown, args: string[], env: Record<string, string>) => {
 	const child = spawn(process.execPath, [binary, ...args], {
 		env: {PATH: process.env.PATH, HOME: process.env.HOME, ...env},
@@ -57,16 +57,16 @@ export const oplink = (t: Teardown, args: string[], env: Record<string, string>)
 /** An empty DATA_DIR, removed with the test. */
 export const dataDirectory = async (t: Teardown): Promise<string> => {
 	const directory = await mkdtemp(path.join(tmpdir(), 'oplink-serve-'));
-	// As root the database belongs to nobody, who has to get there.
+	// Under root the database belongs to nobody, who must be able to reach it.
 	await chmod(directory, 0o711);
 	t.teardown(() => rm(directory, {recursive: true, force: true}));
 	return directory;
 };
 
-/** What a start prints, with the address. */
+/** The output of a start, with the address. */
 export const ready = /Oplink is ready at (\S+)/;
 
-/** The lines of standard error that are for people: a start that waits for its database, as on a busy machine, logs that as JSON. */
+/** The lines of standard error for people; a start that waits for its database logs JSON. */
 export const sentencesOf = (stderr: string): string[] =>
 	stderr
 		.trim()

@@ -26,7 +26,7 @@ const listenOn = (port: number, tls: boolean): string[] =>
 			].flat()
 		: ['--port', `${port}`];
 
-/** A Redis of this test alone, that can be killed, stopped and started again on the same port. */
+/** A Redis for one test, which can kill, stop and restart it on the same port. */
 export const createRedisServer = async (t: ExecutionContext, {tls = false} = {}) => {
 	const port = await freePort();
 	const folder = await mkdtemp(join(tmpdir(), 'oplink-redis-'));
@@ -58,7 +58,7 @@ export const createRedisServer = async (t: ExecutionContext, {tls = false} = {})
 		throw new Error(`Redis ended instead of starting${tls ? ' (can it do TLS?)' : ''}: ${printed}`);
 	};
 
-	/** A process goes on until it has noticed the signal: Linux tells when it stands. */
+	/** A process continues until it has received the signal: Linux shows when it is stopped. */
 	const pause = async () => {
 		child?.kill('SIGSTOP');
 		const stat = `/proc/${child?.pid}/stat`;

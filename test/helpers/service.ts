@@ -33,17 +33,17 @@ export const createFakeClock = (at = new Date('2026-03-10T12:00:00.000Z')): Fake
 
 export type TestService = RunningService & {clock: FakeClock; adminToken: string; databaseUrl: string};
 
-/** A database that nobody takes away is waited for, so that a test on a busy machine says what it says on another. */
+/** A stable database is waited for, so that a test has the same result on a busy machine. */
 const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
 
-/** A database that a test cuts off ends the wait, but not because the machine is busy. */
+/** A test that cuts its database off ends the wait, but a busy machine does not. */
 const ENDING = {connectMs: 10_000, acquireMs: 15_000};
 
 let outside: ((env: Record<string, string>) => Promise<TestService>) | null = null;
 
 /**
- * From now on whoever asks this process for a usual service gets what `start` gives: the program from outside, which has no
- * clock to move and no services to look at.
+ * From now on `start` provides the usual services of this process: the program from outside, without a movable clock or
+ * services to inspect.
  */
 export const startFromOutside = (start: typeof outside): void => {
 	outside = start;
@@ -108,7 +108,7 @@ export const startService = async (
 export const serviceOf = (test: TestFn, env: Record<string, string> = {}, clock?: FakeClock): TestService =>
 	startedFor(test, () => startService(env, clock));
 
-/** Rows of a table, of all clicks that were answered until now; clicks with what their contexts say. */
+/** Rows of a table, including all answered clicks; clicks with their contexts. */
 export const storedRows = async (
 	{services}: TestService,
 	table: 'clicks' | 'match_clicks' | 'click_counts',

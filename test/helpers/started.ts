@@ -3,8 +3,8 @@ import type {TestFn} from 'ava';
 type Stoppable = {stop(): Promise<unknown> | unknown};
 
 /**
- * What all tests of a file share: started before the first of them, stopped after the last. It stands for the started thing
- * from the beginning, but has members only while tests run.
+ * A resource shared by all tests of a file: started before the first of them, stopped after the last. It exists from
+ * the beginning, but has members only while tests run.
  */
 export const startedFor = <T extends Stoppable>(test: TestFn, start: () => Promise<T>): T => {
 	let started: T | undefined;

@@ -1,7 +1,7 @@
 import {createTestDatabase} from './database.ts';
 import {createFakeClock, startService, type TestService} from './service.ts';
 
-/** Two services over one database, which have heard each other: until then neither keeps anything in memory. */
+/** Two services over one database that have received each other's heartbeats: before that neither caches anything. */
 export const startTwoServices = async (
 	env: Record<string, string>,
 ): Promise<{one: TestService; other: TestService; stop(): Promise<void>}> => {

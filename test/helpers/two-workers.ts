@@ -2,10 +2,7 @@ import {createDb} from '../../src/db/db.ts';
 import {startFromOutside, type TestService} from './service.ts';
 import {startWorkers, type Workers} from './workers.ts';
 
-/**
- * Runs the tests of this process that speak to a service from outside against one program with two workers, for each
- * environment that they ask for.
- */
+/** Runs this process's black-box tests against one program with two workers per environment. */
 export const answerByTwoWorkers = (common: Record<string, string>): void => {
 	const programs = new Map<string, {started: Promise<Workers>; users: number}>();
 	startFromOutside(async (env): Promise<TestService> => {
@@ -14,7 +11,7 @@ export const answerByTwoWorkers = (common: Record<string, string>): void => {
 		programs.set(name, program);
 		program.users += 1;
 		const {service, databaseUrl, stop} = await program.started;
-		// Rows may be looked at; the rest of the services is in the workers.
+		// Rows may be inspected; the other services are in the workers.
 		const db = createDb(databaseUrl, {poolSize: 2});
 		return {
 			...service,

@@ -24,7 +24,7 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 		...env,
 	});
 	await program.printed(ready);
-	// Not the address that LINK_DOMAIN and PUBLIC_URL say.
+	// Not the address in LINK_DOMAIN and PUBLIC_URL.
 	const [, url = ''] = await program.printed(/"url":"([^"]+)","pid":\d+,"msg":"ready"/);
 	return {
 		...program,
@@ -44,7 +44,7 @@ export const startWorkers = async (env: Record<string, string> = {}) => {
 
 export type Workers = Awaited<ReturnType<typeof startWorkers>>;
 
-/** A numbered database of the run's Redis: to those of another number nobody else is there. */
+/** A numbered database of the run's Redis, invisible to those of other numbers. */
 export const redisOfOwn = (number: number): string => {
 	const url = new URL(process.env['TEST_REDIS_URL'] ?? '');
 	url.pathname = `/${number}`;

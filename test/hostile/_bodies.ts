@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type {Operation} from '../../src/openapi/operation.ts';
 import {document} from '../setup/documented.ts';
-import {delivery, paymobCallback, stripeEvent} from './_told.ts';
+import {delivery, paymobCallback, stripeEvent} from './_deliveries.ts';
 import {fieldValue, hostile} from './_values.ts';
 
-/** JSON with names of the world in it, or bytes as they are. */
+/** JSON with names of the world in it, or raw bytes. */
 export type Body = {json: string} | {bytes: Uint8Array} | null;
 
 const json = (value: unknown): Body => ({json: JSON.stringify(value)});

@@ -4,7 +4,7 @@ import {document} from '../setup/documented.ts';
 import {type Body, bodiesOf} from './_bodies.ts';
 import {fieldValue, hostileStrings, known} from './_values.ts';
 
-/** A request as it was made up; texts hold the names that `_world.ts` fills in. */
+/** A generated request; texts contain the names that `_world.ts` replaces. */
 export type Request = {
 	operation: string;
 	method: string;
@@ -15,7 +15,7 @@ export type Request = {
 	body: Body;
 };
 
-/** Percent-encoding that also takes half a surrogate pair, as no browser but any caller can send it. */
+/** Percent-encoding that accepts lone surrogates, which browsers never send but any caller can. */
 const encode = (value: unknown): string => {
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
 	return [...(text ?? '')]
@@ -32,7 +32,7 @@ const encode = (value: unknown): string => {
 };
 
 const rawParts = ['%', '%zz', '%00', '%ff', '%ED%A0%80', '%2f..%2f', '%C0%AE', ';', '+', '[]', '%EF%BF%BF'];
-/** @param path tells what an `{id}` is of: the segment before it. */
+/** @param path the segment before an `{id}` determines its type. */
 const pathPart = ({schema, name}: Parameter, path: string): fc.Arbitrary<string> =>
 	fc.oneof(
 		{
@@ -49,7 +49,7 @@ const queryPart = ({schema, name}: Parameter): fc.Arbitrary<string> =>
 		{weight: 1, arbitrary: fc.constantFrom(`${name}=1&${name}=2`, `${name}[]=1`, `${name}[a]=1`, name)},
 	);
 
-/** A query of nearly all that Node takes of a request's head, as slow to read as it can be. */
+/** A query close to the limit of Node's request head, as slow to parse as possible. */
 const longQueries = [
 	'a&'.repeat(7000),
 	Array.from({length: 2000}, (_, index) => `k${index}=`).join('&'),
@@ -96,7 +96,7 @@ const octets = fc.oneof(
 	fc.string({unit: 'binary-ascii', maxLength: 30}).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '')),
 );
 
-/** Headers that a regular expression or a list that is searched again and again would take long to read. */
+/** Headers that are slow for a regular expression or a repeated list search. */
 const longTexts = [
 	't=1,'.repeat(3500),
 	`t=1,${'v1=0,'.repeat(2800)}`,

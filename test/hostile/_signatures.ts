@@ -12,12 +12,12 @@ const paymobHmac = (body: Buffer, secret: string): string => {
 		const text = signedText(obj, type === 'TOKEN' ? TOKEN_FIELDS : TRANSACTION_FIELDS);
 		return createHmac('sha512', secret).update(text).digest('hex');
 	} catch {
-		// What cannot be read cannot be signed either.
+		// Unreadable bodies cannot be signed.
 		return '';
 	}
 };
 
-/** As whoever the receiver of a path belongs to signs, so that what is told gets further than to the signature. */
+/** Signs as the sender of a path's webhooks, so that the contents are processed beyond the signature. */
 export const signatureOf = (
 	path: string,
 	body: Buffer,

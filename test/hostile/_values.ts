@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type {JsonSchema} from '../../src/openapi/json-schema.ts';
 
-/** `«name»` in a generated text becomes what the world of the request has by that name, `«raw:x»` the JSON text x. */
+/** `«name»` in a generated text is replaced by the request's world, `«raw:x»` by the JSON text x. */
 export const known = (name: string): string => `«${name}»`;
 const raw = (text: string): string => `«raw:${text}»`;
 
@@ -71,7 +71,7 @@ const nested = (depth: number) => [
 	raw(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`),
 ];
 
-/** Anything that JSON can say and no field wants. */
+/** JSON values that no field accepts. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
 	{weight: 6, arbitrary: fc.constantFrom(...hostileStrings)},
 	{weight: 2, arbitrary: fc.constantFrom(...hostileNumbers.map(raw))},
@@ -107,7 +107,7 @@ const ids: Record<string, string[]> = {
 	channel: ['channel'],
 };
 
-/** Texts that look like match tokens and are none, or have one within. */
+/** Texts similar to match tokens, or containing one. */
 const oddTokens = [
 	'9bbc_',
 	'../..',
@@ -121,7 +121,7 @@ const oddTokens = [
 	`${known('token')}x`,
 ];
 
-/** What fields of these names hold, where their schema alone would let little through. */
+/** Values for fields of these names, whose schemas alone would allow little variety. */
 const samples: Record<string, unknown[]> = {
 	token: oddTokens,
 	clipboardToken: oddTokens,
@@ -170,7 +170,7 @@ const stringOf = ({format, maxLength, pattern, minLength}: JsonSchema): fc.Arbit
 	}
 };
 
-/** Whether a value is to be of its schema throughout, or may be hostile at any depth. */
+/** Whether a value matches its schema completely, or may be hostile at any depth. */
 type Care = {isClean: boolean};
 
 const typed = (schema: JsonSchema, type: string, care: Care): fc.Arbitrary<unknown> => {
@@ -213,7 +213,7 @@ const objectOf = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
 	}));
 };
 
-/** What a schema accepts, mostly. */
+/** Mostly valid values of a schema. */
 const accepted = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
 	const {anyOf, enum: values, type} = schema;
 	if (Array.isArray(anyOf)) {
@@ -228,7 +228,7 @@ const accepted = (schema: JsonSchema, care: Care): fc.Arbitrary<unknown> => {
 	return fc.oneof(...types.map((one, index) => ({weight: index === 0 ? 5 : 1, arbitrary: typed(schema, one, care)})));
 };
 
-/** A value for a field: of its schema, of the world where the name is known, or hostile. */
+/** A value for a field: valid, from the world if the name is known, or hostile. */
 export const fieldValue = (schema: JsonSchema, name = '', care: Care = {isClean: false}): fc.Arbitrary<unknown> => {
 	const names = ids[name] ?? [];
 	return fc.oneof(

@@ -3,15 +3,15 @@ import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {member, ops, type Portal} from '../helpers/portal.ts';
 
-/** What requests can name, by the names that `_values.ts` writes. */
+/** Records that requests can name, by the names of `_values.ts`. */
 export type World = Record<string, string>;
 
-/** `renew` gives sessions that are good from now on: after a minute theirs end. */
+/** `renew` creates new sessions, because sessions end after a minute. */
 export type RenewableWorld = {names: World; renew(): Promise<void>};
 
 const tokenIn = (page: string): string => /opl_[A-Za-z0-9]{32}/.exec(page)?.[0] ?? '';
 
-/** A small world that the next requests may break: nobody else uses it. */
+/** A small world that the next requests may break; nobody else uses it. */
 export const createWorld = async (portal: Portal): Promise<RenewableWorld> => {
 	const acme = await organization(portal, {plan: 'SCALE'});
 	const {user, clerkOrgId} = await member(portal, {role: 'owner', organization: acme});
@@ -61,7 +61,7 @@ export const createWorld = async (portal: Portal): Promise<RenewableWorld> => {
 	};
 };
 
-/** The text with what the world has for each name, and with raw JSON where a value stands for it. */
+/** Replaces names by the world's values, and raw markers by JSON. */
 export const filled = (text: string, world: World): string =>
 	text
 		.replaceAll(/"«raw:((?:[^»\\]|\\.)*)»"/g, (_, json: string) => JSON.parse(`"${json}"`) as string)

@@ -12,7 +12,7 @@ const open = (): Promise<Socket> =>
 		socket.once('error', reject);
 	});
 
-/** All that the server says on a connection, until it ends it. */
+/** All bytes that the server sends until it closes the connection. */
 const say = async (text: string): Promise<string> => {
 	const socket = await open();
 	return new Promise((resolve) => {
@@ -46,7 +46,7 @@ test('a caller that disconnects in the middle of a body affects nobody else', as
 test('a body longer than it was said to be makes no second answer', async (t) => {
 	const smuggled = 'GET /admin/organizations HTTP/1.1\r\nHost: localhost\r\n\r\n';
 	const heard = await say(post(['Content-Length: 2', 'Connection: close'], `{}${smuggled}`));
-	// Whether the answer or the fault comes first is the parser's: there is one of them alone.
+	// The parser decides whether the answer or the fault comes first; there is only one of them.
 	t.is(statuses(heard).length, 1);
 	t.notRegex(heard, /Authorization/);
 });

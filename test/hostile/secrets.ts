@@ -47,7 +47,7 @@ test('no log line contains a secret, at the finest level, also for failed reques
 	await anonymous(service).post('/webhook/gateway-a', {a: 1}, {'Stripe-Signature': 't=1,v1=x'});
 	await admin(service).post(`/admin/organizations/${acme.id}/api-keys/CLIENT/regenerate`);
 	await admin(service).get('/admin/doctor');
-	// What fails with a fault of ours is logged with its cause, a statement and its values perhaps among it.
+	// Internal errors are logged with their cause, which may include a statement and its values.
 	await service.services.db.raw('ALTER TABLE links RENAME TO links_that_were');
 	t.is((await withKey(service, acme.serverKey).post('/links', {path: '/x', params: {token}})).status, 500);
 	await service.services.db.raw('ALTER TABLE api_keys RENAME TO keys_that_were');

@@ -115,7 +115,7 @@ test('a body that arrives after its answer is not parsed as a request, and the n
 	socket.end();
 });
 
-/** What Node does not take for a request, and the answers to it. */
+/** Invalid requests for Node, and the answers. */
 const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
 	['a head that is too long', [431], `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(20_000)}`],
 	['a line that is no request', [400], 'What is this?\r\n\r\n'],

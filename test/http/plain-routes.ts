@@ -3,13 +3,13 @@ import {organization} from '../helpers/builders.ts';
 import {send} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
 
-// A path without a query is answered in front of Koa, and with one behind it: by the same code, so that both are the same.
+// A path without a query bypasses Koa, and one with a query does not: the same code gives equal answers.
 const service = serviceOf(test);
 
 const post = async (path: string, headers: Record<string, string>, body: string) => {
 	const answer = await send(service.url, 'POST', path, {'X-Request-Id': 'one', ...headers}, body);
 	const {date: _, ...rest} = answer.headers;
-	// The path is told without its query.
+	// The path is reported without its query.
 	return {status: answer.status, body: answer.body, headers: rest};
 };
 

@@ -5,7 +5,7 @@ import type {MembershipRecord} from '../fakes/identity-provider/records.ts';
 import type {WebhookEvent} from '../fakes/identity-provider/webhooks.ts';
 import type {Portal} from '../helpers/portal.ts';
 
-/** What the service knows of an organization of the provider, without what differs from run to run. */
+/** The service's records of an organization, without the parts that differ between runs. */
 export const mirrored = async ({services: {db}}: Portal, organization: {id: string}) => {
 	const [row] = await db('organizations').where({clerk_org_id: organization.id});
 	if (row === undefined) {
@@ -28,7 +28,7 @@ export const mirroredUser = async ({services: {db}}: Portal, user: {id: string})
 	return row ?? null;
 };
 
-/** An address that nobody else has. */
+/** A unique address. */
 export const address = (): string => `${randomUUID().slice(0, 12)}@acme.test`;
 
 /** Asserts that each delivery was taken. */

@@ -7,7 +7,7 @@ const portal = portalOf(test);
 
 type Story = {events: WebhookEvent[]; read: () => Promise<unknown>};
 
-/** An organization is made and renamed; its creator becomes its owner and is then told to be an admin. */
+/** An organization is created and renamed; its creator becomes its owner and then an admin. */
 const founding = (): Story => {
 	const {provider, clock} = portal;
 	const user = provider.user({email: address(), firstName: 'Mona'});
@@ -125,7 +125,7 @@ for (const story of stories) {
 		test.serial(
 			`${name}: ${permutations.length} orders that begin with number ${first + 1} end in the same rows`,
 			async (t) => {
-				// All are told first: the clock stands still while they are delivered.
+				// All are sent first: the clock stands still during the deliveries.
 				const told = permutations.map((order) => ({order, ...tell()}));
 				const outcomes = await Promise.all(
 					told.map(async ({order, events, read}) => {

@@ -15,7 +15,7 @@ type Received = {path: string | undefined; headers: Record<string, string>; body
 
 const idp = startedFor(test, () => startIdentityProvider());
 
-/** A service that keeps what it receives and answers with `status()`. */
+/** A service that stores what it receives and answers with `status()`. */
 const receiver = async (t: ExecutionContext, status = () => 200) => {
 	const received: Received[] = [];
 	const server = createServer(async (request, response) => {
@@ -143,7 +143,7 @@ test('timestamps are those of the clock that was passed in', async (t) => {
 });
 
 test('deleting an account or an organization ends its memberships, with events if the instance sends them', async (t) => {
-	const provider = await startIdentityProvider({settings: {tellsMembershipsOfDeleted: true}});
+	const provider = await startIdentityProvider({settings: {sendsMembershipsOfDeleted: true}});
 	t.teardown(provider.stop);
 	const user = provider.user();
 	const [first, second] = [provider.organization(), provider.organization()];

@@ -6,7 +6,7 @@ import {address, deliverAbout, membershipEvent, mirrored, mirroredUser, taken} f
 
 const portal = portalOf(test);
 
-/** Somebody who joins, whose event is delivered alone: nothing else was told of them or of the organization. */
+/** A user who joins, with only this event delivered: neither the user nor the organization is known. */
 const joined = async (
 	t: Parameters<typeof deliverAbout>[0],
 	{role, changes = {}}: {role?: string; changes?: Partial<MembershipRecord>} = {},
@@ -210,7 +210,7 @@ test('the contact is the first owner in any order of events, and one given here 
 	t.is(await emailOf(), 'ours@acme.test');
 });
 
-/** An event of a provider that does not tell the id of the membership. */
+/** An event of a provider that omits the membership's id. */
 const unnamedEvent = (
 	type: 'created' | 'updated' | 'deleted',
 	membership: MembershipRecord,

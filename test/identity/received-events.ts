@@ -12,7 +12,7 @@ const portal = portalOf(test);
 const EVENTS = '/admin/webhooks/events';
 const envOf = (on = portal) => ({OPLINK_URL: on.url, OPLINK_ADMIN_TOKEN: on.adminToken});
 
-/** What is kept of the deliveries of a type, of which a test sends one. */
+/** The stored deliveries of a type, of which a test sends one. */
 const kept = async (type: string, on = portal) => {
 	const {status, body} = await admin(on).get(`${EVENTS}?limit=100`);
 	if (status !== 200) {

@@ -17,7 +17,7 @@ const refused = {status: 400, message: 'Invalid webhook signature'};
 const bodyFor = (organization: {id: string; name: string}): string =>
 	JSON.stringify({object: 'event', type: 'organization.created', data: organization});
 
-/** A delivery that is good but for what `spoil` does to it. */
+/** A valid delivery except for the change made by `spoil`. */
 const spoilt: Record<string, (signed: Headers, body: string) => {headers?: Headers; body?: string | Buffer}> = {
 	'no headers at all': () => ({headers: {}}),
 	'no id': ({'svix-id': _, ...headers}) => ({headers}),
@@ -155,7 +155,7 @@ for (const [what, secret] of Object.entries(badSecrets)) {
 				return [];
 			}
 		});
-		// What an empty key signs, which the library would take for the prefix alone.
+		// Signed with an empty key, which the library would derive from the prefix alone.
 		const forged = new Webhook('whsec_').sign('msg_1', now, rawBody.toString());
 		const headers = {
 			'svix-id': 'msg_1',

@@ -7,7 +7,7 @@ import {createWindows} from '../../src/limits/windows.ts';
 import {createRedisServer, until} from '../helpers/redis-server.ts';
 import {freePort} from '../setup/free-port.ts';
 
-/** A limiter of the real clock on that port, and what it logged. */
+/** A limiter with the real clock on that port, and its log. */
 const startLimiter = (t: ExecutionContext, port: number) => {
 	const logged: string[] = [];
 	const log = {

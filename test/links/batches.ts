@@ -9,7 +9,7 @@ import {serviceOf} from '../helpers/service.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
-	// What the statement of all has to give up for.
+	// Makes the batch's statement fail.
 	await service.services.db.raw(`ALTER TABLE links ADD CONSTRAINT links_refused_check CHECK (path <> '/refused')`);
 });
 

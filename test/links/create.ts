@@ -291,7 +291,7 @@ test('the same short code or external id twice in parallel makes one link', asyn
 	t.deepEqual(await same({externalId: 'crm'}), [201, 409, 409, 409, 409, 409]);
 	const {body} = await acme.server.post('/links', {path: '/a', shortCode: 'once'});
 	t.is(body.message, "Short code 'once' is already in use");
-	// What was refused was not counted.
+	// A refused create was not counted.
 	t.deepEqual(await service.services.db('link_counts').where({organization_id: acme.id}).pluck('links'), [2]);
 	const list = await acme.server.get('/links');
 	t.is(list.body.total, 2);

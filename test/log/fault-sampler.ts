@@ -19,7 +19,7 @@ const one = failureOf('ECONNREFUSED');
 const sameAgain = failureOf('ECONNREFUSED', 'away again');
 sameAgain.stack = one.stack ?? '';
 
-/** What is logged twice, and how many lines that is. */
+/** Repeated log calls, and the expected number of lines. */
 const pairs: Array<[string, number, (opened: Opened) => void]> = [
 	['the same message', 1, ({log}) => [0, 1].map(() => log.warn('away'))],
 	['the same fields', 1, ({log}) => [0, 1].map(() => log.error({status: 500}, 'refused'))],

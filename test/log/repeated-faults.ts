@@ -13,7 +13,7 @@ const failuresIn = (lines: readonly string[]): Line[] =>
 		.map((line): Line => JSON.parse(line))
 		.filter(({msg}) => msg === 'request failed');
 
-/** A database that goes away may make several kinds of error one after the other. */
+/** A lost database may cause several kinds of error in turn. */
 const kindsOf = (lines: readonly Line[]): string[] =>
 	lines.map(({err}) => `${err.type} ${err.code} ${/^ {4}at .*$/m.exec(err.stack)?.[0]}`);
 

@@ -13,7 +13,7 @@ const service = serviceOf(test);
 /** As Prometheus on this machine asks: without a forwarded address. */
 const scrape = async (): Promise<string> => (await send(service.url, 'GET', '/metrics')).text;
 
-/** The value of a series, by its name and labels as they are written; 0 where it is not there yet. */
+/** The value of a series, by its exact name and labels; 0 if it does not exist yet. */
 const seriesValue = (text: string, series: string): number =>
 	Number(
 		text
@@ -119,7 +119,7 @@ test.serial('cache hits and journal drains are counted', async (t) => {
 	const {body: link} = await withKey(service, acme.serverKey).post('/links', {path: '/sale'});
 	const open = `/${acme.orgKey}/${link.shortCode}`;
 	const {changes, clickJournal} = service.services;
-	// Links are kept in memory as long as the feed is heard.
+	// Links are cached as long as the feed is alive.
 	while (!changes.isTrusted()) {
 		await new Promise((resolve) => setImmediate(resolve));
 	}

@@ -12,7 +12,7 @@ export type Newcomer = {
 	in(clerkOrgId: string): Caller;
 };
 
-/** Somebody who has just signed up at the provider, of whom no event has come here. */
+/** A new user at the provider, of whom no event has arrived. */
 export const newcomer = (portal: Portal): Newcomer => {
 	const email = `${randomUUID().slice(0, 8)}@acme.test`;
 	const user = portal.provider.user({email, firstName: 'Mona', lastName: 'Lisa'});
@@ -26,7 +26,7 @@ export const newcomer = (portal: Portal): Newcomer => {
 
 export const uniqueName = (): string => `Acme ${randomUUID()}`;
 
-/** What the provider has of an organization name, and what is here. */
+/** The records of an organization name at the provider and here. */
 export const organizationsNamed = async ({provider, services: {db}}: Portal, name: string) => ({
 	there: [...provider.directory.organizations.values()].filter((one) => one.name === name),
 	here: (await db('organizations').where({name})) as Array<{id: string; clerk_org_id: string | null; status: string}>,

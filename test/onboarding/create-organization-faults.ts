@@ -36,7 +36,7 @@ const refusesAndLeavesNothing = test.macro({
 		t.deepEqual(await organizationsNamed(portal, name), nowhere);
 		fails.lift();
 
-		// What it tells of all this leaves nothing here either, and nothing stands in the way of another attempt.
+		// Its events leave nothing here either, and do not prevent another attempt.
 		await portal.provider.deliver(portal.url, ...portal.provider.eventsAbout(mona.user));
 		const again = await mona.caller.post(path, {name});
 		t.is(again.status, 201);
@@ -84,7 +84,7 @@ test('a database that fails leaves nothing at the provider', async (t) => {
 	t.is((await mona.caller.post(path, {name: uniqueName()})).status, 201);
 });
 
-/** The provider makes the organization, and then nobody hears from it until the fault is lifted. */
+/** The provider creates the organization and then is unreachable until the fault is lifted. */
 const makeUnheard = async (name: string) => {
 	const mona = newcomer(portal);
 	const {id: userId} = mona.user;

@@ -30,7 +30,7 @@ test('of users who request one name at once one gets it', async (t) => {
 	t.is(here[0]?.clerk_org_id, there[0]?.id);
 });
 
-/** Delivers all that the provider tells of an organization while the service still waits to write the owner's role. */
+/** Delivers all events of an organization while the service still waits to write the owner's role. */
 const deliverMeanwhile = (userId: string) => {
 	let delivered: Promise<unknown> = Promise.resolve();
 	portal.provider.fail({

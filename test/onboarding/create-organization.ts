@@ -92,7 +92,7 @@ test('a name in use is refused without case, and nothing stays at the provider',
 	t.is(body.message, `An organization named '${name.toUpperCase()}' already exists`);
 	t.deepEqual(await organizationsNamed(portal, name.toUpperCase()), {there: [], here: []});
 
-	// The events of what was made and deleted meanwhile come late, in any order.
+	// Events of records created and deleted meanwhile arrive late, in any order.
 	const told = portal.provider.eventsAbout(lisa.user).map((event) => JSON.parse(event.body).data);
 	const gone = told.find(({object}) => object === 'organization');
 	const events = portal.provider.eventsAbout(gone.id, lisa.user);

@@ -8,7 +8,7 @@ const portal = portalOf(test);
 
 const path = '/portal/onboarding/state';
 
-/** Somebody who joined an organization at the provider, of which no event has come here. */
+/** A user who joined an organization at the provider, of which no event has arrived. */
 const joined = (role = 'owner') => {
 	const person = newcomer(portal);
 	const organization = portal.provider.organization({name: uniqueName()});

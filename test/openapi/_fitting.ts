@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type {JsonSchema} from '../../src/openapi/json-schema.ts';
 import {document} from '../setup/documented.ts';
 
-/** What a schema cannot say of a field: the words that its description has for it, and values that keep to them. */
+/** Constraints beyond a field's schema: the words in its description, and valid values. */
 export type Beyond = {words: RegExp; values: fc.Arbitrary<unknown>};
 
 /** The fields that have such rules, by name. */
@@ -81,7 +81,7 @@ const othersOf = (schema: JsonSchema): fc.Arbitrary<Record<string, unknown>> => 
 		return fc.constant({});
 	}
 
-	// Few, because bytes are limited too, which no schema says.
+	// Few, because bytes are limited too, which a schema cannot express.
 	const key = fc.string({unit: 'grapheme', maxLength: 10}).filter((name) => name !== '__proto__');
 	const value = typeof others === 'object' ? valuesOf({...others, maxLength: 40}) : fc.jsonValue({maxDepth: 2});
 	return fc.dictionary(key, value, {maxKeys: Math.min(Number(maxProperties ?? 5), 5), noNullPrototype: true});
@@ -117,7 +117,7 @@ const ofType = (schema: JsonSchema, type: string): fc.Arbitrary<unknown> => {
 	}
 };
 
-/** Values that a schema describes, from what it says alone; the whole of a body is looked at once more with `fits`. */
+/** Values generated from a schema alone; whole bodies are checked again with `fits`. */
 export const valuesOf = (schema: JsonSchema): fc.Arbitrary<unknown> => {
 	const {anyOf, enum: values, type} = schema;
 	if (Array.isArray(anyOf)) {

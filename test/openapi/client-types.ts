@@ -19,7 +19,7 @@ test.serial.before(async () => {
 });
 test.after.always(() => folder && rm(folder, {recursive: true}));
 
-/** What the generator writes of its own, where a document has no webhooks and no definitions. */
+/** The generator's own output for a document without webhooks and definitions. */
 const EMPTY = /^export type (?:webhooks|\$defs) = Record<string, never>;$/;
 
 test('no object that may hold something is an empty one to a generated client', (t) => {

@@ -15,7 +15,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 	Object.entries(methods).map(([method, operation]) => ({path, method, operation, name: `${method} ${path}`})),
 );
 
-/** Every object of the document that is or holds a schema, with where it stands. */
+/** Every object of the document that is or contains a schema, with its location. */
 const walk = (value: unknown, at: string, visit: (node: Record<string, unknown>, at: string) => void): void => {
 	if (Array.isArray(value)) {
 		for (const [index, item] of value.entries()) {
@@ -96,7 +96,7 @@ test('the parameters of a path are those in its template, each once', (t) => {
 	}
 });
 
-/** Where a body may come and hold nothing: a client sends none. */
+/** An optional empty body: a client sends none. */
 const emptyBodies = ['cancel', 'resume', 'renew', 'portal-session'].map((name) => `post /portal/billing/${name}`);
 
 test('an operation says how it succeeds, and every way in which it can refuse', (t) => {

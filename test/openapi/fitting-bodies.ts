@@ -63,7 +63,7 @@ const concrete = (path: string, {paths}: World): string =>
 /** No gateway is configured here, which is said after the body was taken. */
 const GATEWAY_OFF = 'Payment gateway not configured';
 
-/** What the validation of a body has against one that fits its schema; null where it takes it. */
+/** The validation error for a body that fits its schema; null if it is accepted. */
 const complaint = ({status, body, text}: Answer): string | null => {
 	// These come before the body is looked at, or say that something broke.
 	if (status === 401 || status === 429 || (status >= 500 && body.message !== GATEWAY_OFF)) {

@@ -1,6 +1,6 @@
 import type {Page} from 'playwright-core';
 
-/** What is wrong with how a page is laid out, one line for each fault. */
+/** Layout faults of a page, one line each. */
 export const layoutFaults = (page: Page): Promise<string[]> =>
 	page.evaluate(() => {
 		const faults: string[] = [];
@@ -10,7 +10,7 @@ export const layoutFaults = (page: Page): Promise<string[]> =>
 			faults.push(`the page is ${document.documentElement.scrollWidth} px wide`);
 		}
 
-		// The card cuts off what is wider, so nothing may be.
+		// The card clips wider contents, so nothing may be wider.
 		const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 		for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
 			const range = document.createRange();

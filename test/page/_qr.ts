@@ -1,7 +1,7 @@
 import type {Page} from 'playwright-core';
 import decode from 'qr/decode.js';
 
-/** What a QR code in a screenshot says. The browser of `page` turns the picture into pixels, in a window of its own. */
+/** The text of a QR code in a screenshot. The browser of `page` decodes the picture to pixels, in a separate window. */
 export const decodeQR = async (page: Page, screenshot: Buffer): Promise<string> => {
 	const blank = await page.context().newPage();
 	try {
@@ -11,7 +11,7 @@ export const decodeQR = async (page: Page, screenshot: Buffer): Promise<string> 
 			const drawing = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
 			drawing?.drawImage(bitmap, 0, 0);
 			const image = drawing?.getImageData(0, 0, bitmap.width, bitmap.height);
-			// As one string: of an array each number would be looked at and told by itself, millions of them.
+			// As one string: each number of an array would be serialized separately, millions of them.
 			const characters = Array.from(image?.data ?? [], (byte) => String.fromCharCode(byte));
 			return {width: bitmap.width, height: bitmap.height, pixels: btoa(characters.join(''))};
 		}, screenshot.toString('base64'));

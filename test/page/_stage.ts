@@ -4,7 +4,7 @@ import {type Browser, type BrowserContext, chromium, type Page, type Request} fr
 import {startService, type TestService} from '../helpers/service.ts';
 import {type Reader, type ReaderName, readers} from './_readers.ts';
 
-/** What a page did while it was open. */
+/** The actions of a page while it was open. */
 export type Visit = {
 	page: Page;
 	context: BrowserContext;
@@ -12,27 +12,27 @@ export type Visit = {
 	destinations: string[];
 	/** Whatever else it asked other hosts for. */
 	elsewhere: string[];
-	/** What it posted to the service. */
+	/** Its posts to the service. */
 	posted: Request[];
-	/** What the browser refused or reported: breaches of the policy, script errors, dialogs. */
+	/** The browser's refusals and reports: policy violations, script errors, dialogs. */
 	complaints: string[];
 };
 
 export type VisitOptions = Reader & {
 	/** Whether the browser lets pages write the clipboard. */
 	clipboard?: 'granted' | 'refused';
-	/** What the browser tells a script that asks for its high-entropy client hints. */
+	/** The browser's high-entropy client hints for scripts. */
 	hints?: {model: string; platformVersion: string};
-	/** Runs in the page before its own script does, one after the other. */
+	/** Scripts that run in the page before its own, in order. */
 	before?: (() => void) | Array<() => void>;
-	/** The page sends this reader on by itself, so that it may be gone before it is there. */
+	/** The page redirects this reader, so it may be gone before it has loaded. */
 	leaves?: boolean;
 };
 
 /** The browser of this process, and how many stages have it: its contexts know nothing of each other. */
 let shared: {launched: Promise<Browser>; stages: number} | null = null;
 
-/** Names other than the service's own lead nowhere, so that nothing leaves this machine. */
+/** Foreign names lead nowhere, so that nothing leaves this machine. */
 const launch = (): Promise<Browser> =>
 	chromium.launch({
 		executablePath: process.env['TEST_CHROMIUM'] ?? '',
@@ -88,7 +88,7 @@ export const startStage = async (): Promise<Stage> => {
 const contextOf = async ({browser, url}: Stage, {clipboard = 'granted', before, ...device}: VisitOptions) => {
 	const context = await browser.newContext(device);
 	context.setDefaultTimeout(20_000);
-	// What is not named here is refused.
+	// Unnamed permissions are denied.
 	await context.grantPermissions(clipboard === 'granted' ? ['clipboard-write'] : ['geolocation'], {origin: url});
 	// tsx has functions keep their names by a helper that is not there in the page.
 	await context.addInitScript('globalThis.__name = (named) => named');
@@ -104,7 +104,7 @@ const contextOf = async ({browser, url}: Stage, {clipboard = 'granted', before, 
 	return context;
 };
 
-/** Opens a short URL as that reader; the answer to it is there, and the page's script has run. */
+/** Opens a short URL as that reader; the answer has arrived and the page's script has run. */
 export const visit = async (
 	stage: Stage,
 	t: {teardown(undo: () => Promise<void>): void},

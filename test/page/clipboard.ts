@@ -5,7 +5,7 @@ import {startedFor} from '../helpers/started.ts';
 import type {ReaderName} from './_readers.ts';
 import {startStage, tokenOf, visit} from './_stage.ts';
 
-// One browser has one clipboard, so these tests run one after the other.
+// A browser has one clipboard, so these tests run serially.
 
 let clipboard: Page;
 let url: string;

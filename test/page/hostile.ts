@@ -22,7 +22,7 @@ for (const reader of readers) {
 			});
 			await page.goto(`${url}?${encodeURIComponent(text)}=${encodeURIComponent(text)}#${text}`);
 			t.is((await page.getByRole('heading', {level: 1}).textContent())?.trim(), text.trim());
-			// What got in as markup would be one of these, and run, or be refused by the policy, which complains.
+			// Injected markup would be one of these; it would run, or be blocked and reported by the policy.
 			const foreign = page.locator('svg[onload], img[onerror], [autofocus], b, body script:not([nonce], #config)');
 			t.is(await foreign.count(), 0);
 			t.deepEqual(complaints, []);

@@ -12,7 +12,7 @@ test.serial.before(async () => {
 	acme = await organization(stage.service);
 });
 
-/** Runs in the page: keeps count of its beacons where the next page of the service can read it. */
+/** Runs in the page: counts its beacons where the service's next page can read them. */
 const countBeacons = () => {
 	const send = navigator.sendBeacon.bind(navigator);
 	navigator.sendBeacon = (url, body) => {
@@ -25,18 +25,18 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: VisitOptio
 	const {id, url} = await link(acme, body);
 	const visited = await visit(stage, t, url, reader, {...options, before: [countBeacons, options.before ?? []].flat()});
 	const {page} = visited;
-	/** What the service keeps of the click. */
+	/** The stored click. */
 	const click = () => storedRows(stage.service, 'match_clicks', {link_id: id}).then(([row]) => row);
 	return {
 		...visited,
 		click,
 		answered: () => signalsOf(visited),
-		/** Goes away, as a reader does. @returns how many beacons the page has sent in its life. */
+		/** Leaves the page like a reader. @returns how many beacons the page has sent. */
 		leave: async () => {
 			await page.goto(`${stage.url}/health/live`);
 			return page.evaluate(() => Number(sessionStorage.getItem('beacons')));
 		},
-		/** The click, once signals have reached it. The browser does not tell when a page that is gone is answered. */
+		/** The click, after signals have arrived. The browser does not report the answer of a closed page. */
 		stored: async () => {
 			for (let attempt = 0; attempt < 500; attempt++) {
 				const kept = await click();

@@ -21,7 +21,7 @@ const begin = async () => {
 	return {acme, made, oplink, atHome: {extraHTTPHeaders: {'X-Forwarded-For': address}}};
 };
 
-/** What the app does after its match: a session, an identity and an event, which counts for the link. */
+/** The app's calls after its match: a session, an identity and an event, which counts for the link. */
 const goOn = async (
 	t: ExecutionContext,
 	{acme, made, oplink}: Awaited<ReturnType<typeof begin>>,

@@ -8,7 +8,7 @@ const portal = portalOf(test);
 const keys = '/portal/api-keys';
 const locked = {sdkKey: null, serverKey: null, locked: true};
 
-/** As if nobody had looked at the keys yet: the builder of an organization does. */
+/** As if the keys had never been read, unlike in an organization's builder. */
 const forgetKeys = ({organization: {id}}: Member) =>
 	portal.services.db('api_keys').where({organization_id: id}).delete();
 const countKeys = async ({organization: {id}}: Member) =>

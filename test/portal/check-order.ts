@@ -6,7 +6,7 @@ import {invalid, missing, noMember, noOrganization, noRole, notActive, refused, 
 
 const portal = portalOf(test);
 
-/** A tier that is none: whoever is told so has passed every check before the values. */
+/** An invalid tier: a caller who is refused for it has passed every check before validation. */
 const badTier = '/portal/api-keys/ADMIN/regenerate';
 const goodTier = '/portal/api-keys/SERVER/regenerate';
 

@@ -80,7 +80,7 @@ test('events are listed with all the app’s data, newest first', async (t) => {
 	const second = (await caller.get('/portal/events?page=2&limit=1')).body;
 	t.deepEqual(second, {data: [body.data[1]], total: 2, page: 2, limit: 1});
 
-	// The document of the API says so, too.
+	// The API's document states it, too.
 	t.is((await admin(portal).delete(`/admin/organizations/${acme.id}/devices/device-0001/data`)).status, 200);
 	const erased = await caller.get('/portal/events');
 	t.deepEqual(

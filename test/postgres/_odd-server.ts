@@ -7,7 +7,7 @@ import {execute} from '../helpers/database.ts';
 import {tlsFile} from '../helpers/tls-file.ts';
 import {freePort} from '../setup/free-port.ts';
 
-/** Users need their password over TCP, except `refused`, whom nothing lets in, and `guarded`, who has to come by TLS. */
+/** Users need their password over TCP, except `refused`, who is always rejected, and `guarded`, who needs TLS. */
 const HBA = `local all oplink trust
 host all refused all reject
 hostssl all guarded all scram-sha-256

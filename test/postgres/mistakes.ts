@@ -20,7 +20,7 @@ test.serial.before(async () => {
 
 type Mistake = {
 	name: string;
-	/** What makes the databases, one statement each, and what is done in them. */
+	/** The statements that create the databases, and their contents. */
 	made?: string[];
 	inside?: [database: string, sql: string];
 	url: () => string;

@@ -31,7 +31,7 @@ const listens = (port: number): Promise<boolean> =>
 		}).on('error', () => resolve(false));
 	});
 
-/** A PgBouncer with its defaults but for what is given. @returns the address of a new database through it. */
+/** A PgBouncer with default settings except the given ones. @returns the address of a new database through it. */
 const pooled = async (t: ExecutionContext, database: string, settings: Record<string, string>): Promise<string> => {
 	await server.run(`CREATE DATABASE ${database}`);
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pooler-'));

@@ -25,7 +25,7 @@ test('a read-only database is 503 for writes, not ready and reported by doctor; 
 	const name = new URL(database.url).pathname.slice(1);
 	const asOperator = (sql: string) => execute(process.env['TEST_DATABASE_URL'] ?? '', sql);
 	await asOperator(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-	// Sessions that are open keep what they were opened with.
+	// Open sessions keep their original mode.
 	await asOperator(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
 	// The first statements meet connections that were ended.
 	while ((await anonymous(service).get('/health/ready')).body.checks.database !== 'read-only') {

@@ -11,7 +11,7 @@ const isTakenForCrawler = (userAgent: string): boolean => isCrawler(readVisitor(
 type Own = Record<string, string>;
 const {notTaken} = JSON.parse(read('config', 'crawlers.json')) as {notTaken: Own};
 
-/** What these patterns were seen with are people's browsers and editors: the corpus calls them crawlers by mistake. */
+/** People's browsers and editors match these patterns; the corpus mislabels them as crawlers. */
 const OF_PEOPLE = ['AP3A\\.240617\\.008', 'Code\\/1\\.', 'MetaIAB Facebook', 'Trae\\/', 'Fluid'];
 
 const seen = (crawlers: KnownCrawler[]): string[] => [

@@ -5,7 +5,7 @@ import {serviceOf, startService, storedRows} from '../helpers/service.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
-	// Nothing is answered from memory before this process has heard itself.
+	// The cache is not used before this process has received its own heartbeat.
 	await service.services.changes.settled();
 });
 
@@ -21,7 +21,7 @@ const agents = {
 	crawler: 'facebookexternalhit/1.1',
 };
 
-/** An answer without what is new in each: the time, its id, nonces, tokens and cookies' values. */
+/** An answer without its changing parts: the time, its id, nonces, tokens and cookies' values. */
 const lasting = ({status, headers, text}: Answer) => {
 	const {date: _, 'x-request-id': __, ...rest} = headers;
 	const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? 'none';
@@ -52,7 +52,7 @@ for (const [name, agent] of Object.entries(agents)) {
 				const headers = {'User-Agent': agent, ...more};
 				for (const path of [pathname, `${pathname}/data`]) {
 					const caller = anonymous(service);
-					// A query is for the routes to read; this one says nothing.
+					// Queries go to the routes; this one has no effect.
 					const byRoutes = await caller.get(`${path}?%61=`, headers);
 					await caller.get(path, headers);
 					const again = await caller.get(path, headers);

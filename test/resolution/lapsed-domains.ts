@@ -170,7 +170,7 @@ test('doctor reports verified domains that are not served because the plan lacks
 			},
 		],
 	});
-	// The plans of tenants are no fault of a server that is examined as a whole.
+	// Tenants' plans are not faults in a report on the whole server.
 	const {body} = await operator.get('/admin/doctor');
 	const found = body.findings.find(({area}: {area: string}) => area === `Domain lapsed6.acme.test of ${org.orgKey}`);
 	t.like(found, {check: 'host.plan', status: 'ok', next: null});

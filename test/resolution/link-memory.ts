@@ -110,7 +110,7 @@ test.serial('links of many kilobytes, with pages and data, stay within their mem
 			Array.from({length: 40}, async (_, index) => {
 				const headers = {'User-Agent': PHONE, 'X-Forwarded-For': `10.1.${start % 250}.${index}`};
 				const ask = async (path: string): Promise<number> => {
-					// Not by a caller of the tests, who keeps answers for a comparison.
+					// Without the tests' callers, which store answers for a comparison.
 					const answer = await fetch(`${service.url}/${acme.orgKey}/l${start + index}${path}`, {headers});
 					await answer.arrayBuffer();
 					return answer.status;

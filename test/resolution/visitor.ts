@@ -22,7 +22,7 @@ test('every line of config/crawlers.json has the form that is read', (t) => {
 		.items(
 			Joi.object({
 				name: Joi.string().required(),
-				// What is looked up are the first three characters.
+				// The index uses the first three characters.
 				token: Joi.string().min(3).required(),
 				at: Joi.valid('start', 'word', 'end', 'whole'),
 				digit: Joi.boolean(),

@@ -8,7 +8,7 @@ import {serviceOf, startService, type TestService} from '../helpers/service.ts';
 
 const service = serviceOf(test);
 test.serial.before(async () => {
-	// What the statement of all has to give up for, and that of one, too.
+	// Makes the batch's statement fail, and the single one too.
 	await service.services.db.raw(
 		`ALTER TABLE events ADD CONSTRAINT events_refused_check CHECK (event_name <> 'refused')`,
 	);

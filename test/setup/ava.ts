@@ -7,7 +7,7 @@ import {stripVTControlCharacters} from 'node:util';
 import {spawnTethered} from '../../src/embedded/tether.ts';
 import {packageRoot} from '../../src/package-root.ts';
 
-/** What a run came to: ava's exit code, tests that passed, and tests, hooks and processes that failed. */
+/** The result of a run: ava's exit code, passed tests, and failed tests, hooks and processes. */
 export type Outcome = {exitCode: number; passed: number; failed: number};
 
 const INTERRUPT_GRACE_MS = 2000;
@@ -42,13 +42,13 @@ const killGroup = (pid: number | undefined): void => {
 	try {
 		process.kill(-(pid ?? Number.NaN), 'SIGKILL');
 	} catch {
-		// Nobody of the group is left.
+		// The process group is empty.
 	}
 };
 
 /**
- * Runs ava in a process group of its own, shows its output as it comes, and ends whatever is left of the group.
- * @param interrupted when it aborts, ava is asked to stop and report, and ended where it does not.
+ * Runs ava in its own process group, streams its output, and kills the rest of the group.
+ * @param interrupted when it aborts, ava is asked to stop and report, and killed if it does not.
  */
 export const runAva = async (args: string[], env: NodeJS.ProcessEnv, interrupted: AbortSignal): Promise<Outcome> => {
 	const {child} = spawnTethered([process.execPath, ava, ...args], {

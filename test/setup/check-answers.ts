@@ -4,8 +4,8 @@ import type {RecordedAnswer} from '../helpers/answers.ts';
 import {checkAnswer, routeOf} from './documented.ts';
 
 /**
- * Compares the answers that a run of the tests got with the document of the API: `node check-answers.js FOLDER`. Prints
- * what does not fit, and ends with 1 where anything does not.
+ * Compares a run's answers with the API's document: `node check-answers.js FOLDER`. Prints deviations, and ends with 1
+ * if there are any.
  */
 
 const [folder = ''] = process.argv.slice(2);

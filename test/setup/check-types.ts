@@ -7,9 +7,9 @@ import {packageRoot} from '../../src/package-root.ts';
 const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
 
 /**
- * Checks the types of sources and tests. What it found is kept, so that the next run looks at what has changed since
- * alone. One thread, because several look at Node's and the packages' types each for itself, and the tests run meanwhile.
- * @returns the compiler's words where the types do not fit, else null.
+ * Checks the types of sources and tests. Its state is cached, so that the next run checks only changes. It uses one
+ * thread, because each thread would read Node's and the packages' types, and tests run at the same time.
+ * @returns the compiler's messages, or null.
  */
 export const checkTypes = async (): Promise<string | null> => {
 	const kept = path.join(packageRoot, '.cache', 'types.tsbuildinfo');

@@ -55,7 +55,7 @@ const bundle = (outdir: string, entryPoints: Array<{in: string; out: string}>) =
 		outdir,
 	});
 
-/** The program, and what tests start as a process of its own. */
+/** The program, and the programs that tests start as separate processes. */
 const programEntries = [
 	...['test/embedded/_holder.ts', 'test/embedded/_stranger.ts'].map(entryOf),
 	...Object.entries(lateEntries).map(([name, file]) => ({in: file, out: `src/${name}`})),

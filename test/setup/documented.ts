@@ -21,7 +21,7 @@ const table = routes.map((route) => ({
 	pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}/?$`),
 }));
 
-/** The route that takes a path, without its query; null where none does. */
+/** The route of a path, without its query; null if there is none. */
 export const routeOf = (method: string, path: string): Route | null => {
 	const [, first = ''] = path.split('/');
 	const found = table.find(
@@ -52,7 +52,7 @@ const mediaFault = (answer: Answer, {type, text}: RecordedAnswer): string | null
 	return answer.media.includes(String(type)) ? null : `${type}, where ${answer.media.join()} is declared`;
 };
 
-/** What of an answer the document does not say; null where all is as it says. */
+/** The undocumented part of an answer; null if there is none. */
 export const checkAnswer = (recorded: RecordedAnswer): string | null => {
 	const {method, status, text} = recorded;
 	const [path = ''] = recorded.path.split('?', 1);

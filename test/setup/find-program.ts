@@ -7,11 +7,11 @@ import {packageRoot} from '../../src/package-root.ts';
 import {downloadByApt} from './apt-download.ts';
 
 export type ProgramSource = {
-	/** What messages and the cache folder call it. */
+	/** Its name in messages and in the cache folder. */
 	name: string;
 	/** The environment variable with the path of one. */
 	variable: string;
-	/** What it may be called on PATH, best first. */
+	/** Its possible names on PATH, best first. */
 	names: string[];
 	/** The distribution's packages that it takes; their libraries come by themselves. */
 	packages: string[];
@@ -96,7 +96,7 @@ const isWritable = async (folder: string): Promise<boolean> => {
 	}
 };
 
-/** Where downloads are kept between runs: the checkout, or the user's own temporary folder where that is read-only. */
+/** The folder of downloads: the checkout, or the user's temporary folder if that is read-only. */
 const cacheFolders = (): string[] => [
 	path.join(packageRoot, '.cache'),
 	path.join(os.tmpdir(), `oplink-cache-${process.getuid?.() ?? 'user'}`),
@@ -124,8 +124,9 @@ const download = async (source: ProgramSource, trees: string[]): Promise<{comman
 };
 
 /**
- * The path of a program that tests need: one that is installed, else one downloaded earlier, else one downloaded now
- * by apt, or the reason why there is none. @throws where the variable names one that cannot be run.
+ * The path of a program that tests need: an installed one, else an earlier download, else one downloaded now by apt, or
+ * the reason why there is none.
+ * @throws if the variable names one that cannot run.
  */
 export const findProgram = async (source: ProgramSource): Promise<{command: string} | {reason: string}> => {
 	const installed = await findInstalled(source);

@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer} from 'node:net';
 
-/** A port that nobody listens at, for a program that has to be told one. */
+/** An unused port, for a program that cannot choose one. */
 export const freePort = async (): Promise<number> => {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');

@@ -1,8 +1,8 @@
 import {findProgram} from './find-program.ts';
 
 /**
- * The path of a real Redis server.
- * Throws, with what to do, where there is none: tests of the shared limits and invalidation are never passed over.
+ * The path of a real Redis server. Throws with the next step if there is none: tests of shared limits and invalidation
+ * are never skipped.
  */
 export const findRedisBinary = async (): Promise<string> => {
 	const found = await findProgram({

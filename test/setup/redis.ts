@@ -19,7 +19,7 @@ const answers = async (url: string): Promise<boolean> => {
 	}
 };
 
-/** Starts it on a free port; null where that port was taken in between. */
+/** Starts it on a free port; null if that port was taken meanwhile. */
 const startOnFreePort = async (command: string, folder: string, teardown: Teardown) => {
 	const port = await freePort();
 	const storage = ['--save', '', '--appendonly', 'no', '--dir', folder];
@@ -46,7 +46,7 @@ const startOnFreePort = async (command: string, folder: string, teardown: Teardo
 	return null;
 };
 
-/** The address of a real Redis for this run: TEST_REDIS_URL where it is set, else one of its own. */
+/** The address of a real Redis for this run: TEST_REDIS_URL if set, else a new one. */
 export const prepareRedis = async (folder: string, teardown: Teardown): Promise<string> => {
 	const given = process.env['TEST_REDIS_URL'];
 	if (given) {

@@ -19,10 +19,10 @@ export const isGone = (pid: number): boolean => {
 /** Linux's folder in memory. A database is a copy of over 500 files, which takes a twentieth of a disk's time there. */
 const MEMORY = '/dev/shm';
 
-/** Several times what a run was seen to take there at once. */
+/** Several times the observed use of a run. */
 const ROOM_BYTES = 2e9;
 
-/** Whether the folder in memory is there, ours to write, and roomy: in a container it often has 64 MB. */
+/** Whether the folder in memory exists, is writable and large enough; in a container it often has 64 MB. */
 const hasMemory = async (): Promise<boolean> => {
 	try {
 		await access(MEMORY, constants.W_OK | constants.X_OK);
@@ -34,9 +34,9 @@ const hasMemory = async (): Promise<boolean> => {
 };
 
 /**
- * A folder for what the servers of a run write; nothing of it outlives the run. Others may pass through it where we are
- * root, as PostgreSQL runs as another user then. What a killed run left is removed first.
- * @param inMemory whether it is in memory where there is room: for tests, not for measurements.
+ * A folder for the servers' files, removed after the run. Under root others may traverse it, because PostgreSQL runs as
+ * another user. The rest of a killed run is removed first.
+ * @param inMemory uses memory if there is room: for tests, not for measurements.
  */
 export const makeRunFolder = async (teardown: Teardown, {inMemory = false} = {}): Promise<string> => {
 	const base = inMemory && (await hasMemory()) ? MEMORY : isRoot() ? '/tmp' : os.tmpdir();

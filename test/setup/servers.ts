@@ -8,9 +8,9 @@ import type {Teardown} from './teardown.ts';
 import {prepareTemplate} from './template.ts';
 
 /**
- * Starts what tests need beside their own process: PostgreSQL with a migrated template database, Redis, Chromium, and the
- * program as its users start it. Variables that are set name others.
- * @returns the variables that tests read. @throws Error that says what could not be had.
+ * Starts the tests' dependencies: PostgreSQL with a migrated template database, Redis, Chromium, and the program as its
+ * users start it. Variables can name existing ones.
+ * @returns the variables that tests read. @throws Error with what is missing.
  */
 export const prepareServers = async (teardown: Teardown): Promise<Record<string, string>> => {
 	const folder = await makeRunFolder(teardown, {inMemory: true});
@@ -20,7 +20,7 @@ export const prepareServers = async (teardown: Teardown): Promise<Record<string,
 		findChromium(),
 		compileProgram(teardown),
 	] as const;
-	// What is still being set up when another fails has to be undone too.
+	// Resources still starting when another fails must be released too.
 	await Promise.allSettled(preparing);
 	const [redisUrl, {url, template}, chromium, compiled] = await Promise.all(preparing);
 	const answers = process.env['TEST_ANSWERS'] ?? path.join(folder, 'answers');

@@ -1,7 +1,7 @@
 /** Undoes one thing that the run has set up. */
 export type Undo = () => Promise<unknown> | unknown;
 
-/** What is set up is undone in the opposite order; one that fails is told and keeps no other from being undone. */
+/** Resources are released in reverse order; a failure is reported and does not prevent the others. */
 export const createTeardown = () => {
 	const undos: Undo[] = [];
 	return {

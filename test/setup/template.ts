@@ -18,7 +18,7 @@ const SETTINGS = {
 	max_connections: '300',
 };
 
-/** The address of a PostgreSQL for this run: TEST_DATABASE_URL where it is set, else one of its own. */
+/** The address of a PostgreSQL for this run: TEST_DATABASE_URL if set, else a new one. */
 const findServer = async (folder: string, teardown: Teardown): Promise<string> => {
 	const given = process.env['TEST_DATABASE_URL'];
 	if (given) {

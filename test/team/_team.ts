@@ -18,7 +18,7 @@ export const team = async <const R extends readonly Role[]>(
 	return members as {-readonly [K in keyof R]: Member};
 };
 
-/** The role that the provider knows of a member, and the one that is here; null for who is none. */
+/** A member's role at the provider and here; null for others. */
 export const rolesOf = async ({provider, services: {db}}: Portal, {clerkOrgId, user, organization}: Member) => {
 	const there = [...provider.directory.memberships.values()].find(
 		({organizationId, userId}) => organizationId === idOf(clerkOrgId) && userId === user.clerkUserId,

@@ -85,7 +85,7 @@ test('of two owners who demote each other at once one remains', async (t) => {
 		const end = (by: Member, whom: Member) =>
 			ending === null ? by.caller.delete(at(whom)) : by.caller.patch(at(whom), ending);
 		const answers = await Promise.all([end(one, other), end(other, one)]);
-		// The one who comes second is told so: by the rule, or because the token of a removed owner is worth nothing.
+		// The second one is refused: by the rule, or because a removed owner's token is invalid.
 		const statuses = answers.map(({status}) => status).toSorted();
 		t.is(statuses[0], 200);
 		t.true(statuses[1] === 409 || statuses[1] === 403);

@@ -18,14 +18,14 @@ const rows: Record<keyof typeof limits, (world: World) => Promise<Asked> | Asked
 		return {method: 'GET', path: new URL(body.url).pathname};
 	},
 	match: () => ({method: 'POST', path: '/match', body: {}}),
-	// Limits come before values (contract/requests 4), and what is refused then asks no database.
+	// Limits precede validation (contract/requests 4), and the refused requests need no database.
 	linkReads: ({acme}) => ({method: 'GET', path: '/links?limit=none', headers: bearer(acme.serverKey)}),
 	linkWrites: ({acme}) => ({method: 'POST', path: '/links', headers: bearer(acme.serverKey), body: {}}),
 	sdkDevices: ({acme}) => ({method: 'POST', path: '/sdk/session', headers: bearer(acme.clientKey), body: {}}),
 	sdkEvents: ({acme}) => ({method: 'POST', path: '/sdk/events', headers: bearer(acme.clientKey), body: {}}),
 	portal: () => ({method: 'GET', path: '/portal/billing/pricing'}),
 	regenerateKey: async ({provider}) => {
-		// A session of an organization that nobody has mirrored: its limit comes before that is found.
+		// A session of an organization that is not mirrored: its limit precedes the lookup.
 		const user = provider.user({});
 		const organization = provider.organization({name: 'Acme'});
 		provider.member({organization, user, role: 'owner'});

@@ -23,6 +23,6 @@ export const rowsOf = async (format: ImportFormatName, text: string, size = 7): 
 	return rows;
 };
 
-/** Where rows stand, and why they are none. */
+/** The positions of rows, and the reasons of rejections. */
 export const refusalsOf = (rows: ImportRow[]): Array<[number, string]> =>
 	rows.flatMap(({line, error}) => (error === undefined ? [] : [[line, error] as [number, string]]));

@@ -5,7 +5,7 @@ import type {Reply} from './http-server.ts';
 import {page} from './page.ts';
 import {stateJson} from './state-file.ts';
 
-/** What both fakes have, as the paths for people use it. */
+/** The common parts of both fakes, for the paths for people. */
 export type DevelopmentGateway = {
 	url: string;
 	env: Record<string, string>;
@@ -14,14 +14,14 @@ export type DevelopmentGateway = {
 	clearFaults(): void;
 	/** All it knows. */
 	state: object;
-	/** What a card does from now on: of a customer (gateway A), or by its token (gateway B). */
+	/** The future behaviour of a card: of a customer (gateway A), or by its token (gateway B). */
 	setCard(card: string, behavior: 'works' | 'declines'): void;
 };
 
 type Given = {
 	gateway: DevelopmentGateway;
 	delivery: AutomaticDelivery;
-	/** Moves the gateways' clock on. @returns what it shows then. */
+	/** Advances the gateways' clock. @returns its new time. */
 	advance(days: number): Date;
 };
 
@@ -34,7 +34,7 @@ export const environmentLines = (env: Record<string, string>): string =>
 		.map(([name, value]) => `export ${name}='${value}'\n`)
 		.join('');
 
-/** What a person can do here, with lines to paste. */
+/** The available actions, as command lines. */
 export const helpText = (name: string, url: string, webhookUrl: string): string => {
 	const here = url.replace('127.0.0.1', 'localhost');
 	return `${name}, for development, at ${here}. Webhooks go to ${webhookUrl}.
@@ -91,7 +91,7 @@ const routes: Record<string, (given: Given, call: Call, id: string) => unknown> 
 	'DELETE /dev/faults': ({gateway}) => gateway.clearFaults(),
 };
 
-/** The answer to a path for people; null where it is none. */
+/** The answer to a path for people; null for other paths. */
 export const answerDeveloper = (given: Given, call: Call): Reply | null => {
 	if (call.path === '/env') {
 		const headers = {'content-type': 'text/plain; charset=utf-8'};

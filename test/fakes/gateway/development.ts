@@ -9,7 +9,7 @@ import type {Reply} from './http-server.ts';
 import {loadState, saveState} from './state-file.ts';
 import type {Destination} from './webhook-queue.ts';
 
-/** The same at every start, so that a service need not be started again. Secrets of nothing. */
+/** Equal at every start, so that a service need not be restarted. Not real secrets. */
 const stripeKeys = {secretKey: 'sk_test_oplink_development', webhookSecret: 'whsec_oplink_development'};
 const paymobKeys = {
 	secretKey: 'egy_sk_test_oplink_development',
@@ -25,11 +25,11 @@ export type DevelopmentOptions = {
 	ports: {stripe: number; paymob: number};
 	/** The service by its base URL. */
 	serviceUrl: string;
-	/** Where they keep what they know. */
+	/** The folder of their state. */
 	folder: string;
 	/** Seconds that their clock is moved, as the service's CLOCK_OFFSET. */
 	clockOffset: number;
-	/** One line about what was delivered. */
+	/** A log line about a delivery. */
 	say(line: string): void;
 };
 
@@ -40,7 +40,7 @@ export type Development = {
 	stop(): Promise<void>;
 };
 
-/** Both gateways for people: webhooks go out as things happen, the time runs, and what they know is kept. */
+/** Both gateways for people: webhooks are delivered at once, the time runs, and the state is saved. */
 export const startDevelopment = async (options: DevelopmentOptions): Promise<Development> => {
 	const {ports, serviceUrl, folder, say} = options;
 	let offset = options.clockOffset;

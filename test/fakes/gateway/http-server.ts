@@ -7,7 +7,7 @@ import type {Call, FaultInput, Faults} from '../identity-provider/faults.ts';
 /** An answer: JSON, or a page for people. */
 export type Reply = {status: number; headers?: Record<string, string>} & ({json: unknown} | {html: string});
 
-/** What a gateway answers, and how it words a failure that a test asked for. Neither throws. */
+/** A gateway's answers and the wording of injected failures. Neither throws. */
 export type GatewayApi = {answer(call: Call): Reply; failure(call: Call, fault: FaultInput): Reply};
 
 type Given = GatewayApi & {faults: Faults; calls: Call[]; port: number};
@@ -56,7 +56,7 @@ const respond = async (call: Call, response: ServerResponse, given: Given): Prom
 	}
 };
 
-/** What `fetch` is for a server of this process. */
+/** The equivalent of `fetch` for a server of this process. */
 export type DirectFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /**
@@ -109,7 +109,7 @@ const recordCall = async (request: IncomingMessage): Promise<Call> => {
 
 export type GatewayServer = {url: string; fetch: DirectFetch; stop(): Promise<void>};
 
-/** Listens on loopback, records every request, and lets faults meet them. A request that is cut off is none. */
+/** Listens on loopback, records every request, and injects faults. A truncated request is ignored. */
 export const startGatewayServer = async (given: Given): Promise<GatewayServer> => {
 	const server = createServer(async (request, response) => {
 		const call = await recordCall(request).catch(() => null);

@@ -26,7 +26,7 @@ ${body}
 <p><small>A fake for tests. No money moves.</small></p></html>`,
 });
 
-/** What a form or a script posted to a page: form-encoded, or JSON of strings and booleans. */
+/** The body that a form or a script posted to a page: form-encoded, or JSON of strings and booleans. */
 export const readPosted = ({body, headers}: Call): Map<string, string> => {
 	const posted = typeof body === 'string' ? body : '';
 	const entries = String(headers['content-type']).startsWith('application/json')

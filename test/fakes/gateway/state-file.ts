@@ -1,7 +1,7 @@
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
-/** JSON of what a gateway knows: maps as their entries, dates marked, functions left out. */
+/** JSON of a gateway's state: maps as their entries, dates marked, functions omitted. */
 export const stateJson = (state: object, space?: number): string =>
 	JSON.stringify(
 		state,
@@ -26,13 +26,13 @@ const readState = (text: string): Record<string, unknown> =>
 		return typeof value === 'object' && value !== null && '$date' in value ? new Date(value.$date) : value;
 	});
 
-/** Keeps what a gateway knows, so that it survives a restart as the service's database does. */
+/** Saves a gateway's state, so that it survives a restart as the service's database does. */
 export const saveState = (file: string, state: object): void => {
 	mkdirSync(path.dirname(file), {recursive: true});
 	writeFileSync(file, stateJson(state));
 };
 
-/** Takes up what was kept, into the maps and lists of `state`; nothing where nothing was. */
+/** Restores the saved state into the maps and lists of `state`, if there is any. */
 export const loadState = (file: string, state: object): void => {
 	let text: string;
 	try {
@@ -45,7 +45,7 @@ export const loadState = (file: string, state: object): void => {
 		const mine: unknown = Reflect.get(state, name);
 		if (mine instanceof Map && kept instanceof Map) {
 			for (const [key, value] of kept) {
-				// What is there already comes from the settings of today.
+				// Existing values come from the current settings.
 				if (!mine.has(key)) {
 					mine.set(key, value);
 				}

@@ -5,34 +5,34 @@ export type GatewayEvent = {
 	type: string;
 	/** The exact text that is sent. */
 	body: string;
-	/** The receiver that the gateway was told for this event; null: the one of its settings. */
+	/** The receiver set for this event; null for the one of the settings. */
 	receiver: string | null;
 };
 
 /** How one delivery is signed: with another secret it is a forgery; `at` is the time it claims (gateway A only). */
 export type SignOptions = {secret?: string; at?: Date};
 
-/** What a signature adds to a request. */
+/** The parts that a signature adds to a request. */
 export type Signature = {headers?: Record<string, string>; query?: Record<string, string>};
 
 export type Delivery<Event extends GatewayEvent> = {event: Event; status: number; body: unknown};
 
-/** Where deliveries go: a service by its base URL, or the receiver's own address. */
+/** The target of deliveries: a service by its base URL, or the receiver's own address. */
 export type Destination = string | {url: string};
 
 export type WebhookQueue<Event extends GatewayEvent> = {
-	/** What happened and was not delivered yet, oldest first. */
+	/** Undelivered events, oldest first. */
 	events: Event[];
 	/** Everything that happened, oldest first. */
 	history: Event[];
 	sign(event: Event, options?: SignOptions): Signature;
-	/** Sends one event once, whether it was sent before or not. Throws where nobody answers. */
+	/** Sends one event once, even if it was sent before. Throws without an answer. */
 	send(destination: Destination, event: Event, options?: SignOptions): Promise<Delivery<Event>>;
-	/** Sends these events one after another, in this order; none given: all that wait, and what joins them. */
+	/** Sends these events one by one, in this order; without arguments all waiting ones, including new ones. */
 	deliver(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
-	/** Sends these events all at once; none given: all that wait. */
+	/** Sends these events concurrently; without arguments all waiting ones. */
 	deliverTogether(destination: Destination, ...events: Event[]): Promise<Array<Delivery<Event>>>;
-	/** Told of each event after it happened, instead of collecting it; null: collect again. */
+	/** Receives each event instead of collecting it; null: collect again. */
 	onEvent(listener: ((event: Event) => void) | null): void;
 	/** An event happened. */
 	add(event: Event): void;
@@ -57,8 +57,8 @@ const receiverOf = (destination: Destination, path: string, {query = {}}: Signat
 };
 
 /**
- * Events and their signed deliveries. Nothing is delivered by itself: a test sends what it wants, in its order, as often
- * and as late as it wants.
+ * Events and their signed deliveries. Nothing is delivered automatically: a test sends any event, in any order, any
+ * number of times, at any time.
  * @param path the receiver below a service's base URL.
  */
 export const createWebhookQueue = <Event extends GatewayEvent>({

@@ -1,7 +1,7 @@
 import {setTimeout as wait} from 'node:timers/promises';
 import type {Delivery, Destination, WebhookEvent} from './webhooks.ts';
 
-/** Seconds before each attempt after the first; shorter than the provider's, so that a person can watch them. */
+/** Seconds before each retry; shorter than the provider's, so that a person can watch them. */
 const retryAfter = [1, 2, 5, 10, 30, 60, 60];
 const unreachableRetry = 1;
 
@@ -9,13 +9,13 @@ export type DeliveryRecord = {id: string; type: string; status: number | 'unreac
 
 export type AutomaticDelivery = {
 	push(event: WebhookEvent): void;
-	/** Keeps what happens from now on, until it is released. */
+	/** Holds new events until they are released. */
 	hold(): void;
 	release(): void;
 	waiting(): WebhookEvent[];
-	/** Every attempt, oldest first; while nobody answers, the first only. */
+	/** Every attempt, oldest first; without an answer, only the first. */
 	attempts: DeliveryRecord[];
-	/** What was sent, by its id. */
+	/** Sent events by id. */
 	sent: Map<string, WebhookEvent>;
 	/** Resolves when nothing waits, the receiver cannot be reached, or the time is up. */
 	settle(seconds: number): Promise<void>;
@@ -23,8 +23,7 @@ export type AutomaticDelivery = {
 };
 
 /**
- * Delivers one event after another as they happen. One that the receiver refuses is tried eight times in all; while
- * nobody answers, all of them wait.
+ * Delivers events one by one as they occur. A refused one is tried eight times in total; without an answer, all wait.
  */
 export const createAutomaticDelivery = ({
 	send,
@@ -46,7 +45,7 @@ export const createAutomaticDelivery = ({
 
 	const pause = (seconds: number) => wait(seconds * 1000, undefined, {signal: stopped.signal});
 
-	/** Whether the receiver took it. Throws where nobody answered. */
+	/** Whether the receiver accepted it. Throws without an answer. */
 	const attempt = async (event: WebhookEvent): Promise<boolean> => {
 		const {status, body} = await send(destination, event);
 		attempts.push({id: event.id, type: event.type, status});

@@ -6,8 +6,8 @@ import {createOrganization, deleteOrganization, updateOrganization} from './orga
 import {
 	emailAddress,
 	integer,
-	isAddressAsked,
-	isAsked,
+	matchesAddress,
+	matchesQuery,
 	metadata,
 	page,
 	readBody,
@@ -19,7 +19,7 @@ import {invitationsOf, membershipRecord, organizationRecord} from './present.ts'
 import {notFound, paramValue} from './provider-errors.ts';
 import {type InvitationRecord, invitationStatuses} from './records.ts';
 
-/** Leaves out what was not given, for inputs whose fields are optional. */
+/** Omits undefined values, for inputs with optional fields. */
 const given = <T extends object>(fields: T) =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
 		[K in keyof T]?: Exclude<T[K], undefined>;
@@ -109,9 +109,9 @@ const membershipRoutes = (directory: Directory): HttpRoute[] => {
 					.map((membership) => membershipRecord(directory, membership))
 					.filter(
 						({role, public_user_data: user}) =>
-							isAsked(query, 'user_id', user.user_id) &&
-							isAddressAsked(query, 'email_address', user.identifier ?? '') &&
-							isAsked(query, 'role', role),
+							matchesQuery(query, 'user_id', user.user_id) &&
+							matchesAddress(query, 'email_address', user.identifier ?? '') &&
+							matchesQuery(query, 'role', role),
 					);
 				return page(query, members.toReversed());
 			},
@@ -177,7 +177,7 @@ const invitationRoutes = (directory: Directory): HttpRoute[] => [
 
 			const invitations = invitationsOf(directory, id).filter(
 				({status, email_address: email}) =>
-					isAsked(query, 'status', status) && isAddressAsked(query, 'email_address', email),
+					matchesQuery(query, 'status', status) && matchesAddress(query, 'email_address', email),
 			);
 			return page(query, ordered(query, invitations));
 		},

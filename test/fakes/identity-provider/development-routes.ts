@@ -30,7 +30,7 @@ export const environmentLines = ({env}: IdentityProvider): string =>
 		.map(([name, value]) => `export ${name}='${value}'\n`)
 		.join('');
 
-/** What a person can do here, with lines to paste. */
+/** The available actions, as command lines. */
 export const helpText = (idp: IdentityProvider, service: string): string => {
 	const here = idp.url.replace('127.0.0.1', 'localhost');
 	return `An identity provider for development, at ${here}. Webhooks go to ${service}.
@@ -184,7 +184,7 @@ const faultRoutes = (idp: IdentityProvider): HttpRoute[] => [
 	},
 ];
 
-/** What a person at a keyboard needs of the provider; no credential is asked for. */
+/** The provider's paths for a person; no credential is required. */
 export const developmentRoutes = (idp: IdentityProvider, delivery: AutomaticDelivery, service: string): HttpRoute[] => [
 	{method: 'GET', path: '/', handle: () => ({plainText: helpText(idp, service)})},
 	{method: 'GET', path: '/env', handle: () => ({plainText: environmentLines(idp)})},

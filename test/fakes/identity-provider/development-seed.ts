@@ -3,7 +3,7 @@ import type {IdentityProvider} from './identity-provider.ts';
 /** From the least to the most privileged. */
 export const roles = ['viewer', 'analyst', 'developer', 'admin', 'owner'] as const;
 
-/** Fixed, so that a service that keeps its database knows them again after a restart. */
+/** Fixed, so that a service with a persistent database recognizes them after a restart. */
 export const acmeId = 'org_2DevelopmentAcme';
 export const opsId = 'org_2DevelopmentOps';
 

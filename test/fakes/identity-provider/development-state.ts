@@ -5,13 +5,13 @@ import {membershipRecord, organizationRecord} from './present.ts';
 
 const kinds = ['organizations', 'users', 'memberships', 'invitations'] as const;
 
-/** Keeps what the provider knows, so that it survives a restart as the service's database does. */
+/** Saves the provider's state, so that it survives a restart as the service's database does. */
 export const saveDirectory = (file: string, directory: Directory): void => {
 	mkdirSync(path.dirname(file), {recursive: true});
 	writeFileSync(file, JSON.stringify(Object.fromEntries(kinds.map((kind) => [kind, [...directory[kind].values()]]))));
 };
 
-/** Takes up what was kept; false where nothing was. */
+/** Restores the saved state; false if there is none. */
 export const loadDirectory = (file: string, directory: Directory): boolean => {
 	let kept: string;
 	try {
@@ -31,7 +31,7 @@ export const loadDirectory = (file: string, directory: Directory): boolean => {
 	return true;
 };
 
-/** Tells all of it again, for a service that was away or whose database is new. */
+/** Sends all records again, for a service that was down or whose database is new. */
 export const tellAgain = (directory: Directory): void => {
 	for (const organization of directory.organizations.values()) {
 		directory.emit('organization.created', organizationRecord(directory, organization));

@@ -4,7 +4,7 @@ import type {IdentityProvider} from './identity-provider.ts';
 import {notFound, paramValue} from './provider-errors.ts';
 import type {UserRecord} from './records.ts';
 
-/** A user by id or address; an address that nobody has signs up. */
+/** A user by id or address; an unknown address signs up. */
 const userOf = (idp: IdentityProvider, given: string): UserRecord => {
 	const found = idp.directory.users.get(given) ?? findUserByEmail(idp.directory, given);
 	if (found === null && !given.includes('@')) {

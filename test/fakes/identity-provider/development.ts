@@ -4,15 +4,13 @@ import {opsId, seedDevelopment} from './development-seed.ts';
 import {loadDirectory, saveDirectory, tellAgain} from './development-state.ts';
 import {type IdentityProvider, startIdentityProvider} from './identity-provider.ts';
 
-/** The same at every start, so that a service need not be started again. Secrets of nothing. */
+/** Equal at every start, so that a service need not be restarted. Not real secrets. */
 const secretKey = 'sk_test_oplink_development_identity_provider';
 const webhookSecret = `whsec_${Buffer.from('oplink development webhooks').toString('base64')}`;
 
 /**
- * The provider for people: seeded, with paths for curl, and with webhooks that are delivered as things happen.
- * @param webhookUrl the service's receiver.
- * @param stateFile where it keeps what it knows.
- * @param say one line about what it did.
+ * The provider for people: seeded, with paths for curl, and with webhooks delivered at once.
+ * @param webhookUrl the service's receiver. @param stateFile the file of its state. @param say writes a log line.
  */
 export const startDevelopment = async ({
 	port,

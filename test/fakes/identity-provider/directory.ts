@@ -14,15 +14,15 @@ import {
 export type Settings = {
 	/** Off by default, as on instances made after October 2025: a slug is then refused with 403. */
 	slugsEnabled: boolean;
-	/** What the creator of an organization becomes. */
+	/** The role of an organization's creator. */
 	creatorRole: MembershipRecord['role'];
 	/** Seats of an organization that was made without saying how many; 0: any number. */
 	maxAllowedMemberships: number;
-	/** Whether deleting an organization also tells of each membership that went with it, which is not documented. */
-	tellsMembershipsOfDeleted: boolean;
+	/** Whether deleting an organization also sends events of its memberships, which is not documented. */
+	sendsMembershipsOfDeleted: boolean;
 };
 
-/** A membership as it is kept: organization and user are put in when it is told. */
+/** A stored membership; organization and user are added when it is sent. */
 export type StoredMembership = Omit<MembershipRecord, 'organization' | 'public_user_data'> & {
 	organizationId: string;
 	userId: string;
@@ -33,7 +33,7 @@ export type StoredOrganization = Omit<OrganizationRecord, 'members_count' | 'pen
 export type Directory = {
 	clock: Clock;
 	settings: Settings;
-	/** Tells of something that happened: makes a webhook event. */
+	/** Creates a webhook event. */
 	emit: (type: string, data: unknown) => void;
 	organizations: Map<string, StoredOrganization>;
 	users: Map<string, UserRecord>;
@@ -45,7 +45,7 @@ export const defaultSettings: Settings = {
 	slugsEnabled: false,
 	creatorRole: 'org:admin',
 	maxAllowedMemberships: 5,
-	tellsMembershipsOfDeleted: false,
+	sendsMembershipsOfDeleted: false,
 };
 
 export const createDirectory = (given: Pick<Directory, 'clock' | 'settings' | 'emit'>): Directory => ({
@@ -100,7 +100,7 @@ export const findMembership = (directory: Directory, organization: Ref, user: Re
 	return found;
 };
 
-/** Now, and later than a record's last change, so that two changes at a standing clock still have an order. */
+/** The current time, but later than a record's last change, so that two changes at a frozen clock have an order. */
 export const changedAt = ({clock}: Directory, record: {updated_at: number}): number =>
 	Math.max(clock.now().getTime(), record.updated_at + 1);
 

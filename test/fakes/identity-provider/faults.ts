@@ -7,9 +7,9 @@ export type Call = {
 	path: string;
 	query: URLSearchParams;
 	headers: Record<string, string | string[] | undefined>;
-	/** The parsed JSON; the text where it is none; undefined where there is no body. */
+	/** The parsed JSON, or the text if it is invalid; undefined without a body. */
 	body: unknown;
-	/** What was answered; null where nothing was, or nothing yet. */
+	/** The answer; null without one, or before it. */
 	status: number | null;
 };
 
@@ -19,7 +19,7 @@ export type FaultInput = {
 	method?: string;
 	/** A path or a pattern, with `/v1` or without: `/organizations/:id/invitations`. */
 	path?: string;
-	/** Whether it meets this call, where method and path do not tell tests apart. */
+	/** Whether it applies to this call, for tests with equal methods and paths. */
 	when?: (call: Call) => boolean;
 	status?: number;
 	code?: string;
@@ -34,7 +34,7 @@ export type FaultInput = {
 	hang?: boolean;
 	/** Ends the connection without an answer. */
 	drop?: boolean;
-	/** Does what was asked before it fails, so that only the answer is lost. */
+	/** Executes the call before it fails, so that only the answer is lost. */
 	afterwards?: boolean;
 };
 

@@ -15,7 +15,7 @@ import {
 } from './provider-errors.ts';
 
 export type HttpRequest = {params: Record<string, string>; query: URLSearchParams; body: unknown};
-/** A path below `/v1/` asks for the secret key; the others are open. What `handle` returns is sent as JSON. */
+/** Paths below `/v1/` require the secret key; the others are open. The result of `handle` is sent as JSON. */
 export type HttpRoute = {
 	method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 	path: string;
@@ -46,7 +46,7 @@ const readJson = (call: Call): unknown => {
 		return undefined;
 	}
 
-	// What people send to the other paths comes from curl, which calls it a form.
+	// People send to the other paths with curl, whose content type is a form.
 	if (call.path.startsWith('/v1/') && !String(call.headers['content-type']).startsWith('application/json')) {
 		throw unsupportedContentType();
 	}
@@ -76,7 +76,7 @@ const answerTo = async (call: Call, {routes, secretKey}: Given): Promise<unknown
 	throw notFound(`${call.method} ${call.path}`);
 };
 
-/** What a fault says instead of the answer. */
+/** The answer of a fault. */
 const failureOf = ({
 	status = 500,
 	code = status === 429 ? 'too_many_requests' : 'internal_error',

@@ -33,7 +33,7 @@ export type IdentityProviderOptions = {
 	settings?: Partial<Settings>;
 };
 
-/** What people do at the provider. Each makes its events, which wait until they are delivered. */
+/** Actions of people at the provider. Each creates events, which wait for delivery. */
 type People = {
 	user(input?: UserInput): UserRecord;
 	updateUser(user: Ref, input: Omit<UserInput, 'id'>): UserRecord;
@@ -42,7 +42,7 @@ type People = {
 	updateOrganization(organization: Ref, input: Omit<OrganizationInput, 'id' | 'createdBy'>): OrganizationRecord;
 	deleteOrganization(organization: Ref): void;
 	member(input: MembershipInput): MembershipRecord;
-	/** Merges into the membership's public metadata, where the application's role lies. */
+	/** Merges into the membership's public metadata, which contains the application's role. */
 	updateMember(organization: Ref, user: Ref, publicMetadata: Metadata): MembershipRecord;
 	removeMember(organization: Ref, user: Ref): MembershipRecord;
 	invitation(input: InvitationInput): InvitationRecord;
@@ -70,9 +70,9 @@ export type IdentityProvider = People &
 		clearFaults(): void;
 		/** Every request so far, oldest first. */
 		calls: Call[];
-		/** What it knows, for reading. */
+		/** Its state, read-only. */
 		directory: Directory;
-		/** Told of each event after it happened, instead of collecting it; null: collect again. */
+		/** Receives each event instead of collecting it; null: collect again. */
 		onEvent(listener: ((event: WebhookEvents[number]) => void) | null): void;
 		/** More paths, as the development server has. */
 		serve(routes: HttpRoute[]): void;
@@ -101,8 +101,8 @@ const peopleOf = (directory: Directory): People => ({
 });
 
 /**
- * An identity provider on loopback that speaks the wire format of contract/identity 2, contract/identity 6 and keeps
- * what it is told: session tokens and their keys, the backend API, signed webhooks, and faults on demand.
+ * An identity provider on loopback with the wire format of contract/identity 2 and contract/identity 6. It keeps its
+ * state and provides session tokens and their keys, the backend API, signed webhooks, and faults on demand.
  */
 export const startIdentityProvider = async (options: IdentityProviderOptions = {}): Promise<IdentityProvider> => {
 	const {

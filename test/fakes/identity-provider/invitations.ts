@@ -88,7 +88,7 @@ export const createInvitation = (directory: Directory, input: InvitationInput): 
 	return structuredClone(invitation);
 };
 
-/** Whoever acts as a member must hold the permission to manage members: the creator's system role does. */
+/** An acting member needs the permission to manage members, which the creator's system role has. */
 export const requireManager = (directory: Directory, organization: Ref, userId: string | undefined): void => {
 	if (userId !== undefined && findMembership(directory, organization, userId).role !== directory.settings.creatorRole) {
 		throw notAllowed();
@@ -121,9 +121,9 @@ export const revokeInvitation = (directory: Directory, ref: Ref): InvitationReco
 };
 
 /**
- * The invited person follows the link in the mail: signs up where the address is new, and becomes a member with the
- * metadata of the invitation.
- * @param user who accepts; by default who has the address.
+ * The invited person follows the link in the mail: signs up if the address is new, and becomes a member with the
+ * invitation's metadata.
+ * @param user who accepts; by default the owner of the address.
  */
 export const acceptInvitation = (directory: Directory, ref: Ref, user?: Ref): MembershipRecord => {
 	const invitation = findPending(directory, ref);

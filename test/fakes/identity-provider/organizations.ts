@@ -106,7 +106,7 @@ export const updateOrganization = (
 export const deleteOrganization = (directory: Directory, ref: Ref) => {
 	const {id, slug} = findOrganization(directory, ref);
 	const members = membershipsWhere(directory, {organizationId: id});
-	const told = members.map((membership) => membershipRecord(directory, membership));
+	const records = members.map((membership) => membershipRecord(directory, membership));
 	for (const membership of members) {
 		directory.memberships.delete(membership.id);
 	}
@@ -118,7 +118,7 @@ export const deleteOrganization = (directory: Directory, ref: Ref) => {
 	directory.organizations.delete(id);
 	const deleted = {object: 'organization' as const, id, slug, deleted: true as const};
 	directory.emit('organization.deleted', deleted);
-	for (const membership of directory.settings.tellsMembershipsOfDeleted ? told : []) {
+	for (const membership of directory.settings.sendsMembershipsOfDeleted ? records : []) {
 		directory.emit('organizationMembership.deleted', membership);
 	}
 

@@ -95,13 +95,13 @@ export const page = <T>(query: URLSearchParams, items: T[]): {data: T[]; total_c
 };
 
 /** Whether a value is among those that a repeatable query key names; every value is where it is not given. */
-export const isAsked = (query: URLSearchParams, name: string, value: string): boolean => {
+export const matchesQuery = (query: URLSearchParams, name: string, value: string): boolean => {
 	const asked = query.getAll(name);
 	return asked.length === 0 || asked.includes(value);
 };
 
-/** As `isAsked`, for addresses, which are compared without case. */
-export const isAddressAsked = (query: URLSearchParams, name: string, address: string): boolean => {
+/** As `matchesQuery`, for addresses, which are compared without case. */
+export const matchesAddress = (query: URLSearchParams, name: string, address: string): boolean => {
 	const asked = query.getAll(name);
 	return asked.length === 0 || asked.some((each) => each.toLowerCase() === address.toLowerCase());
 };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {TOKEN_FIELDS, TRANSACTION_FIELDS} from '../../src/billing/paymob/paymob-hmac.ts';
 import {hostile, known} from './_values.ts';
 
-/** What the identity provider and the gateways tell, odd wherever it can be. `_signatures.ts` signs it as they do. */
+/** Deliveries of the identity provider and the gateways, as odd as possible. `_signatures.ts` signs them. */
 
 const orHostile = (usual: fc.Arbitrary<unknown>) =>
 	fc.oneof({weight: 8, arbitrary: usual}, {weight: 1, arbitrary: hostile});
