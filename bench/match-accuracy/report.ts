@@ -79,11 +79,11 @@ const confidences = (judged: readonly Judged[], part: Part): string =>
 		),
 	);
 
-const calibrations = (judged: readonly Judged[]): string =>
+const calibrations = (judged: readonly Judged[], part: Part): string =>
 	table(
 		['probability', 'guesses', 'predicted', 'seen', 'difference', 'standard error'],
 		calibration(
-			judged.flatMap(({guesses}) => guesses),
+			judged.flatMap((one) => one[part]),
 			bins,
 		).map(({low, high, guesses, predicted, seen}) => [
 			`${low} to ${high}`,
@@ -196,7 +196,13 @@ export const describe = (judged: readonly Judged[]): {text: string; isMet: boole
 		'## Confidences, whole system',
 		confidences(judged, 'whole'),
 		...(judged.some(({guesses}) => guesses.some(({answer}) => answer?.probability != null))
-			? ['## Calibration, guesses alone', calibrations(judged), calibrationByScenario(judged)]
+			? [
+					'## Calibration, guesses alone',
+					calibrations(judged, 'guesses'),
+					calibrationByScenario(judged),
+					'## Calibration, whole system',
+					calibrations(judged, 'whole'),
+				]
 			: []),
 		'## Without a key',
 		withoutKey(judged),
