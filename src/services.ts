@@ -59,9 +59,9 @@ export type Services = Readonly<{
 	provider: ProviderClient;
 	/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
 	mirrorTurns: Turns;
-	/** Gateway A's library; null where the gateway is off. */
+	/** Stripe's library; null if Stripe is off. */
 	stripe: Stripe | null;
-	/** The dependencies of gateway B's code; null if the gateway is off. */
+	/** The dependencies of Paymob's code; null if Paymob is off. */
 	paymob: Paymob | null;
 	gateways: Gateways;
 	keyCipher: DisplayKeyCipher;

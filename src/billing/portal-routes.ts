@@ -170,7 +170,7 @@ export const portalBillingRoutes = [
 	route({
 		method: 'POST',
 		path: '/portal/billing/portal-session',
-		summary: 'Open the gateway’s page for cards',
+		summary: 'Open Stripe’s page for cards',
 		refusals: [409],
 		answer: billingPortalAnswer,
 		...forOwner,

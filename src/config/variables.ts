@@ -81,13 +81,13 @@ export const variables = {
 	},
 	/** Provider organization id of the ops organization; null: no session is ops. */
 	opsOrgId: text('OPS_ORG_ID', 'provider organization id of the ops organization; unset: no session is ops'),
-	/** Gateway A. */
+	/** Stripe, gateway A. */
 	stripe: {
 		secretKey: text('STRIPE_SECRET_KEY', 'secret key of Stripe; unset: Stripe is off', {secret: true}),
 		webhookSecret: text('STRIPE_WEBHOOK_SECRET', 'signing secret of Stripe webhooks', {secret: true}),
 		apiUrl: url('STRIPE_API_URL', 'API of Stripe', {defaultInWords: "Stripe's own"}),
 	},
-	/** Gateway B. Without the MOTO integration saved cards are not charged. */
+	/** Paymob, gateway B. Without the MOTO integration saved cards are not charged. */
 	paymob: {
 		secretKey: text('PAYMOB_SECRET_KEY', 'secret key of Paymob; unset: Paymob is off', {secret: true}),
 		publicKey: text('PAYMOB_PUBLIC_KEY', 'public key of Paymob'),

@@ -59,7 +59,7 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
 };
 
 /**
- * Checks gateway A: whether it accepts the key, and whether the plans' prices exist.
+ * Checks Stripe: whether it accepts the key, and whether the plans' prices exist.
  * @param stripe null if it is off.
  */
 export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {

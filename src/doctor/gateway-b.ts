@@ -18,7 +18,7 @@ const judgeToken = (apiUrl: string, answer: Probe): Finding => {
 		: fail('gatewayB.apiKey', 'Paymob refuses PAYMOB_API_KEY', 'Set PAYMOB_API_KEY to the key of the account');
 };
 
-/** Checks whether gateway B accepts the API key. Its secret key only creates payments, so it is not tried. */
+/** Checks whether Paymob accepts the API key. Its secret key only creates payments, so it is not tried. */
 export const checkGatewayB = async ({paymob}: Config): Promise<Finding[]> => {
 	if (paymob === null) {
 		return [ok('gatewayB.configured', 'off')];

@@ -1,12 +1,41 @@
+import {once} from 'node:events';
 import {mkdtemp, rm} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
 import Stripe from 'stripe';
 import {startDevelopment} from '../fakes/gateway/development.ts';
 import {openCheckout, startStripe} from './_official-stripe.ts';
 import {call, createIntention, expectedHmac, startPaymob} from './_paymob-calls.ts';
-import {startReceiver} from './_receiver.ts';
+
+type Received = {path: string; headers: Record<string, string | string[] | undefined>; body: string};
+
+/** Stands where the service's receivers would be, keeps what comes, and answers 200. */
+const startReceiver = async (
+	t: ExecutionContext,
+): Promise<{url: string; received: Received[]; next(): Promise<void>}> => {
+	const received: Received[] = [];
+	const waiting: Array<() => void> = [];
+	const server = createServer(async (request, response) => {
+		received.push({path: request.url ?? '', headers: request.headers, body: await text(request)});
+		response.end('{}');
+		waiting.shift()?.();
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => {
+		server.close();
+		server.closeAllConnections();
+	});
+	return {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		received,
+		next: () => new Promise((resolve) => waiting.push(resolve)),
+	};
+};
 
 test('Webhooks wait until they are delivered, in any order, again, together, or with a wrong signature', async (t) => {
 	const given = await startStripe(t);

@@ -6,11 +6,11 @@ import {loadConfig} from '../../../src/config/config.ts';
 import {createDb} from '../../../src/db/db.ts';
 import {createOrganizationStore, type Organization} from '../../../src/organizations/organization-store.ts';
 import {createServices, type Services} from '../../../src/services.ts';
+import type {DirectFetch} from '../../fakes/gateway/http-server.ts';
 import {type FakePaymob, startFakePaymob} from '../../fakes/paymob/paymob.ts';
 import {type FakeStripe, startFakeStripe} from '../../fakes/stripe/stripe.ts';
 import {createTestDatabase} from '../../helpers/database.ts';
 import {createFakeClock, type FakeClock} from '../../helpers/service.ts';
-import {callDirectly} from './_calls.ts';
 import {type Connections, watchConnections} from './_connections.ts';
 import {type Death, prepareDeath} from './_death.ts';
 
@@ -27,6 +27,24 @@ export type World = {
 	/** Starts again with a new organization. */
 	begin(): Promise<Organization>;
 	stop(): Promise<void>;
+};
+
+const overTheNetwork = globalThis.fetch;
+const direct = new Map<string, DirectFetch>();
+
+/** Lets calls to a fake of this process go without sockets. @returns what undoes it. */
+const callDirectly = ({url, fetch}: {url: string; fetch: DirectFetch}): (() => void) => {
+	direct.set(url, fetch);
+	globalThis.fetch = (input, init) => {
+		const call = direct.get(new URL(String(input)).origin) ?? overTheNetwork;
+		return call(input, init);
+	};
+	return () => {
+		direct.delete(url);
+		if (direct.size === 0) {
+			globalThis.fetch = overTheNetwork;
+		}
+	};
 };
 
 const BEGIN = new Date('2026-01-31T12:00:00.000Z');
