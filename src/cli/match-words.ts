@@ -18,7 +18,7 @@ export const methodMeanings: Record<MatchMethod, string> = {
 const FRESH = matchPolicy.highWithinSeconds / 60;
 
 const percentText = (probability: number): string =>
-	probability > 0.99 && probability < 1 ? `${(probability * 100).toFixed(1)} %` : `${Math.round(probability * 100)} %`;
+	`${(probability * 100).toFixed(Math.abs(probability - 0.5) > 0.48 ? 1 : 0)} %`;
 
 /** What made the best candidate so probable, and installs without a tap. */
 export const evidenceWords = ({candidates: [best], nobody, score, confidence}: Attempt): string[] => {

@@ -21,6 +21,7 @@ const policy = <Name extends string>(file: string, ...names: Name[]): (() => Rec
 export const retention = policy(
 	'retention.json',
 	'matchAttemptDays',
+	'countedPhoneDays',
 	/** Attempts of no organization: anybody can send these, and only the operator reads them. */
 	'unownedAttemptDays',
 	'auditDays',

@@ -69,12 +69,22 @@ export const deviceRow = ({
 });
 
 /** Inserts a row that a parameter holds as JSON, or adds its values to the existing row. */
-export const insertDeviceSql = (row: string, where = ''): string => `
+export const insertDeviceSql = (row: string, where = '', values: ReadonlyMap<string, string> = new Map()): string => `
 	INSERT INTO devices (${columns.join(', ')})
-	SELECT ${columns.join(', ')} FROM json_populate_record(null::devices, ${row}) AS made ${where}
+	SELECT ${columns.map((column) => values.get(column) ?? `made.${column}`).join(', ')}
+	FROM json_populate_record(null::devices, ${row}) AS made ${where}
 	ON CONFLICT (organization_id, device_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
 		by_visit = devices.by_visit AND excluded.by_visit,
 		${optionalColumns.map((column) => `${column} = coalesce(excluded.${column}, devices.${column})`).join(', ')}`;
+
+/** The same for the device that matched the click of `claimed`, with its organization and its link. Null: no device. */
+export const insertMatchedDeviceSql = (row: string): string => {
+	const ofClaim = new Map([
+		['organization_id', 'claimed.organization_id'],
+		['matched_link_id', 'claimed.link_id'],
+	]);
+	return insertDeviceSql(row, `CROSS JOIN claimed WHERE CAST(${row} AS json) IS NOT NULL`, ofClaim);
+};
 
 const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
 

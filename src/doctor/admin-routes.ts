@@ -14,6 +14,7 @@ import {doctorAnswer} from './doctor-answer.ts';
 import {worstOf} from './finding.ts';
 import {checkGatewayA} from './gateway-a.ts';
 import {checkGatewayB} from './gateway-b.ts';
+import {checkGuesses} from './guesses.ts';
 import {type LinkHosts, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
 import {checkKeptKeys} from './kept-keys.ts';
@@ -30,6 +31,7 @@ const examine = async (services: Services) => {
 		checkConfiguration(config),
 		checkDatabase(db, {mode: modeOf(config), now}),
 		checkKeptKeys(services),
+		checkGuesses(services),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),

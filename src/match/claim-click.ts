@@ -1,17 +1,19 @@
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {type DeviceRegistration, deviceRow, insertDeviceSql} from '../devices/device-store.ts';
+import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
 import {isLiveSql} from '../resolution/resolve-link.ts';
-import {attemptRow, insertAttemptSql, type RecordedAttempt} from './match-attempt-store.ts';
-import type {GivenAnswer, MatchClick} from './match-click-store.ts';
+import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
+import type {GivenAnswer} from './match-click-store.ts';
 
 /** What is kept of a match beside the click: the attempt, and the device where the app named it. */
 export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
 
 /** What a matched app is told of its link. */
-export type ClaimedLink = {id: string; path: string; params: Record<string, string>};
+export type ClaimedLink = {id: string; organizationId: string; path: string; params: Record<string, string>};
 
 type Row = {
+	id: string;
+	organization_id: string;
 	path: string | null;
 	template_path: string | null;
 	params: Record<string, string> | null;
@@ -27,39 +29,41 @@ type Row = {
  */
 const claim = (notes = ''): string => `
 	WITH live AS MATERIALIZED (
-		SELECT links.path, links.params, templates.path AS template_path, templates.params AS template_params
-		FROM links CROSS JOIN LATERAL (
+		SELECT links.id, links.organization_id, links.path, links.params, templates.path AS template_path,
+			templates.params AS template_params
+		FROM match_clicks AS click JOIN links ON links.id = click.link_id CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
 		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
-		WHERE links.id = $2 AND ${isLiveSql('$3')}
+		WHERE click.id = $1 AND ${isLiveSql('$2')}
 	), claimed AS (
 		UPDATE match_clicks
-		SET consumed_at = $3, consumed_by = $4, consumed_method = $5, consumed_confidence = $6, consumed_score = $7
-		FROM live WHERE id = $1 AND consumed_at IS NULL AND expires_at > $3
-		RETURNING id, link_id, visitor
+		SET consumed_at = $2, consumed_by = $3, consumed_method = $4, consumed_confidence = $5, consumed_score = $6
+		FROM live WHERE match_clicks.id = $1 AND consumed_at IS NULL AND expires_at > $2
+		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor
 	), closed AS (
-		UPDATE match_clicks AS other SET consumed_at = $3 FROM claimed
+		UPDATE match_clicks AS other SET consumed_at = $2 FROM claimed
 		WHERE other.link_id = claimed.link_id AND other.visitor = claimed.visitor AND other.id <> claimed.id
 			AND other.consumed_at IS NULL
 	)${notes}
-	SELECT path, params, template_path, template_params FROM live WHERE EXISTS (SELECT FROM claimed)`;
+	SELECT id, organization_id, path, params, template_path, template_params FROM live WHERE EXISTS (SELECT FROM claimed)`;
 
 const statements = {
 	alone: {name: 'claim a click', text: claim()},
 	noted: {
 		name: 'claim a click and note it',
-		text: claim(`, noted AS (
-		${insertAttemptSql('$8', 'WHERE EXISTS (SELECT FROM claimed)')}
-	), device AS (
-		${insertDeviceSql('$9', 'WHERE CAST($9 AS json) IS NOT NULL AND EXISTS (SELECT FROM claimed)')}
+		text: claim(`, noted AS (${insertClaimSql('$7')}
+	), device AS (${insertMatchedDeviceSql('$8')}
 	)`),
 	},
 } satisfies Record<string, Prepared>;
 
-/** @param notes null: nothing is noted. @returns the link; null where the click is not the device's. */
+/**
+ * @param id of the click. @param notes null: nothing is noted; organization and link are the click's, whatever they say.
+ * @returns the link; null where the click is not the device's.
+ */
 export const claimClick = async (
 	db: Db,
-	{id, linkId}: Pick<MatchClick, 'id' | 'linkId'>,
+	id: string,
 	{device, now, method, confidence, score}: GivenAnswer & {device: Buffer; now: Date},
 	notes: MatchNotes | null,
 ): Promise<ClaimedLink | null> => {
@@ -72,7 +76,6 @@ export const claimClick = async (
 				];
 	const [row] = await runPrepared<Row>(db, notes === null ? statements.alone : statements.noted, [
 		id,
-		linkId,
 		now,
 		device,
 		method,
@@ -82,5 +85,10 @@ export const claimClick = async (
 	]);
 	return row === undefined
 		? null
-		: {id: linkId, path: row.path ?? row.template_path ?? '/', params: {...row.template_params, ...row.params}};
+		: {
+				id: row.id,
+				organizationId: row.organization_id,
+				path: row.path ?? row.template_path ?? '/',
+				params: {...row.template_params, ...row.params},
+			};
 };

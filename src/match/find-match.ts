@@ -1,17 +1,19 @@
+import {randomUUID} from 'node:crypto';
 import {isConnectionFault} from '../db/db.ts';
 import {findLiveLinks} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 import {type Asker, askerOf, type MatchRequest} from './asker.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
+import {gradeGuess} from './grade-guess.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
-import {type SentToken, type TokenSighting, tokensOf} from './match-request.ts';
-import {countPhone, noteAlone, noteMiss, notesOfMatch} from './note-attempt.ts';
+import {type SentToken, tokensOf} from './match-request.ts';
+import {countPhone, noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
 import {weighNearby} from './weigh-nearby.ts';
 
 /** A click that a device has been matched to, and the answer that it got. */
-type Found = {answer: GivenAnswer; link: ClaimedLink};
+type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
 
 /** The body of the answer (contract/match 1). */
 export type MatchAnswer =
@@ -54,17 +56,18 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
 	return link === undefined ? null : {answer, link};
 };
 
-/** Takes a click for the device, or null where its link does not resolve or another device was faster. */
+/**
+ * Takes a click for the device, or null where its link does not resolve or another device was faster.
+ * @param notesOf of the organization and the link that the click is of, where they are known.
+ */
 const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
 	{now, devices: [device]}: Asker,
-	click: MatchClick,
-	answer: GivenAnswer,
-	notes: MatchNotes,
+	{clickId, answer, notesOf}: {clickId: string; answer: GivenAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
 ): Promise<Found | null> => {
 	const {db} = services;
 	try {
-		const link = await claimClick(db, click, {...answer, device, now}, notes);
+		const link = await claimClick(db, clickId, {...answer, device, now}, notesOf(null));
 		return link && {answer, link};
 	} catch (error) {
 		if (isConnectionFault(error)) {
@@ -72,13 +75,40 @@ const claim = async (
 		}
 
 		// Best effort: what is noted about an answer must not cost the answer.
-		const link = await claimClick(db, click, {...answer, device, now}, null);
+		const link = await claimClick(db, clickId, {...answer, device, now}, null);
 		if (link !== null) {
-			await noteAlone(services, notes);
+			await noteAlone(services, notesOf(link));
 		}
 
 		return link && {answer, link};
 	}
+};
+
+/**
+ * Takes the click whose page carried the token, with one statement. What a guess would have said is found after the
+ * answer: a crash loses only that.
+ */
+const claimByToken = async (
+	services: Services,
+	asker: Asker,
+	request: MatchRequest,
+	tokens: readonly SentToken[],
+	{method, clickId}: SentToken,
+): Promise<Found | null> => {
+	const attemptId = request.attemptId ?? randomUUID();
+	const asked = {...request, attemptId};
+	const answer = {method, confidence: 'exact', score: null} as const;
+	const sightings = tokens.map((token) => ({method: token.method, isKnown: token.clickId === clickId}));
+	const found = await claim(services, asker, {
+		clickId,
+		answer,
+		notesOf: (link) => notesOfMatch(asker, asked, {link, answer, sightings, weighing: null}),
+	});
+	if (found !== null) {
+		services.background.run('grade a guess', gradeGuess(services, asker, asked, {tokens, clickId, attemptId}));
+	}
+
+	return found;
 };
 
 /** What a click that was made a moment ago would be found by. */
@@ -91,7 +121,8 @@ const keysOf = ({places}: Asker, tokens: readonly SentToken[]): string[] => [
  * Tells an app's first open which click it came from: by token, else by the best guess that is sure enough. A device
  * that asks again within the grace gets the same answer. Each click is given to one device only.
  *
- * Nearly always that is two statements: one that finds what there is, one that claims the click and notes it.
+ * By token that is nearly always one statement, by a guess two: one that finds what there is, one that claims the click
+ * and notes it.
  */
 export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
 	const asker = await askerOf(services, request);
@@ -99,57 +130,47 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 	await services.clickJournal.settled(...keysOf(asker, tokens));
 	const look = (): Promise<Surroundings> => findAround(services.db, asker, tokens);
 
-	let around = await look();
-	const clickOf = ({clickId}: SentToken): MatchClick | null => around.tokens.find(({id}) => id === clickId) ?? null;
-	const sightings = tokens.map((token): TokenSighting => ({method: token.method, click: clickOf(token)}));
+	let around: Surroundings | null = null;
 	for (const token of tokens) {
-		const {method} = token;
-		const click = clickOf(token);
-		if (click?.consumedAt === null && click.isLive) {
-			// Weighed as it was before the claim, when the click was still among those that a guess could choose.
-			const weighing = await weighNearby(services, asker, around);
-			const answer = {method, confidence: 'exact', score: null} as const;
-			const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
-			const found = await claim(services, asker, click, answer, notes);
-			if (found !== null) {
-				countPhone(services, asker, request, click.organizationId);
-				return toAnswer(found);
-			}
-
-			// Somebody was faster, which may be this device's own other request.
-			around = await look();
+		const found = await claimByToken(services, asker, request, tokens, token);
+		if (found !== null) {
+			return toAnswer(found);
 		}
 
-		const repeated = await repeat(services, asker, clickOf(token));
+		// Somebody was faster, which may be this device's own other request.
+		around = await look();
+		const repeated = await repeat(services, asker, around.tokens.find(({id}) => id === token.clickId) ?? null);
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}
 	}
 
 	for (;;) {
+		around ??= await look();
 		const repeated = asker.allowsGuesses ? await repeat(services, asker, around.lastOfDevice) : null;
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}
 
 		const weighing = await weighNearby(services, asker, around);
+		const sightings = sightingsOf(tokens, around);
 		const {guess} = weighing;
-		const click = guess && weighing.clicks.get(guess.candidate.id);
-		if (!guess || !click) {
-			await noteMiss(services, asker, request, {sightings, weighing});
+		if (guess === null) {
+			await noteMiss(services, asker, request, {refused: refusedToken(tokens, around), sightings, weighing});
 			return {matched: false, matchMethod: 'NONE'};
 		}
 
-		const {method, confidence, score} = guess;
+		const {method, confidence, score, candidate} = guess;
 		const answer = {method, confidence, score};
-		const notes = notesOfMatch(asker, request, {click, answer, sightings, weighing});
-		const found = await claim(services, asker, click, answer, notes);
+		const link = {id: candidate.linkId, organizationId: candidate.organizationId};
+		const notes = notesOfMatch(asker, request, {link, answer, sightings, weighing});
+		const found = await claim(services, asker, {clickId: candidate.id, answer, notesOf: () => notes});
 		if (found !== null) {
-			countPhone(services, asker, request, click.organizationId);
+			countPhone(services, asker, request, candidate.organizationId);
 			return toAnswer(found);
 		}
 
 		// Somebody was faster: this device's own other request, or another device, and then the next click is tried.
-		around = await look();
+		around = null;
 	}
 };

@@ -10,14 +10,24 @@ const batchOf = (condition: string): string => `id IN (SELECT id FROM match_atte
 /**
  * Deletes misses that are older than `config/retention.json` says, those of no organization sooner, and clears what tells of a device from matches:
  * those stay as rows of nobody, because reports count them.
- * @returns how many requests were deleted and cleared.
+ * Forgets counted phones, too.
+ * @returns how many requests were deleted and cleared, and how many phones forgotten.
  */
-export const forgetAttempts = async (db: Db, now: Date): Promise<{deleted: number; cleared: number}> => {
-	const {matchAttemptDays, unownedAttemptDays} = retention();
+export const forgetAttempts = async (
+	db: Db,
+	now: Date,
+): Promise<{deleted: number; cleared: number; phones: number}> => {
+	const {matchAttemptDays, unownedAttemptDays, countedPhoneDays} = retention();
 	const before = daysBefore(now, matchAttemptDays);
 	const unowned = `DELETE FROM match_attempts WHERE ${batchOf('NOT matched AND organization_id IS NULL')}`;
 	const misses = `DELETE FROM match_attempts WHERE ${batchOf('NOT matched')}`;
 	return {
+		phones: await inBatches(
+			db,
+			`DELETE FROM counted_phones WHERE (organization_id, slot) IN (SELECT organization_id, slot FROM counted_phones
+				WHERE day <= ? ORDER BY day LIMIT ? FOR UPDATE SKIP LOCKED)`,
+			daysBefore(now, countedPhoneDays),
+		),
 		deleted:
 			(await inBatches(db, unowned, daysBefore(now, unownedAttemptDays))) + (await inBatches(db, misses, before)),
 		cleared: await inBatches(

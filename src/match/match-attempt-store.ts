@@ -137,11 +137,17 @@ const columns = [
 ] satisfies Array<keyof ReturnType<typeof attemptRow>>;
 
 /** Inserts a row that a parameter holds as JSON. */
-export const insertAttemptSql = (row: string, where = ''): string => `
+const insertSql = (row: string): string => `
 	INSERT INTO match_attempts (${columns.join(', ')})
-	SELECT ${columns.join(', ')} FROM json_populate_record(null::match_attempts, ${row}) AS made ${where}`;
+	SELECT ${columns.join(', ')} FROM json_populate_record(null::match_attempts, ${row}) AS made`;
 
-const insert: Prepared = {name: 'insert a match attempt', text: insertAttemptSql('$1')};
+/** Inserts it for the click of `claimed`, with its organization and its link. */
+export const insertClaimSql = (row: string): string => `
+	INSERT INTO match_attempts (${columns.join(', ')})
+	SELECT ${columns.map((column) => `${['organization_id', 'link_id'].includes(column) ? 'claimed' : 'made'}.${column}`).join(', ')}
+	FROM claimed, json_populate_record(null::match_attempts, ${row}) AS made`;
+
+const insert: Prepared = {name: 'insert a match attempt', text: insertSql('$1')};
 
 export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<void> => {
 	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);

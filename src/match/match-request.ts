@@ -1,7 +1,6 @@
 import Joi from 'joi';
 import {clickIdOfToken, matchTokenIn} from '../clicks/open-match.ts';
 import {deviceIdField, reportedField} from '../devices/device-fields.ts';
-import type {MatchClick} from './match-click-store.ts';
 import type {DeviceFields} from './match-signals.ts';
 
 /** The body of POST /match (contract/match 1); what is null counts as left out. */
@@ -37,5 +36,5 @@ export const tokensOf = ({clipboardToken, installReferrer}: MatchFields): SentTo
 		] as const
 	).flatMap(([method, token]) => (token === null ? [] : [{method, clickId: clickIdOfToken(token)}]));
 
-/** A token that a request carried; `click` is null where nobody knows the token. */
-export type TokenSighting = {method: TokenMethod; click: MatchClick | null};
+/** A token that a request carried, and whether a click has it. */
+export type TokenSighting = {method: TokenMethod; isKnown: boolean};

@@ -5,29 +5,35 @@ import type {Services} from '../services.ts';
 import type {Asker, MatchRequest} from './asker.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
 import type {MatchNotes} from './claim-click.ts';
+import type {Surroundings} from './find-clicks.ts';
 import {type MissReason, scoreOf} from './guess.ts';
 import {likenessOf} from './likeness.ts';
-import {
-	type AttemptSignals,
-	type CandidateTrace,
-	type MatchAttempt,
-	recordAttempt,
-	type SilentGuess,
-} from './match-attempt-store.ts';
+import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
-import type {TokenMethod, TokenSighting} from './match-request.ts';
+import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
 import {type Nearness, offsetsAt} from './posterior.ts';
 import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
+
+/** Stands for an id that the statement takes from the click. */
+const OF_CLICK = '00000000-0000-0000-0000-000000000000';
 
 /** Most candidates that a trace keeps. */
 const TRACED = 20;
 
-type Noted = {sightings: TokenSighting[]; weighing: NearbyWeighing};
+type Noted = {sightings: TokenSighting[]; weighing: NearbyWeighing | null};
 
-const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSighting[]): AttemptSignals => {
+/** Which of the tokens are of clicks that were found. */
+export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: Surroundings): TokenSighting[] =>
+	tokens.map(({method, clickId}) => ({method, isKnown: found.some(({id}) => id === clickId)}));
+
+/** The click of the first token that is known, which led nowhere. */
+export const refusedToken = (tokens: readonly SentToken[], {tokens: found}: Surroundings): MatchClick | null =>
+	tokens.flatMap(({clickId}) => found.find(({id}) => id === clickId) ?? [])[0] ?? null;
+
+export const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: TokenSighting[]): AttemptSignals => {
 	const sightingOf = (wanted: TokenMethod): AttemptSignals['clipboardToken'] => {
 		const sighting = sightings.find(({method}) => method === wanted);
-		return sighting === undefined ? 'absent' : sighting.click === null ? 'unknown' : 'known';
+		return sighting === undefined ? 'absent' : sighting.isKnown ? 'known' : 'unknown';
 	};
 	return {
 		platform: fields.platform ?? null,
@@ -78,7 +84,7 @@ const traceOfToken = (
 };
 
 /** The trace, without what belongs to other organizations than the one that will read it. */
-const tracesOf = (
+export const tracesOf = (
 	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
 	weighing: NearbyWeighing,
 	asker: Asker,
@@ -93,7 +99,7 @@ const tracesOf = (
 };
 
 /** What spoke for an install without a click. How many clicked is known of the organization that asks with its key. */
-const nobodyOf = ({organizationId}: Asker, {nobody, made}: NearbyWeighing): MatchAttempt['nobody'] => ({
+export const nobodyOf = ({organizationId}: Asker, {nobody, made}: NearbyWeighing): MatchAttempt['nobody'] => ({
 	probability: nobody,
 	made: organizationId === null ? null : made,
 });
@@ -126,20 +132,16 @@ export const countPhone = (
 	}
 };
 
-/** What is kept of a match: what matched and why, with what a guess would have said beside a token, and the device. */
+/**
+ * What is kept of a match: what matched and why, and the device. By token nothing was weighed yet, and the statement that
+ * claims the click knows its organization and its link.
+ */
 export const notesOfMatch = (
 	asker: Asker,
 	request: MatchRequest,
-	{click, answer, sightings, weighing}: Noted & {click: MatchClick; answer: GivenAnswer},
+	{link, answer, sightings, weighing}: Noted & {link: {id: string; organizationId: string} | null; answer: GivenAnswer},
 ): MatchNotes => {
-	const {organizationId, linkId} = click;
-	const isProof = answer.method === 'CLIPBOARD' || answer.method === 'INSTALL_REFERRER';
-	const {guess} = weighing;
-	const silentGuess: SilentGuess | null =
-		isProof && guess !== null
-			? {method: guess.method, confidence: guess.confidence, score: guess.score, linkId: guess.candidate.linkId}
-			: null;
-	const {method, confidence, score} = answer;
+	const {organizationId = OF_CLICK, id: linkId = OF_CLICK} = link ?? {};
 	return {
 		attempt: {
 			id: request.attemptId ?? randomUUID(),
@@ -147,15 +149,13 @@ export const notesOfMatch = (
 			organizationId,
 			deviceId: request.fields.deviceId ?? null,
 			matched: true,
-			method,
-			confidence,
-			score,
+			...answer,
 			linkId,
 			reason: null,
 			signals: signalsOf(request, sightings),
-			candidates: tracesOf(isProof ? {click, ruledOut: null} : null, weighing, asker, organizationId),
-			nobody: nobodyOf(asker, weighing),
-			silentGuess,
+			candidates: weighing === null ? [] : tracesOf(null, weighing, asker, organizationId),
+			nobody: weighing && nobodyOf(asker, weighing),
+			silentGuess: null,
 		},
 		device: registrationOf(asker, request, organizationId, linkId),
 	};
@@ -191,9 +191,12 @@ export const noteMiss = async (
 	services: Pick<Services, 'db' | 'log' | 'phoneBook' | 'background'>,
 	asker: Asker,
 	request: MatchRequest,
-	{sightings, weighing}: Noted,
+	{
+		refused: click,
+		sightings,
+		weighing,
+	}: {refused: MatchClick | null; sightings: TokenSighting[]; weighing: NearbyWeighing},
 ): Promise<void> => {
-	const click = sightings.find((sighting) => sighting.click !== null)?.click ?? null;
 	const refused = click && {click, ...refusalOf(click, asker.now)};
 	const organizationId = asker.organizationId ?? click?.organizationId ?? null;
 	const attempt = {

@@ -153,6 +153,7 @@ const play = async (services: Services, {organization, input, request}: Played):
 		{...services, clock: {now: () => openedAt}},
 		{fields, ip: open, organization: input.apiKey ? organization : null, attemptId},
 	);
+	await services.background.settle();
 	const recorded = await findAttempt(services.db, attemptId);
 	if (recorded === null) {
 		throw matchAttemptNotFound();

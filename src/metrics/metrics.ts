@@ -36,6 +36,11 @@ export const createMetrics = (clock: Clock) => {
 		help: 'Match requests by method and confidence; a miss has NONE and none.',
 		labels: ['method', 'confidence'],
 	});
+	const guesses = createCounter({
+		name: 'oplink_guesses_graded_total',
+		help: 'Guesses that a token proved right or wrong, by organization and confidence.',
+		labels: ['organization', 'confidence', 'verdict'],
+	});
 	const refused = createCounter({
 		name: 'oplink_rate_limited_total',
 		help: 'Requests refused by a rate limit.',
@@ -66,7 +71,18 @@ export const createMetrics = (clock: Clock) => {
 		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task'], across: 'total'},
 		() => [...jobs].map(([name, {failures}]) => ({labels: [name], value: failures})),
 	);
-	const own: Metric[] = [requests, durations, resolutions, clicks, matches, refused, lags, jobSuccess, jobFailures];
+	const own: Metric[] = [
+		requests,
+		durations,
+		resolutions,
+		clicks,
+		matches,
+		guesses,
+		refused,
+		lags,
+		jobSuccess,
+		jobFailures,
+	];
 
 	return {
 		/** @param route the matching route's pattern, never the path; null for none. */
@@ -79,6 +95,8 @@ export const createMetrics = (clock: Clock) => {
 			resolutions.add(outcome),
 		click: (visitor: 'person' | 'crawler') => clicks.add(visitor),
 		match: (method: string, confidence: string) => matches.add(method, confidence),
+		guess: (organizationId: string, confidence: string, isRight: boolean) =>
+			guesses.add(organizationId, confidence, isRight ? 'right' : 'wrong'),
 		rateLimited: (limit: string) => refused.add(limit),
 		/** @param at the sender's time of the event; null if unknown. */
 		webhook: (source: WebhookSource, at: Date | null): void => {

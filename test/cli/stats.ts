@@ -18,6 +18,7 @@ const stats = {
 		{start: '2026-03-02T22:00:00.000Z', clicks: 8, matches: 2, events: 0},
 		{start: '2026-03-03T22:00:00.000Z', clicks: 4, matches: 0, events: 0},
 	],
+	guesses: [{confidence: 'high', graded: 200, correct: 199}],
 	breakdowns: {
 		platform: [
 			{key: 'ios', count: 9},

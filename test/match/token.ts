@@ -199,13 +199,39 @@ test('a token needs no key, and a key of another organization does not stop it',
 	t.is((await open(service, network()(1), {clipboardToken: token}, globex)).body.linkId, sale.id);
 });
 
-test('a match by token is recorded with what a guess would have answered', async (t) => {
+test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {
 	const acme = await organization(service);
 	const address = network()(1);
 	const {link: sale, token} = await clicked(service, acme, address);
-	await open(service, address, {...iPhoneApp, clipboardToken: token});
-	const [row] = await service.services.db('match_attempts').where({organization_id: acme.id});
-	t.deepEqual(row.silent_guess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
-	t.is(row.method, 'CLIPBOARD');
-	t.is(row.score, null);
+	await open(service, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
+	const row = async () => (await service.services.db('match_attempts').where({organization_id: acme.id}))[0];
+	t.like(await row(), {method: 'CLIPBOARD', score: null, link_id: sale.id, device_id: 'device-graded'});
+	const [device] = await service.services.db('devices').where({organization_id: acme.id});
+	t.is(device.matched_link_id, sale.id);
+	await service.services.background.settle();
+	const {silent_guess: silentGuess, candidates} = await row();
+	t.deepEqual(silentGuess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
+	t.like(candidates[0], {linkId: sale.id, score: 100, ruledOut: null});
+});
+
+test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
+	const acme = await organization(service);
+	for (const isRight of [true, false]) {
+		const address = network()(1);
+		const far = await clicked(service, acme, network()(1));
+		const near = await clicked(service, acme, address);
+		const {token} = isRight ? near : far;
+		await open(service, address, {...iPhoneApp, clipboardToken: token, deviceId: `device-${isRight}`}, acme);
+	}
+
+	await service.services.background.settle();
+	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	t.deepEqual(body.guesses, [{confidence: 'high', graded: 2, correct: 1}]);
+	const {text} = await admin(service).get('/metrics');
+	for (const verdict of ['right', 'wrong']) {
+		t.true(
+			text.includes(`oplink_guesses_graded_total{organization="${acme.id}",confidence="high",verdict="${verdict}"} 1`),
+			text,
+		);
+	}
 });

@@ -10,6 +10,7 @@ export type Stats = {
 	interval: 'hour' | 'day' | 'month';
 	totals: Record<string, number>;
 	series: Array<{start: string; clicks: number; matches: number; events: number}>;
+	guesses: Array<{confidence: string; graded: number; correct: number}>;
 	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
 };
 
@@ -95,10 +96,29 @@ const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
 			];
 };
 
+/** How often guesses were right where a token proved the link. */
+const accuracy = ({guesses}: Stats, {show}: Look): string[] =>
+	guesses.length === 0
+		? []
+		: [
+				show.table(
+					[
+						{title: 'GUESSES', value: ({confidence}) => confidence},
+						{title: 'GRADED', value: ({graded}) => graded, align: 'right'},
+						{
+							title: 'RIGHT',
+							value: ({graded, correct}) => `${((correct / graded) * 100).toFixed(1)} %`,
+							align: 'right',
+						},
+					],
+					guesses,
+				),
+			];
+
 /** A report for a terminal: totals, clicks as bars or columns fitted to its width, and their sources. */
 export const renderStats = (stats: Stats, look: Look): string => {
 	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
 	const isQuiet = stats.series.every(({clicks, matches, events}) => clicks + matches + events === 0);
 	const series = isQuiet ? [] : [stats.series.length > MOST_ROWS ? drawn(stats, look) : listed(stats, look)];
-	return [totals, ...series, ...shares(stats, look)].join('\n\n');
+	return [totals, ...series, ...shares(stats, look), ...accuracy(stats, look)].join('\n\n');
 };
