@@ -65,7 +65,7 @@ export const findDoubtful = async (
 		`SELECT org_key AS "orgKey", CAST(sum(graded) AS integer) AS graded, CAST(sum(correct) AS integer) AS correct
 		FROM guess_grades JOIN organizations ON organizations.id = organization_id
 		WHERE day >= ? AND confidence = 'high'
-		GROUP BY org_key HAVING sum(graded) >= ? AND sum(correct) < ? * sum(graded)
+		GROUP BY org_key HAVING sum(graded) >= ? AND sum(correct) < CAST(? AS numeric) * sum(graded)
 		ORDER BY sum(correct) / sum(graded), org_key LIMIT 10`,
 		[since, least, share],
 	);

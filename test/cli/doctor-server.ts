@@ -207,3 +207,24 @@ test.serial('free space below 1 GiB is a warning, below 256 MiB a failure', (t) 
 	t.like(judgeSpace('/data', gibibyte - 1), {status: 'warn'});
 	t.like(judgeSpace('/data', gibibyte / 8), {status: 'fail', message: '128 MiB free for DATA_DIR /data'});
 });
+
+test('an organization whose guesses with high confidence are right in less than 99 % is a warning, with enough of them', async (t) => {
+	const service = await startService();
+	t.teardown(() => service.stop());
+	const grade = async (graded: number, correct: number) => {
+		const acme = await organization(service);
+		await service.services
+			.db('guess_grades')
+			.insert({organization_id: acme.id, day: service.clock.now(), confidence: 'high', graded, correct});
+		return acme;
+	};
+	await grade(199, 100);
+	await grade(200, 198);
+	const doubtful = await grade(200, 197);
+	const {body} = await admin(service).get('/admin/doctor');
+	const found = (body.findings as Finding[]).filter(({check}) => check === 'matches.high');
+	t.deepEqual(
+		found.map(({status, message}) => [status, message.split(':')[0]]),
+		[['warn', doubtful.orgKey]],
+	);
+});

@@ -62,6 +62,9 @@ platform  ios                                       9  ${'█'.repeat(20)}
 platform  -                                         3  ${'█'.repeat(6)}▋
 link      spring                                   10  ${'█'.repeat(20)}
 link      ${goneId}      2  ${'█'.repeat(4)}
+
+GUESSES  GRADED   RIGHT
+high        200  99.5 %
 `,
 	);
 });
