@@ -51,36 +51,42 @@ export class Reply {
 }
 export const reply = (parts: Reply['parts']): Reply => new Reply(parts);
 
-type Definition<C extends Credential, P, Q, B> = Declared & {
-	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	path: string;
-	/** Required: a public route says 'none'. */
-	credential: C;
+/** Who may use a route, and how often. */
+export type Access<C extends Credential> = {
 	/** Least role of a session; absent: any. */
 	role?: C extends 'user' | 'session' ? Role : never;
-	/**
-	 * Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11).
-	 */
-	onboarding?: C extends 'session' ? boolean : never;
+	/** Absent: unlimited. */
 	limit?: Limit;
-	params?: Joi.Schema<P>;
-	query?: Joi.Schema<Q>;
-	/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
-	body?: Joi.Schema<B> | 'stream';
-	/** Accept a body sent as text/plain too, as a browser's beacon does. */
-	textBody?: boolean;
-	/** Do not validate path and query: the handler does. */
-	lenient?: boolean;
-	/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data). */
-	cors?: boolean;
-	/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
-	host?: 'api' | 'link' | 'any';
-	/** The operation itself waits until its write is known everywhere (`ChangeFeed`). */
-	settles?: boolean;
-	/** Status of a plain answer; default 200. */
-	status?: number;
-	handler: (input: HandlerInput<C, P, Q, B>) => unknown;
 };
+
+type Definition<C extends Credential, P, Q, B> = Declared &
+	Access<C> & {
+		method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+		path: string;
+		/** Required: a public route says 'none'. */
+		credential: C;
+		/**
+		 * Pending sessions pass, and an organization that is not mirrored yet is fetched (contract/identity 11).
+		 */
+		onboarding?: C extends 'session' ? boolean : never;
+		params?: Joi.Schema<P>;
+		query?: Joi.Schema<Q>;
+		/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
+		body?: Joi.Schema<B> | 'stream';
+		/** Accept a body sent as text/plain too, as a browser's beacon does. */
+		textBody?: boolean;
+		/** Do not validate path and query: the handler does. */
+		lenient?: boolean;
+		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data). */
+		cors?: boolean;
+		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
+		host?: 'api' | 'link' | 'any';
+		/** The operation itself waits until its write is known everywhere (`ChangeFeed`). */
+		settles?: boolean;
+		/** Status of a plain answer; default 200. */
+		status?: number;
+		handler: (input: HandlerInput<C, P, Q, B>) => unknown;
+	};
 
 /** One endpoint, as `app.ts` mounts it and as tests enumerate it. */
 export type Route = {

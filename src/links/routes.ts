@@ -1,5 +1,5 @@
 import {deletedAnswer, pageOf} from '../http/answer.ts';
-import {route} from '../http/route.ts';
+import {type Access, route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {createLink} from './create-link.ts';
@@ -11,16 +11,25 @@ import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
 import {updateLink} from './update-link.ts';
 
-export const linkRoutes = [
+type Surface<C extends 'serverKey' | 'session'> = {
+	prefix: string;
+	credential: C;
+	/** The role and limit of reading routes, and of writing ones. */
+	read: Access<C>;
+	write: Access<C>;
+};
+
+/** The same routes for machines and for people. */
+export const linkRoutesOf = <C extends 'serverKey' | 'session'>({prefix, credential, read, write}: Surface<C>) => [
 	route({
 		method: 'POST',
-		path: '/links',
+		path: `${prefix}/links`,
 		summary: 'Create a link',
 		refusals: [402, 409, 428],
 		headers: idempotencyHeader,
 		answer: linkAnswer,
-		credential: 'serverKey',
-		limit: limits.linkWrites,
+		credential,
+		...write,
 		body: newLink,
 		status: 201,
 		settles: true,
@@ -30,34 +39,34 @@ export const linkRoutes = [
 
 	route({
 		method: 'GET',
-		path: '/links',
+		path: `${prefix}/links`,
 		summary: 'List links, newest first',
 		answer: pageOf(linkWithDomainAnswer),
-		credential: 'serverKey',
-		limit: limits.linkReads,
+		credential,
+		...read,
 		query: linkListQuery,
 		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
 	}),
 
 	route({
 		method: 'GET',
-		path: '/links/:id',
+		path: `${prefix}/links/:id`,
 		summary: 'Get a link',
 		answer: linkWithDomainAnswer,
-		credential: 'serverKey',
-		limit: limits.linkReads,
+		credential,
+		...read,
 		params: idParams,
 		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
 	}),
 
 	route({
 		method: 'PATCH',
-		path: '/links/:id',
+		path: `${prefix}/links/:id`,
 		summary: 'Change a link',
 		refusals: [402, 409],
 		answer: linkAnswer,
-		credential: 'serverKey',
-		limit: limits.linkWrites,
+		credential,
+		...write,
 		params: idParams,
 		body: linkChanges,
 		handler: ({services, organization, by, params, body}) =>
@@ -66,11 +75,11 @@ export const linkRoutes = [
 
 	route({
 		method: 'DELETE',
-		path: '/links/:id',
+		path: `${prefix}/links/:id`,
 		summary: 'Delete a link',
 		answer: deletedAnswer,
-		credential: 'serverKey',
-		limit: limits.linkWrites,
+		credential,
+		...write,
 		params: idParams,
 		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
 	}),
@@ -78,12 +87,12 @@ export const linkRoutes = [
 	...(['svg', 'png'] as const).map((format) =>
 		route({
 			method: 'GET',
-			path: `/links/:id/qr.${format}`,
+			path: `${prefix}/links/:id/qr.${format}`,
 			summary: `QR code of a link as ${format.toUpperCase()}`,
 			otherAnswers: {304: null},
 			answer: qrAnswers[format],
-			credential: 'serverKey',
-			limit: limits.linkReads,
+			credential,
+			...read,
 			params: idParams,
 			query: qrQuery,
 			handler: async ({services, organization, params, query, request}) =>
@@ -91,3 +100,10 @@ export const linkRoutes = [
 		}),
 	),
 ];
+
+export const linkRoutes = linkRoutesOf({
+	prefix: '',
+	credential: 'serverKey',
+	read: {limit: limits.linkReads},
+	write: {limit: limits.linkWrites},
+});
