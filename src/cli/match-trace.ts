@@ -1,13 +1,8 @@
-import type {MatchAttempt} from '../match/match-attempt-store.ts';
 import type {Show} from './command.ts';
-import {evidenceWords, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
+import {type Attempt, evidenceWords, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
 
-/** A value of the server's JSON. */
-export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
-
-export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
 type Candidate = Attempt['candidates'][number];
 
 /** A link's name in a trace; null if the link is deleted. */

@@ -1,7 +1,12 @@
 import type {RuledOut} from '../match/candidate.ts';
 import type {MissReason} from '../match/guess.ts';
+import type {MatchAttempt} from '../match/match-attempt-store.ts';
 import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
-import type {Attempt} from './match-trace.ts';
+
+/** A value of the server's JSON. */
+export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
+
+export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
 
 /** The evidence behind each match method. */
 export const methodMeanings: Record<MatchMethod, string> = {

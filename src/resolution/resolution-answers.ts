@@ -34,7 +34,7 @@ export const androidFileAnswer = Joi.array().items(
 /** Signals that only script can read; missing and invalid ones are ignored (contract/resolution 8). */
 export const signalsBody = Joi.object({
 	token: Joi.string().max(100).description('The page’s match token.'),
-	timezone: Joi.string().max(100).description('An unknown one is ignored.'),
+	timezone: Joi.string().max(100).description('IANA time zone; an unknown one is ignored.'),
 	languages: Joi.array().items(Joi.string().max(100)),
 	screen: Joi.any(),
 	pixelRatio: Joi.any(),
