@@ -46,7 +46,9 @@ export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, ma
 
 			return result === undefined;
 		});
-		await Promise.all(left.map(({item, done, fail}) => one?.(item).then(done, fail)));
+		await Promise.all(
+			left.map(({item, done, fail}) => one?.(item).then(done, fail) ?? fail(new Error('a batch left an item out'))),
+		);
 	};
 
 	const workAll = async (): Promise<void> => {
