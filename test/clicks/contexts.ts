@@ -115,8 +115,10 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	const acme = await organization(service);
 	const {id: linkId} = await link(acme);
 	const visitor = {hash: hash(), isReturning: true};
+	const {network} = matchOf();
 	const {record} = directly({...services, clock});
-	const visit = (deviceModel: string) => record(clickOn(acme, linkId, {deviceModel, match: matchOf(visitor)}));
+	const visit = (deviceModel: string) =>
+		record(clickOn(acme, linkId, {deviceModel, match: {...matchOf(visitor), network}}));
 	const model = `iPhone of ${linkId}`;
 	await visit('iPhone15,2');
 	const signals = await services.db.transaction();
