@@ -21,12 +21,13 @@ export const methodMeanings: Record<MatchMethod, string> = {
 };
 
 const FRESH = matchPolicy.highWithinSeconds / 60;
+const HIGH = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 1;
 
 const percentText = (probability: number): string =>
 	`${(probability * 100).toFixed(Math.abs(probability - 0.5) > 0.48 ? 1 : 0)} %`;
 
 /** What made the best candidate so probable, and installs without a tap. */
-export const evidenceWords = ({candidates: [best], nobody, score, confidence}: Attempt): string[] => {
+export const evidenceWords = ({candidates: [best], nobody, confidence}: Attempt): string[] => {
 	if (best === undefined || best.ruledOut !== null || nobody === null) {
 		return [];
 	}
@@ -37,7 +38,7 @@ export const evidenceWords = ({candidates: [best], nobody, score, confidence}: A
 			: `${best.alike} of the last ${best.compared} phones of this app look as much like the tap as this one`;
 	const taps =
 		nobody.made === null ? '' : `; ${nobody.made} ${nobody.made === 1 ? 'tap was' : 'taps were'} made here in 24 hours`;
-	const isOld = confidence === 'medium' && score !== null && score >= 99;
+	const isOld = confidence === 'medium' && best.probability >= HIGH;
 	return [
 		`This tap led here with a probability of ${percentText(best.probability)}, no tap at all with ${percentText(nobody.probability)}: ${phones}${taps}.`,
 		...(isOld

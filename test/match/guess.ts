@@ -83,7 +83,7 @@ test('two exact fingerprints on different links are scored, and where few people
 });
 
 test('confidence follows the probability', (t) => {
-	const levels = [1, 30, 100].map((made) => guess([click({age: 480})], {made, phones: among(60)}).guess?.confidence);
+	const levels = [1, 100, 600].map((made) => guess([click({age: 480})], {made, phones: among(60)}).guess?.confidence);
 	t.deepEqual(levels, ['medium', 'low', undefined]);
 	for (const made of [1, 5, 15, 30]) {
 		const {guess: found} = guess([click({age: 480})], {made, phones: among(40)});
@@ -117,9 +117,9 @@ test('each method has its window', (t) => {
 	const alone = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
 	const iPhone = {...app, model: 'iphone15,2'};
 	const ofModel = {...told, deviceModel: 'iPhone15,2'};
-	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT low sale');
+	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED low sale');
+	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED medium sale');
 	t.is(
 		verdict([click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1})], alone, iPhone),
 		'outside_window',

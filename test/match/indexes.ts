@@ -121,3 +121,43 @@ test.serial('the newest of an address are found, of one organization where it is
 	t.true(atAddress.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));
 	t.deepEqual((await around('5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11')).atAddress, []);
 });
+
+/** Rows that the nodes of an executed plan read of `match_clicks`, each time they ran. */
+type Run = Plan & {'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; Plans?: Run[]};
+
+test.serial('a place with 10,000 open clicks costs no more than its newest 200', async (t) => {
+	const {db, clock} = service.services;
+	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
+	const place = {ipKey: randomBytes(16), netKey: randomBytes(16)};
+	const visitor = randomBytes(32);
+	await db.raw(
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, created_at, expires_at, visitor)
+		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, ?, ?,
+			CAST(? AS timestamptz) - n * interval '1 second', expires_at, ?
+		FROM match_clicks, generate_series(1, 10000) AS n WHERE id = ?`,
+		[place.ipKey, place.netKey, clock.now(), visitor, row.id],
+	);
+	await db.raw('ANALYZE match_clicks');
+	const keys = ['ipKey', 'netKey'].map((key) => `'\\x${place[key as keyof typeof place].toString('hex')}', NULL`);
+	for (const [statement, organizationId] of [
+		[clickStatements.around.any, null],
+		[clickStatements.around.one, row.organization_id],
+	] as const) {
+		const name = statement.name.replaceAll(' ', '_');
+		const given = [
+			`'${clock.now().toISOString()}'`,
+			...keys,
+			'NULL, NULL',
+			'NULL, NULL',
+			organizationId === null ? 'NULL' : `'${organizationId}'`,
+		];
+		const plan = await db.transaction(async (trx): Promise<Plan> => {
+			await trx.raw(`PREPARE ${name} AS ${statement.text}`);
+			const {rows} = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${name} (${given.join(', ')})`);
+			return rows[0]['QUERY PLAN'][0].Plan;
+		});
+		const runs = nodesOf(plan).filter((node) => node['Relation Name'] === 'match_clicks') as Run[];
+		const read = runs.map((run) => (run['Actual Rows'] + (run['Rows Removed by Filter'] ?? 0)) * run['Actual Loops']);
+		t.true(Math.max(...read) >= 200 && Math.max(...read) <= 400, JSON.stringify(read));
+	}
+});
