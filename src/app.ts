@@ -4,24 +4,21 @@ import Joi from 'joi';
 import Koa from 'koa';
 import {apiKeyRoutes} from './api-keys/admin-routes.ts';
 import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
-import {appConfigRoutes} from './app-config/admin-routes.ts';
-import {portalAppConfigRoutes} from './app-config/portal-routes.ts';
+import {appConfigRoutes} from './app-config/organization-routes.ts';
 import {portalAuditRoutes} from './audit/portal-routes.ts';
 import {billingEventRoutes} from './billing/admin-routes.ts';
 import {opsBillingRoutes} from './billing/ops-routes.ts';
 import {portalBillingRoutes} from './billing/portal-routes.ts';
 import {gatewayWebhookRoutes} from './billing/webhook-routes.ts';
-import {channelRoutes} from './channels/admin-routes.ts';
-import {portalChannelRoutes} from './channels/portal-routes.ts';
+import {channelRoutes} from './channels/organization-routes.ts';
 import {statsRoutes} from './clicks/admin-routes.ts';
 import {clickStreamRoutes} from './clicks/click-stream-routes.ts';
 import {portalStatsRoutes} from './clicks/portal-routes.ts';
 import {devRoutes} from './dev/routes.ts';
 import {portalDeviceRoutes} from './devices/portal-routes.ts';
 import {doctorRoutes} from './doctor/admin-routes.ts';
-import {domainRoutes} from './domains/admin-routes.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
-import {portalDomainRoutes} from './domains/portal-routes.ts';
+import {domainRoutes} from './domains/organization-routes.ts';
 import {unknownPath} from './errors.ts';
 import {statusRoutes} from './health/admin-routes.ts';
 import {healthRoutes} from './health/routes.ts';
@@ -34,8 +31,7 @@ import {identityWebhookRoutes} from './identity/webhook-routes.ts';
 import {adminLinkRoutes} from './links/admin-routes.ts';
 import {portalLinkRoutes} from './links/portal-routes.ts';
 import {linkRoutes} from './links/routes.ts';
-import {matchAttemptRoutes} from './match/admin-routes.ts';
-import {portalMatchRoutes} from './match/portal-routes.ts';
+import {matchAttemptRoutes} from './match/organization-routes.ts';
 import {matchRoutes} from './match/routes.ts';
 import {metricsRoutes} from './metrics/routes.ts';
 import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
@@ -51,8 +47,7 @@ import {portalEventRoutes} from './sdk/portal-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
 import {portalTeamRoutes} from './team/portal-routes.ts';
-import {templateRoutes} from './templates/admin-routes.ts';
-import {portalTemplateRoutes} from './templates/portal-routes.ts';
+import {templateRoutes} from './templates/organization-routes.ts';
 import {portalUsageRoutes} from './usage/portal-routes.ts';
 
 /** Every surface but resolution, in the order of contract/hosts 1. */
@@ -87,14 +82,9 @@ const surfaces: Route[] = [
 	...portalTeamRoutes,
 	...portalBillingRoutes,
 	...portalApiKeyRoutes,
-	...portalAppConfigRoutes,
-	...portalDomainRoutes,
-	...portalTemplateRoutes,
-	...portalChannelRoutes,
 	...portalLinkRoutes,
 	...portalStatsRoutes,
 	...portalUsageRoutes,
-	...portalMatchRoutes,
 	...portalEventRoutes,
 	...portalDeviceRoutes,
 	...portalAuditRoutes,

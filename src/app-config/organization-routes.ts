@@ -1,32 +1,27 @@
-import {route} from '../http/route.ts';
-import {limits} from '../limits/limits.ts';
+import {organizationRoute} from '../organizations/organization-route.ts';
 import {appConfigBody} from './app-config.ts';
 import {appConfigAnswer} from './app-config-answer.ts';
 import {getAppConfig} from './app-config-store.ts';
 import {saveAppConfig} from './save-app-config.ts';
 
-export const portalAppConfigRoutes = [
-	route({
+export const appConfigRoutes = [
+	organizationRoute({
 		method: 'GET',
-		path: '/portal/app-config',
+		path: '/app-config',
 		summary: 'Get the app configuration',
 		answer: appConfigAnswer,
-		credential: 'session',
 		role: 'viewer',
-		limit: limits.portal,
 		handler: ({services, organization}) => getAppConfig(services.db, organization.id),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'PUT',
-		path: '/portal/app-config',
+		path: '/app-config',
 		summary: 'Set the app configuration',
-		answer: appConfigAnswer,
-		credential: 'session',
-		role: 'developer',
-		limit: limits.portal,
-		body: appConfigBody,
 		refusals: [409],
+		answer: appConfigAnswer,
+		role: 'developer',
+		body: appConfigBody,
 		handler: ({services, organization, by, body}) => saveAppConfig(services, {organization, by, appConfig: body}),
 	}),
-];
+].flat();

@@ -1,38 +1,32 @@
 import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {pageQuerySchema} from '../http/validate.ts';
-import {orgIdParams, orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {idParams, pageQuerySchema} from '../http/validate.ts';
+import {organizationRoute} from '../organizations/organization-route.ts';
+import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {matchAttemptAnswer, simulationAnswer} from './match-answer.ts';
 import {getAttempt, listAttempts} from './match-attempt-store.ts';
 import {simulateMatch} from './simulate-match.ts';
 import {simulationBody} from './simulation-body.ts';
 
 export const matchAttemptRoutes = [
-	route({
+	organizationRoute({
 		method: 'GET',
-		path: '/admin/organizations/:orgId/matches',
+		path: '/matches',
 		summary: 'List match attempts, newest first',
 		answer: pageOf(matchAttemptAnswer),
-		credential: 'admin',
-		params: orgParams,
+		role: 'analyst',
 		query: pageQuerySchema,
-		handler: async ({services, params, query}) => {
-			const {id} = await requireOrganization(services, params.orgId);
-			return listAttempts(services.db, id, query);
-		},
+		handler: ({services, organization, query}) => listAttempts(services.db, organization.id, query),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'GET',
-		path: '/admin/organizations/:orgId/matches/:id',
+		path: '/matches/:id',
 		summary: 'Explain a match attempt',
 		answer: matchAttemptAnswer,
-		credential: 'admin',
-		params: orgIdParams,
-		handler: async ({services, params}) => {
-			const {id} = await requireOrganization(services, params.orgId);
-			return getAttempt(services.db, id, params.id);
-		},
+		role: 'analyst',
+		params: idParams,
+		handler: ({services, organization, params: {id}}) => getAttempt(services.db, organization.id, id),
 	}),
 
 	route({
@@ -49,4 +43,4 @@ export const matchAttemptRoutes = [
 			return simulateMatch(services, {organization, input: body, request});
 		},
 	}),
-];
+].flat();

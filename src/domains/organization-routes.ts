@@ -1,51 +1,45 @@
 import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {pageQuerySchema, uuidParam} from '../http/validate.ts';
-import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
+import {idParams, pageQuerySchema} from '../http/validate.ts';
+import {organizationRoute} from '../organizations/organization-route.ts';
+import {orgIdParams, requireOrganization} from '../organizations/require-organization.ts';
 import {newDomain} from './domain.ts';
 import {domainAnswer} from './domain-answer.ts';
 import {addDomain, deleteDomain, listDomains, setDefaultDomain} from './domain-operations.ts';
 import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
 
-const params = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
-
 export const domainRoutes = [
-	route({
+	organizationRoute({
 		method: 'GET',
-		path: '/admin/organizations/:orgId/domains',
+		path: '/domains',
 		summary: 'List domains, newest first',
 		answer: pageOf(domainAnswer),
-		credential: 'admin',
-		params: orgParams,
+		role: 'viewer',
 		query: pageQuerySchema,
-		handler: async ({services, params: {orgId}, query}) =>
-			listDomains(services, {organization: await requireOrganization(services, orgId), query}),
+		handler: ({services, organization, query}) => listDomains(services, {organization, query}),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'POST',
-		path: '/admin/organizations/:orgId/domains',
+		path: '/domains',
 		summary: 'Add a domain',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
-		credential: 'admin',
-		params: orgParams,
+		role: 'admin',
 		body: newDomain,
 		status: 201,
-		handler: async ({services, by, params: {orgId}, body}) =>
-			addDomain(services, {organization: await requireOrganization(services, orgId), by, hostname: body.hostname}),
+		handler: ({services, organization, by, body}) => addDomain(services, {organization, by, hostname: body.hostname}),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'POST',
-		path: '/admin/organizations/:orgId/domains/:id/verify',
+		path: '/domains/:id/verify',
 		summary: 'Verify a domain by its TXT record',
 		refusals: [402, 403, 409, 502],
 		answer: domainAnswer,
-		credential: 'admin',
-		params,
-		handler: async ({services, by, params: {orgId, id}}) =>
-			verifyDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => verifyDomain(services, {organization, by, id}),
 	}),
 
 	route({
@@ -55,7 +49,7 @@ export const domainRoutes = [
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
 		credential: 'admin',
-		params,
+		params: orgIdParams,
 		handler: async ({services, by, params: {orgId, id}}) =>
 			approveDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
 	}),
@@ -66,31 +60,29 @@ export const domainRoutes = [
 		summary: 'Reject a domain',
 		answer: domainAnswer,
 		credential: 'admin',
-		params,
+		params: orgIdParams,
 		handler: async ({services, by, params: {orgId, id}}) =>
 			rejectDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'POST',
-		path: '/admin/organizations/:orgId/domains/:id/default',
+		path: '/domains/:id/default',
 		summary: 'Make a domain the default for new links',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
-		credential: 'admin',
-		params,
-		handler: async ({services, by, params: {orgId, id}}) =>
-			setDefaultDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => setDefaultDomain(services, {organization, by, id}),
 	}),
 
-	route({
+	organizationRoute({
 		method: 'DELETE',
-		path: '/admin/organizations/:orgId/domains/:id',
+		path: '/domains/:id',
 		summary: 'Remove a domain',
 		answer: deletedAnswer,
-		credential: 'admin',
-		params,
-		handler: async ({services, by, params: {orgId, id}}) =>
-			deleteDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
+		role: 'admin',
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => deleteDomain(services, {organization, by, id}),
 	}),
-];
+].flat();
