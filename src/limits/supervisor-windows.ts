@@ -1,4 +1,4 @@
-import {createQuestions} from '../start/questions.ts';
+import {createPendingRequests} from '../start/pending-requests.ts';
 import {createKeeper, type Member} from './keeper.ts';
 import {freeOf, limitNamed} from './limits.ts';
 import {createWindows, type WindowsGiven} from './windows.ts';
@@ -23,7 +23,7 @@ export const createSupervisorWindows = (given: WindowsGiven) => {
 	return {
 		/** Serves a worker, which `send` sends messages to. */
 		serve: (send: (message: OfSupervisor) => void) => {
-			const closings = createQuestions<number>(SILENT_MS);
+			const closings = createPendingRequests<number>(SILENT_MS);
 			let answers: Array<{question: number; wait: number}> = [];
 
 			const member: Member = {
@@ -64,7 +64,7 @@ export const createSupervisorWindows = (given: WindowsGiven) => {
 					}
 
 					if (closed !== undefined) {
-						closings.answered(closed.question, closed.admitted);
+						closings.resolve(closed.question, closed.admitted);
 					}
 				},
 			};

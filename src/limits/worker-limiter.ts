@@ -1,5 +1,5 @@
 import type {Clock} from '../clock.ts';
-import {createQuestions} from '../start/questions.ts';
+import {createPendingRequests} from '../start/pending-requests.ts';
 import {createFreeAdmissions} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
 import {limitNamed} from './limits.ts';
@@ -42,7 +42,7 @@ const send = (message: OfWorker): void => {
 export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes: number}): Limiter => {
 	const free = createFreeAdmissions({clock, processes});
 	const own = createMemoryLimiter({clock});
-	const questions = createQuestions<number>(SILENT_MS);
+	const questions = createPendingRequests<number>(SILENT_MS);
 	let asks: Ask[] = [];
 
 	const ask = (about: Omit<Ask, 'question'>): Promise<number | null> =>
@@ -66,7 +66,7 @@ export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes
 		}
 
 		for (const {question, wait} of answers) {
-			questions.answered(question, wait);
+			questions.resolve(question, wait);
 		}
 
 		if (close !== undefined) {

@@ -177,7 +177,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 		} else if (message.is === 'figures_of_all') {
 			figureRequests.resolve(message.request, message.figures);
 		} else if (message.is === 'clicks') {
-			clicksOfOthers.hear(message, services.clickJournal);
+			clicksOfOthers.receive(message, services.clickJournal);
 		}
 	});
 	log.info({url, pid: process.pid}, 'ready');

@@ -88,7 +88,7 @@ const shareClicks = async (
 	worker.once('disconnect', member.left);
 	worker.on('message', (message: WorkerMessage) => {
 		if (message.is === 'clicks') {
-			void member.hear(message);
+			void member.receive(message);
 		}
 	});
 };

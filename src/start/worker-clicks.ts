@@ -1,51 +1,51 @@
 import type {ClickJournal} from '../clicks/journal/click-journal.ts';
-import {createQuestions} from './questions.ts';
+import {createPendingRequests} from './pending-requests.ts';
 
-/** A worker's message: which clicks it wants the others to drain, or that it has drained what it was asked for. */
+/** A worker's message: the clicks for the others to drain, or that it has drained the requested ones. */
 export type ClicksOfWorker = {is: 'clicks'; question: number; mentioned?: string[]; drained?: true};
 
-/** A supervisor's message: which clicks to drain, or that all others have drained those that were asked for. */
+/** A supervisor's message: the clicks to drain, or that all others have drained the requested ones. */
 export type ClicksOfSupervisor = {is: 'clicks'; question: number; mentioned?: string[]; drained?: true};
 
-/** A worker that is silent for so long hangs, and its clicks are not waited for. */
+/** After this timeout a worker is assumed to hang, and its clicks are not waited for. */
 const SILENT_MS = 1000;
 
-/** Waits until clicks that the other workers keep can be read from the tables. */
+/** Waits until the other workers' clicks are in the tables. */
 export type ClicksOfOthers = {
 	settled(mentioned: string[]): Promise<void>;
-	hear(message: ClicksOfSupervisor, journal: ClickJournal): void;
+	receive(message: ClicksOfSupervisor, journal: ClickJournal): void;
 };
 
-/** A worker's end. Calls of one turn of the event loop are one message. */
+/** The worker's side. Calls of one turn of the event loop share one message. */
 export const createClicksOfOthers = (send: (message: ClicksOfWorker) => void): ClicksOfOthers => {
-	const questions = createQuestions<true>(2 * SILENT_MS);
+	const requests = createPendingRequests<true>(2 * SILENT_MS);
 	let next: {mentioned: string[] | null; drained: Promise<unknown>} | null = null;
 
 	const ask = (): {mentioned: string[] | null; drained: Promise<unknown>} => {
-		const asked: {mentioned: string[] | null; drained: Promise<unknown>} = {
+		const batch: {mentioned: string[] | null; drained: Promise<unknown>} = {
 			mentioned: [],
-			drained: questions.ask((question) => {
+			drained: requests.ask((question) => {
 				setImmediate(() => {
 					next = null;
-					send({is: 'clicks', question, mentioned: asked.mentioned ?? []});
+					send({is: 'clicks', question, mentioned: batch.mentioned ?? []});
 				});
 			}),
 		};
-		return asked;
+		return batch;
 	};
 
 	return {
 		settled: async (mentioned) => {
 			next ??= ask();
-			// Without a text all are meant.
+			// Without a text, all clicks.
 			next.mentioned = mentioned.length === 0 ? null : (next.mentioned?.concat(mentioned) ?? null);
 			await next.drained;
 		},
-		hear: async ({question, mentioned, drained}, journal) => {
+		receive: async ({question, mentioned, drained}, journal) => {
 			if (drained) {
-				questions.answered(question, true);
+				requests.resolve(question, true);
 			} else {
-				// Without a database nothing can be read either, which the one who asks finds out by itself.
+				// Without a database nothing can be read either, which the requesting worker notices itself.
 				await journal.settledHere(mentioned ?? []).catch(() => {});
 				send({is: 'clicks', question, drained: true});
 			}
@@ -53,24 +53,24 @@ export const createClicksOfOthers = (send: (message: ClicksOfWorker) => void): C
 	};
 };
 
-/** The supervisor's end: passes each question on to the other workers that answer requests. */
+/** The supervisor's side: forwards each request to the other ready workers. */
 export const createClicksOfWorkers = () => {
 	const members = new Set<(message: ClicksOfSupervisor) => void>();
-	const questions = createQuestions<true>(SILENT_MS);
+	const requests = createPendingRequests<true>(SILENT_MS);
 	return {
 		join: (send: (message: ClicksOfSupervisor) => void) => {
 			members.add(send);
 			return {
-				hear: async ({question, mentioned, drained}: ClicksOfWorker): Promise<void> => {
+				receive: async ({question, mentioned, drained}: ClicksOfWorker): Promise<void> => {
 					if (drained) {
-						questions.answered(question, true);
+						requests.resolve(question, true);
 						return;
 					}
 
 					const others = [...members].filter((other) => other !== send);
 					await Promise.all(
 						others.map((other) =>
-							questions.ask((passed) => other({is: 'clicks', question: passed, mentioned: mentioned ?? []})),
+							requests.ask((passed) => other({is: 'clicks', question: passed, mentioned: mentioned ?? []})),
 						),
 					);
 					send({is: 'clicks', question, drained: true});

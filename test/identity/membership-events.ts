@@ -48,8 +48,8 @@ test('a single organizationMembership.created creates organization, user and mem
 	);
 });
 
-type Told = {invited?: string; member?: string; isCreator?: boolean};
-const roleTable: Array<Told & {role: string; stamped: string | null}> = [
+type RoleSource = {invited?: string; member?: string; isCreator?: boolean};
+const roleTable: Array<RoleSource & {role: string; stamped: string | null}> = [
 	{role: 'VIEWER', stamped: 'viewer'},
 	{isCreator: true, role: 'OWNER', stamped: 'owner'},
 	{member: 'developer', role: 'DEVELOPER', stamped: null},
@@ -62,7 +62,7 @@ const roleTable: Array<Told & {role: string; stamped: string | null}> = [
 	{invited: 'boss', member: 'admin', role: 'ADMIN', stamped: null},
 	{invited: 'boss', role: 'VIEWER', stamped: 'viewer'},
 ];
-const roleTitle = ({invited = 'nobody', member = 'nothing', isCreator = false}: Told): string =>
+const roleTitle = ({invited = 'nobody', member = 'nothing', isCreator = false}: RoleSource): string =>
 	`invited as ${invited}, member as ${member}${isCreator ? ', creator' : ''}`;
 
 for (const {invited, member, isCreator = false, role, stamped} of roleTable) {
