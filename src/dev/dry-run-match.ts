@@ -25,6 +25,8 @@ export const dryRunMatch = (
 		const attemptId = randomUUID();
 		const organization = await organizationOfKey(dry, sent.rawKey);
 		const answer = await findMatch(dry, {fields, ip, organization, attemptId});
+		// A match by token gets its candidates after the answer.
+		await dry.background.settle();
 		const recorded = await findAttempt(dry.db, attemptId);
 		if (recorded === null) {
 			return {...answer, attempt: null};

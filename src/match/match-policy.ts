@@ -58,7 +58,7 @@ export const matchPolicy: MatchPolicy = {
 		movesWithin: 0.03,
 		isTold: 0.9,
 		unlike: 0.1,
-		organic: {always: 0.03, perClick: 0.14 / 24},
+		organic: {always: 0.05, perClick: 0.16 / 24},
 		leastOfZone: 50,
 		general: 20,
 	},

@@ -117,9 +117,9 @@ test('each method has its window', (t) => {
 	const alone = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
 	const iPhone = {...app, model: 'iphone15,2'};
 	const ofModel = {...told, deviceModel: 'iPhone15,2'};
-	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT medium sale');
+	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT low sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED low sale');
 	t.is(
 		verdict([click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1})], alone, iPhone),
 		'outside_window',
