@@ -55,7 +55,8 @@ CREATE INDEX match_clicks_place_open_idx ON match_clicks (net_key, ip_key, creat
 CREATE INDEX match_clicks_ip_consumed_idx ON match_clicks (ip_key, consumed_at DESC, organization_id)
 	WHERE consumed_at IS NOT NULL AND ip_key IS NOT NULL;
 CREATE INDEX match_clicks_consumer_idx ON match_clicks (consumed_by, consumed_at DESC) WHERE consumed_by IS NOT NULL;
-CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor) WHERE visitor IS NOT NULL;
+-- finds the visitor's latest click without reading the others
+CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE visitor IS NOT NULL;
 -- finds what is to be forgotten, and what was matched at a time, forgotten or not: the data of a device needs it
 CREATE INDEX match_clicks_consumed_at_idx ON match_clicks (forgotten, consumed_at) WHERE consumed_at IS NOT NULL;
 CREATE INDEX match_clicks_expires_at_idx ON match_clicks (expires_at) WHERE NOT forgotten;
@@ -95,6 +96,8 @@ CREATE TABLE match_attempts (
 	-- json and not jsonb, which would answer with its fields in another order
 	signals json NOT NULL,
 	candidates json NOT NULL,
+	-- the probability that nobody's click led to the open, and how many had clicked there
+	nobody json,
 	-- of a match by token: what a guess would have answered, to measure how good guesses are
 	silent_guess json,
 	-- the transaction that wrote the row: the rollups know by it which rows they hold

@@ -29,16 +29,6 @@ CREATE TABLE guess_grades (
 	CONSTRAINT guess_grades_pkey PRIMARY KEY (organization_id, day, confidence)
 );
 
--- the probability that nobody's click led to the open, and how many had clicked there
-ALTER TABLE match_attempts ADD COLUMN nobody json;
-
--- finds the visitor's latest click without reading the others
-DROP INDEX match_clicks_visitor_idx;
-CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE visitor IS NOT NULL;
-
 -- migrate:down
-DROP INDEX match_clicks_visitor_idx;
-CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor) WHERE visitor IS NOT NULL;
-ALTER TABLE match_attempts DROP COLUMN nobody;
 DROP TABLE guess_grades;
 DROP TABLE counted_phones;

@@ -196,7 +196,10 @@ test('visits of one person that are more than 10 minutes apart are two, also in 
 	const acme = await organization(service);
 	const {id} = await link(acme);
 	const visitor = {hash: hash(), isReturning: true};
-	const visits = [0, 300, 1000].map((seconds) => entry(clickOn(acme, id, {match: matchOf(visitor)}), later(seconds)));
+	const {network} = matchOf(visitor);
+	const visits = [0, 300, 1000].map((seconds) =>
+		entry(clickOn(acme, id, {match: {...matchOf(visitor), network}}), later(seconds)),
+	);
 	const left = await leftBehind(t, service, [frameOf(visits)]);
 	await left.drain();
 	const rows = await storedRows(service, 'match_clicks', {link_id: id});

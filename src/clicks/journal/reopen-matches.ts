@@ -58,7 +58,7 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 	for (const row of rows) {
 		const values = row.split('\t').map(readCopyText);
 		const visit = Object.fromEntries(matchColumns.map((column, index) => [column, values[index] ?? null])) as Visit;
-		const key = `${visit.link_id} ${visit.visitor}`;
+		const key = `${visit.link_id} ${visit.visitor} ${visit.ip_key}`;
 		const visits = byVisitor.get(key) ?? [];
 		byVisitor.set(key, visits);
 		const last = visits.at(-1);
