@@ -118,7 +118,10 @@ export const guessClick = (
 	const isMixed = !isConfined && new Set(contenders.map(({candidate}) => candidate.organizationId)).size > 1;
 	const winners = contenders.filter(({candidate}) => candidate.linkId === likeliest.candidate.linkId);
 	const allowed = winners.filter(({ruledOut}) => ruledOut === null);
-	const methodFor = (one: Weighed) => methodOf(one, contenders, now, policy);
+	const methodFor = (one: Weighed) => {
+		const method = methodOf(one, contenders, now, policy);
+		return isMixed && method === 'IP_FUZZY' ? null : method;
+	};
 	const winner = allowed.find((one) => methodFor(one) !== null);
 	const method = winner === undefined ? null : methodFor(winner);
 	if (winner === undefined || method === null) {
@@ -133,7 +136,14 @@ export const guessClick = (
 		...(isMixed || !isWithin(winner.candidate, now, policy.highWithinSeconds) ? (['medium'] as const) : []),
 	];
 	const levels = policy.confidence.map(({level}) => level);
-	const reached = policy.confidence.findIndex(({from}) => probability >= from);
+	const levelAt = (likely: number) => policy.confidence.findIndex(({from}) => likely >= from);
+	// One level below the confidence with a key, which confines the open to the winner's organization.
+	const lowered = (): number => {
+		const {organizationId, linkId} = winner.candidate;
+		const own = open.clicks.filter((click) => click.organizationId === organizationId);
+		return 1 + levelAt(posterior({...open, clicks: own}, policy.beliefs).links.get(linkId) ?? 0);
+	};
+	const reached = Math.max(levelAt(probability), isMixed && method === 'FINGERPRINT_SCORED' ? lowered() : 0);
 	const confidence = levels[Math.max(reached, ...caps.map((cap) => levels.indexOf(cap)))];
 	if (confidence === undefined) {
 		return missed('ambiguous');

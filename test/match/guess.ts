@@ -169,6 +169,9 @@ test('without a key, clicks of several organizations keep a guess from high, and
 	t.is(verdict([click(), foreign], {isConfined: false}), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click(british), foreign], {isConfined: false}), 'FINGERPRINT_SCORED medium sale');
 	t.is(verdict([click(british), foreign]), 'FINGERPRINT_SCORED high sale');
+	const old = {...british, age: 1000};
+	t.is(verdict([click(old)]), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click(old), foreign], {isConfined: false}), 'FINGERPRINT_SCORED low sale');
 	t.is(verdict([click(silent), foreign], {isConfined: false}), 'ambiguous');
 });
 
