@@ -1,13 +1,20 @@
-import {route} from '../http/route.ts';
+import {booleanQuery, route} from '../http/route.ts';
 import {uuidParam} from '../http/validate.ts';
+import {readGrades} from '../match/guess-grades.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {readLinkStats} from './link-stats.ts';
 import {readCurrentStats, type StatsQuery} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 
-/** With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. */
-const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string}>({linkId: uuidParam.optional()});
+/**
+ * With `linkId`, one link's report: the operator's form of the portal's `/portal/links/:id/stats`. With `guesses`, also how
+ * often an organization's guesses were right where a token proved the link.
+ */
+const adminStatsQuery = statsQuery.append<StatsQuery & {linkId?: string; guesses: boolean}>({
+	linkId: uuidParam.optional(),
+	guesses: booleanQuery.default(false),
+});
 
 export const statsRoutes = [
 	route({
@@ -18,11 +25,14 @@ export const statsRoutes = [
 		credential: 'admin',
 		params: orgParams,
 		query: adminStatsQuery,
-		handler: async ({services, params, query: {linkId, ...query}}) => {
+		handler: async ({services, params, query: {linkId, guesses, ...query}}) => {
 			const organization = await requireOrganization(services, params.orgId);
-			return linkId === undefined
-				? readCurrentStats(services, {organizationId: organization.id, linkId: null}, query)
-				: readLinkStats(services, {organization, id: linkId, query});
+			if (linkId !== undefined) {
+				return readLinkStats(services, {organization, id: linkId, query});
+			}
+
+			const stats = await readCurrentStats(services, {organizationId: organization.id, linkId: null}, query);
+			return guesses ? {...stats, guesses: await readGrades(services.db, organization.id, stats)} : stats;
 		},
 	}),
 ];

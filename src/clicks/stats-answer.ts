@@ -10,7 +10,6 @@ export const statsAnswer = answerOf('Stats', {
 	interval: Joi.valid('hour', 'day', 'month'),
 	totals: partOf({clicks: count, crawlerViews: count, matches: count, events: count}),
 	series: Joi.array().items(partOf({start: instant, clicks: count, matches: count, events: count})),
-	guesses: Joi.array().items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count})),
 	breakdowns: partOf({
 		platform: breakdown,
 		country: breakdown,
@@ -19,4 +18,7 @@ export const statsAnswer = answerOf('Stats', {
 		link: breakdown,
 		matchMethod: breakdown,
 	}),
+	guesses: Joi.array()
+		.items(partOf({confidence: Joi.valid('high', 'medium', 'low'), graded: count, correct: count}))
+		.optional(),
 });

@@ -1,5 +1,4 @@
 import type {Db} from '../db/db.ts';
-import {type GuessGrade, readGrades} from '../match/guess-grades.ts';
 import type {Services} from '../services.ts';
 import {type Interval, readBounds, readStarts, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
@@ -14,8 +13,6 @@ export type Stats = {
 	interval: Interval;
 	totals: Counts;
 	series: Array<{start: Date; clicks: number; matches: number; events: number}>;
-	/** What guesses beside tokens were worth, of an organization; of a link none. */
-	guesses: GuessGrade[];
 	breakdowns: Record<'platform' | 'country' | 'channel' | 'referrer' | 'link' | 'matchMethod', Count[]>;
 };
 
@@ -65,7 +62,6 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 		{isolationLevel: 'repeatable read', readOnly: true},
 	);
 	const at = new Map(counts.map((row) => [row.start.getTime(), row]));
-	const guesses = scope.linkId === null ? await readGrades(db, scope.organizationId, range) : [];
 	return {
 		...range,
 		interval: query.interval,
@@ -74,7 +70,6 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
 			return {start, clicks, matches, events};
 		}),
-		guesses,
 		breakdowns: {
 			platform: listOf(breakdowns, 'platform'),
 			country: listOf(breakdowns, 'country'),

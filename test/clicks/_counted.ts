@@ -151,7 +151,6 @@ export const countRows = (rows: Row[], {from, to, series}: Report) => {
 			events: events.length,
 		},
 		series: parts,
-		guesses: [],
 		breakdowns: {
 			platform: top(people.map(({platform}) => platform)),
 			country: top(people.map(({country}) => country)),

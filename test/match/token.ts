@@ -200,34 +200,36 @@ test('a token needs no key, and a key of another organization does not stop it',
 });
 
 test('a match by token is recorded at once, and after the answer with what a guess would have answered', async (t) => {
-	const acme = await organization(service);
+	const own = await ownService(t);
+	const acme = await organization(own);
 	const address = network()(1);
-	const {link: sale, token} = await clicked(service, acme, address);
-	await open(service, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
-	const row = async () => (await service.services.db('match_attempts').where({organization_id: acme.id}))[0];
+	const {link: sale, token} = await clicked(own, acme, address);
+	await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
+	const row = async () => (await own.services.db('match_attempts').where({organization_id: acme.id}))[0];
 	t.like(await row(), {method: 'CLIPBOARD', score: null, link_id: sale.id, device_id: 'device-graded'});
-	const [device] = await service.services.db('devices').where({organization_id: acme.id});
+	const [device] = await own.services.db('devices').where({organization_id: acme.id});
 	t.is(device.matched_link_id, sale.id);
-	await service.services.background.settle();
+	await own.services.background.settle();
 	const {silent_guess: silentGuess, candidates} = await row();
 	t.deepEqual(silentGuess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
 	t.like(candidates[0], {linkId: sale.id, score: 100, ruledOut: null});
 });
 
 test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
-	const acme = await organization(service);
+	const own = await ownService(t);
+	const acme = await organization(own);
 	for (const isRight of [true, false]) {
 		const address = network()(1);
-		const far = await clicked(service, acme, network()(1));
-		const near = await clicked(service, acme, address);
+		const far = await clicked(own, acme, network()(1));
+		const near = await clicked(own, acme, address);
 		const {token} = isRight ? near : far;
-		await open(service, address, {...iPhoneApp, clipboardToken: token, deviceId: `device-${isRight}`}, acme);
+		await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: `device-${isRight}`}, acme);
 	}
 
-	await service.services.background.settle();
-	const {body} = await admin(service).get(`/admin/organizations/${acme.id}/stats`);
+	await own.services.background.settle();
+	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
 	t.deepEqual(body.guesses, [{confidence: 'high', graded: 2, correct: 1}]);
-	const {text} = await admin(service).get('/metrics');
+	const {text} = await admin(own).get('/metrics');
 	for (const verdict of ['right', 'wrong']) {
 		t.true(
 			text.includes(`oplink_guesses_graded_total{organization="${acme.id}",confidence="high",verdict="${verdict}"} 1`),

@@ -15,7 +15,7 @@ const SETTINGS = {
 	// A test's database is gone before a statistic of it could serve anybody.
 	autovacuum: 'off',
 	max_wal_size: '128MB',
-	max_connections: '300',
+	max_connections: '600',
 };
 
 /** The address of a PostgreSQL for this run: TEST_DATABASE_URL if set, else a new one. */

@@ -61,7 +61,8 @@ export const statsCommand = command({
 		const client = connection.admin();
 		const organization = organizationPath(await chosenOrganization(client, named, 'naming one'));
 		const {from, to, interval, timezone, link} = options;
-		const query = {from, to, interval, timezone, linkId: link === undefined ? undefined : linkId(link)};
+		const scope = link === undefined ? {guesses: 'true'} : {linkId: linkId(link)};
+		const query = {from, to, interval, timezone, ...scope};
 		const stats = await client.get<Stats>(`${organization}/stats`, query);
 		if (options.csv) {
 			const columns = ['start', 'clicks', 'matches', 'events'];

@@ -10,7 +10,7 @@ export type Stats = {
 	interval: 'hour' | 'day' | 'month';
 	totals: Record<string, number>;
 	series: Array<{start: string; clicks: number; matches: number; events: number}>;
-	guesses: Array<{confidence: string; graded: number; correct: number}>;
+	guesses?: Array<{confidence: string; graded: number; correct: number}>;
 	breakdowns: Record<string, Array<{key: string | null; count: number}>>;
 };
 
@@ -97,7 +97,7 @@ const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
 };
 
 /** How often guesses were right where a token proved the link. */
-const accuracy = ({guesses}: Stats, {show}: Look): string[] =>
+const accuracy = ({guesses = []}: Stats, {show}: Look): string[] =>
 	guesses.length === 0
 		? []
 		: [
