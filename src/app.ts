@@ -50,7 +50,7 @@ import {portalTeamRoutes} from './team/portal-routes.ts';
 import {templateRoutes} from './templates/organization-routes.ts';
 import {portalUsageRoutes} from './usage/portal-routes.ts';
 
-/** Every surface but resolution, in the order of contract/hosts 1. */
+/** Every route except the link paths (`resolutionRoutes`), grouped by surface (contract/hosts 1). */
 const surfaces: Route[] = [
 	...healthRoutes,
 	...documentRoutes(() => routes),

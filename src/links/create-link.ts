@@ -76,6 +76,7 @@ export const createLink = async (
 ): Promise<LinkJson> => {
 	const {clickJournal, linkWriter, db, clock, changes} = services;
 	const {organization, fields} = newLink;
+	// The click quota counts rows of the tables, so waiting clicks must be in them first.
 	await clickJournal.settled(organization.id);
 	const written = idempotencyKey === undefined ? await linkWriter(newLink) : null;
 	if (written !== null) {

@@ -58,7 +58,7 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
 
 /**
  * Takes a click for the device, or null where its link does not resolve or another device was faster.
- * @param notesOf of the organization and the link that the click is of, where they are known.
+ * @param notesOf builds the notes; it gets the click's link and organization, or null if they are not known yet.
  */
 const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
@@ -111,7 +111,7 @@ const claimByToken = async (
 	return found;
 };
 
-/** What a click that was made a moment ago would be found by. */
+/** The texts by which a click of a moment ago, perhaps not drained yet, could match this request. */
 const keysOf = ({places}: Asker, tokens: readonly SentToken[]): string[] => [
 	...tokens.map(({clickId}) => clickId),
 	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),

@@ -19,7 +19,7 @@ export type Beliefs = {
 	/** Share of people who moved to another address of the same network. */
 	movesWithin: number;
 	/** Share of clicks whose signals are those of the phone. */
-	isTold: number;
+	toldShare: number;
 	/** The part that is left of a click whose signals speak against the app more than for it. */
 	unlike: number;
 	/** First opens per hour at a place by people who tapped nothing: always, and more per further click in 24 h. */
@@ -56,7 +56,7 @@ export const matchPolicy: MatchPolicy = {
 			{upToHours: Number.POSITIVE_INFINITY, share: 0.3},
 		],
 		movesWithin: 0.03,
-		isTold: 0.9,
+		toldShare: 0.9,
 		unlike: 0.1,
 		organic: {always: 0.05, perClick: 0.16 / 24},
 		leastOfZone: 50,

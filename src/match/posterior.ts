@@ -39,7 +39,7 @@ export type ClickChance = {
 	/** That the open came from this click. */
 	probability: number;
 	likeness: Likeness;
-	/** Of `compared` phones, how many are as much alike to the click as the app's phone is. */
+	/** Of `compared` phones, how many resemble the click at least as much as the app's phone does. */
 	alike: number;
 	compared: number;
 };
@@ -56,7 +56,7 @@ export type Posterior = {
 const HOUR_MS = 3600 * 1000;
 const HOURS_OF_DAY = 24;
 
-/** Installs per hour at an age in hours, of one that will happen. */
+/** Density of install times per hour: how likely an install that will happen is to happen `hours` after its tap. */
 const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
 	const spread = Math.log(hours / (medianMinutes / 60)) / sigma;
 	const logNormal = Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
@@ -78,7 +78,7 @@ const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {co
 
 type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
 
-/** How common phones are that are as much alike to a click as the app's: computed once for clicks with equal signals. */
+/** How common phones are that resemble a click at least as much as the app's. Computed once per distinct set of signals. */
 const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs) => {
 	const offsetOf = offsetsAt(now);
 	const ofZone = phones.filter(({signals}) => app.timezone !== null && signals.timezone === app.timezone);
@@ -100,17 +100,17 @@ const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs)
 			}),
 		);
 		const asLike = (1 + alike + general * likeness.share) / (1 + compared + general);
-		const made = {likeness, alike, compared, asLike};
-		known.set(key, made);
-		return made;
+		const result = {likeness, alike, compared, asLike};
+		known.set(key, result);
+		return result;
 	};
 };
 
-/** No signal that both sides have differs. */
+/** Whether no signal known on both sides speaks against a match. */
 const isUnopposed = ({points, contradiction}: Likeness): boolean =>
 	contradiction === null && Object.values(points).every((one) => one >= 0);
 
-/** How much an own click speaks for itself, before others of the same person take part of it. */
+/** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
 const weightOf = ({clickedAt, nearness}: PossibleClick, {likeness, asLike}: Compared, now: Date, believed: Beliefs) => {
 	if (nearness === 'elsewhere') {
 		return 0;
@@ -118,9 +118,9 @@ const weightOf = ({clickedAt, nearness}: PossibleClick, {likeness, asLike}: Comp
 
 	const hours = Math.max(believed.leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
 	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
-	const isHere = nearness === 'ip' ? stays : believed.movesWithin;
-	const isTold = believed.isTold * (likeness.sum < 0 ? believed.unlike : 1);
-	return (believed.installs * density(hours, believed.delay) * isHere * isTold) / asLike;
+	const hereShare = nearness === 'ip' ? stays : believed.movesWithin;
+	const toldShare = believed.toldShare * (likeness.sum < 0 ? believed.unlike : 1);
+	return (believed.installs * density(hours, believed.delay) * hereShare * toldShare) / asLike;
 };
 
 /** Oldest first; of two at one time that with the lower id. */
@@ -128,10 +128,10 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
 	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
 
 /**
- * Of each open click at a place the probability that a first open came from it, beside the others and beside nobody's
- * click: how soon people install, divided by how many phones of this app are as much alike, against installs without a
- * tap. People go to the store from what they tapped last, so a newer click that may be the same person's takes over the
- * weight of an older one.
+ * Computes, for each open click at a place, the probability that it led to this first open. The alternatives are the
+ * other clicks and an install without a tap (`nobody`). A click weighs more the likelier an install is at its age, and
+ * less the more phones resemble it as much. People install from their latest tap. So a newer click that may be the same
+ * person's takes weight from an older one: all of it if a cookie shows one visitor.
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, made} = open;

@@ -73,7 +73,7 @@ const start = async (
 	return {running, closeDatabase: () => close()};
 };
 
-/** Opens the database as its folder's only server, with all migrations applied. */
+/** Opens the database and applies all migrations. The embedded one must have no other server. */
 const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
 	const database = await openDatabase(config, log, {exclusive: true});
 	try {
@@ -144,7 +144,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	const commands = receiveCommands();
 	let isReady = false;
 	void commands.stopped.then(() => {
-		// It has nothing to finish, and startup may take long.
+		// A worker that is not ready has no requests to finish, and its start may take long.
 		if (!isReady) {
 			process.exit(0);
 		}
@@ -185,7 +185,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	await commands.stopped;
 	await stop();
 	await welcomed;
-	// Its counters remain; without a database they cannot be read again.
+	// The last report of its counters, which the supervisor keeps.
 	commands.onMessage(() => {});
 	await sendToSupervisor({is: 'figures', round: null, figures: readFigures(services)});
 	await server.closeDatabase();

@@ -1,6 +1,6 @@
 import type {OfSupervisor, OfWorker} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
-import type {ClicksOfSupervisor, ClicksOfWorker} from './worker-clicks.ts';
+import type {ClicksMessage} from './worker-clicks.ts';
 
 /**
  * A worker's messages to its supervisor: ready, connection received, stop requested, its counters (on request or at its
@@ -10,7 +10,7 @@ export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
 	| {is: 'figures'; round: number | null; figures: Figure[]}
 	| {is: 'scraped'; request: number}
-	| ClicksOfWorker
+	| ClicksMessage
 	| OfWorker;
 
 /**
@@ -21,5 +21,5 @@ export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
 	| {is: 'figures_of_all'; request: number; figures: Figure[]}
-	| ClicksOfSupervisor
+	| ClicksMessage
 	| OfSupervisor;

@@ -1,11 +1,11 @@
 import type {ClickJournal} from '../clicks/journal/click-journal.ts';
 import {createPendingRequests} from './pending-requests.ts';
 
-/** A worker's message: the clicks for the others to drain, or that it has drained the requested ones. */
-export type ClicksOfWorker = {is: 'clicks'; question: number; mentioned?: string[]; drained?: true};
-
-/** A supervisor's message: the clicks to drain, or that all others have drained the requested ones. */
-export type ClicksOfSupervisor = {is: 'clicks'; question: number; mentioned?: string[]; drained?: true};
+/**
+ * A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor.
+ * `mentioned`: only clicks that mention one of these texts; empty: all.
+ */
+export type ClicksMessage = {is: 'clicks'; request: number} & ({mentioned: string[]} | {drained: true});
 
 /** After this timeout a worker is assumed to hang, and its clicks are not waited for. */
 const SILENT_MS = 1000;
@@ -13,21 +13,24 @@ const SILENT_MS = 1000;
 /** Waits until the other workers' clicks are in the tables. */
 export type ClicksOfOthers = {
 	settled(mentioned: string[]): Promise<void>;
-	receive(message: ClicksOfSupervisor, journal: ClickJournal): void;
+	receive(message: ClicksMessage, journal: ClickJournal): void;
 };
 
-/** The worker's side. Calls of one turn of the event loop share one message. */
-export const createClicksOfOthers = (send: (message: ClicksOfWorker) => void): ClicksOfOthers => {
-	const requests = createPendingRequests<true>(2 * SILENT_MS);
-	let next: {mentioned: string[] | null; drained: Promise<unknown>} | null = null;
+/** Requests of one turn; null: all clicks. */
+type Batch = {mentioned: string[] | null; drained: Promise<unknown>};
 
-	const ask = (): {mentioned: string[] | null; drained: Promise<unknown>} => {
-		const batch: {mentioned: string[] | null; drained: Promise<unknown>} = {
+/** The worker's side. Calls of one turn of the event loop share one message. */
+export const createClicksOfOthers = (send: (message: ClicksMessage) => void): ClicksOfOthers => {
+	const requests = createPendingRequests<true>(2 * SILENT_MS);
+	let next: Batch | null = null;
+
+	const ask = (): Batch => {
+		const batch: Batch = {
 			mentioned: [],
-			drained: requests.ask((question) => {
+			drained: requests.ask((request) => {
 				setImmediate(() => {
 					next = null;
-					send({is: 'clicks', question, mentioned: batch.mentioned ?? []});
+					send({is: 'clicks', request, mentioned: batch.mentioned ?? []});
 				});
 			}),
 		};
@@ -41,13 +44,14 @@ export const createClicksOfOthers = (send: (message: ClicksOfWorker) => void): C
 			next.mentioned = mentioned.length === 0 ? null : (next.mentioned?.concat(mentioned) ?? null);
 			await next.drained;
 		},
-		receive: async ({question, mentioned, drained}, journal) => {
-			if (drained) {
-				requests.resolve(question, true);
+		receive: async (message, journal) => {
+			const {request} = message;
+			if ('drained' in message) {
+				requests.resolve(request, true);
 			} else {
 				// Without a database nothing can be read either, which the requesting worker notices itself.
-				await journal.settledHere(mentioned ?? []).catch(() => {});
-				send({is: 'clicks', question, drained: true});
+				await journal.settledHere(message.mentioned).catch(() => {});
+				send({is: 'clicks', request, drained: true});
 			}
 		},
 	};
@@ -55,25 +59,26 @@ export const createClicksOfOthers = (send: (message: ClicksOfWorker) => void): C
 
 /** The supervisor's side: forwards each request to the other ready workers. */
 export const createClicksOfWorkers = () => {
-	const members = new Set<(message: ClicksOfSupervisor) => void>();
+	const members = new Set<(message: ClicksMessage) => void>();
 	const requests = createPendingRequests<true>(SILENT_MS);
 	return {
-		join: (send: (message: ClicksOfSupervisor) => void) => {
+		join: (send: (message: ClicksMessage) => void) => {
 			members.add(send);
 			return {
-				receive: async ({question, mentioned, drained}: ClicksOfWorker): Promise<void> => {
-					if (drained) {
-						requests.resolve(question, true);
+				receive: async (message: ClicksMessage): Promise<void> => {
+					const {request} = message;
+					if ('drained' in message) {
+						requests.resolve(request, true);
 						return;
 					}
 
 					const others = [...members].filter((other) => other !== send);
 					await Promise.all(
 						others.map((other) =>
-							requests.ask((passed) => other({is: 'clicks', question: passed, mentioned: mentioned ?? []})),
+							requests.ask((forwarded) => other({is: 'clicks', request: forwarded, mentioned: message.mentioned})),
 						),
 					);
-					send({is: 'clicks', question, drained: true});
+					send({is: 'clicks', request, drained: true});
 				},
 				left: (): void => {
 					members.delete(send);

@@ -43,7 +43,10 @@ test('stats prints totals, the days of the timezone with bars as wide as the ter
 	const range = ['--from', '2026-03-02', '--to', '2026-03-05', '--interval', 'day', '--timezone', 'Africa/Cairo'];
 	const {exitCode, stdout} = await runCli(['stats', 'Ab12', ...range], {env});
 	t.is(exitCode, 0);
-	t.is(requests[0]?.url, `${path}/stats?from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true`);
+	t.is(
+		requests[0]?.url,
+		`${path}/stats?from=2026-03-02&to=2026-03-05&interval=day&timezone=Africa%2FCairo&guesses=true`,
+	);
 	t.is(
 		stdout,
 		`from          2026-03-01T22:00:00.000Z
