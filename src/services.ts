@@ -24,7 +24,7 @@ import {createProviderClient, type ProviderClient} from './identity/provider-cli
 import {createTurns, type Turns} from './identity/turns.ts';
 import type {Limiter} from './limits/limiter.ts';
 import {createOwnLimiter} from './limits/windows.ts';
-import {createLinkWriter, type LinkWriter} from './links/link-writer.ts';
+import type {LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import {createPhoneBook, type PhoneBook} from './match/phone-book.ts';
 import type {Figure} from './metrics/instruments.ts';
@@ -120,6 +120,9 @@ export const createServices = ({
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
 	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
 
+	// Joi and what else links need would be a third of what is loaded before the first page.
+	let writer: Promise<LinkWriter> | null = null;
+
 	return Object.freeze({
 		config,
 		addresses,
@@ -157,7 +160,12 @@ export const createServices = ({
 		matchPeppers: createMatchPeppers(db),
 		phoneBook: createPhoneBook(db),
 		eventWriter: createEventWriter(db),
-		linkWriter: createLinkWriter({addresses, changes, clock, config, db, log}),
+		linkWriter: async (newLink) => {
+			writer ??= import('./links/link-writer.ts').then(({createLinkWriter}) =>
+				createLinkWriter({addresses, changes, clock, config, db, log}),
+			);
+			return (await writer)(newLink);
+		},
 		background,
 		metrics: createMetrics(clock),
 		figuresOfAll,
