@@ -29,7 +29,20 @@ const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name =
 
 const setUp = [...settings.map(([name, value]) => `SET ${name} = '${value}'`), newer].join(';\n');
 
+const QUERY_CANCELED = '57014';
+const TRIES = 5;
+
 /** Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones. */
 export const setUpSession = async (connection: Connection): Promise<void> => {
-	await connection.query(setUp);
+	for (let left = TRIES - 1; ; left -= 1) {
+		try {
+			await connection.query(setUp);
+			return;
+		} catch (error) {
+			// On a busy machine the timeout that it is about to lift may interrupt it; nothing is set then.
+			if (left === 0 || (error as {code?: unknown}).code !== QUERY_CANCELED) {
+				throw error;
+			}
+		}
+	}
 };

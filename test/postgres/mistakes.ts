@@ -154,12 +154,12 @@ test('whatever the database sets for its sessions, it is migrated, ready and wri
 		client_encoding: 'LATIN1',
 		bytea_output: 'escape',
 		standard_conforming_strings: 'off',
-		statement_timeout: '10ms',
-		lock_timeout: '10ms',
-		transaction_timeout: '1s',
+		statement_timeout: '2ms',
+		lock_timeout: '1ms',
+		transaction_timeout: '50ms',
 		default_transaction_isolation: 'serializable',
 		array_nulls: 'off',
-		idle_session_timeout: '1s',
+		idle_session_timeout: '50ms',
 	};
 	await server.run('CREATE DATABASE settings OWNER app');
 	for (const [name, value] of Object.entries(settings)) {
