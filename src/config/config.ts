@@ -1,5 +1,6 @@
-import {readFileSync} from 'node:fs';
+import {closeSync, openSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import {clickHouseUrlFault} from '../clicks/clickhouse/clickhouse-url.ts';
 import {placeholderWarning} from '../plans/placeholder-prices.ts';
 import {type Plans, readPlans, shippedPlans} from '../plans/plans.ts';
 import {databaseUrlFault} from './database-url.ts';
@@ -63,6 +64,10 @@ const isProduction = ({nodeEnv}: Values): boolean => nodeEnv === 'production';
 
 /** Violations end the start. Each begins with the name of the variable. */
 const requirements: readonly Rule[] = [
+	// Creating a folder there never ends.
+	({dataDir}) =>
+		/^\/(?:proc|sys)(?:\/|$)/.test(path.resolve(dataDir)) &&
+		'DATA_DIR must not be below /proc or /sys, where no file is kept',
 	(values) => isProduction(values) && values.adminToken === null && 'ADMIN_TOKEN must be set with NODE_ENV=production',
 	(values) =>
 		isProduction(values) &&
@@ -71,6 +76,18 @@ const requirements: readonly Rule[] = [
 	({databaseUrl}) => {
 		const fault = databaseUrl === null ? null : databaseUrlFault(databaseUrl);
 		return fault && `DATABASE_URL ${fault}`;
+	},
+	({databaseListenUrl}) => {
+		const fault = databaseListenUrl === null ? null : databaseUrlFault(databaseListenUrl);
+		return fault && `DATABASE_LISTEN_URL ${fault}`;
+	},
+	({databaseUrl, databaseListenUrl}) =>
+		databaseListenUrl !== null &&
+		databaseUrl === null &&
+		'DATABASE_LISTEN_URL is the same database as DATABASE_URL, which must be set too',
+	({clicksUrl}) => {
+		const fault = clicksUrl === null ? null : clickHouseUrlFault(clicksUrl);
+		return fault && `CLICKS_URL ${fault}`;
 	},
 	({paymob: {secretKey, publicKey}}) =>
 		secretKey !== null && publicKey === null && 'PAYMOB_PUBLIC_KEY must be set with PAYMOB_SECRET_KEY',
@@ -110,6 +127,14 @@ export const loadConfig = (env: Environment, {isTerminal = false} = {}): Config 
 		plans = values.plansFile === null ? shippedPlans() : readPlans(readFileSync(values.plansFile, 'utf8'));
 	} catch (error) {
 		faults.push(`PLANS_FILE could not be used: ${(error as Error).message}`);
+	}
+
+	if (values.relayRangesFile !== null) {
+		try {
+			closeSync(openSync(values.relayRangesFile, 'r'));
+		} catch (error) {
+			faults.push(`RELAY_RANGES_FILE could not be read: ${(error as Error).message}`);
+		}
 	}
 
 	const broken = (rules: readonly Rule[]) => rules.flatMap((rule) => rule(values, plans) || []);

@@ -1,7 +1,5 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
 import Joi from 'joi';
-import {packageRoot} from '../package-root.ts';
+import {readConfigFile} from './config-file.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -11,8 +9,7 @@ const policy = <Name extends string>(file: string, ...names: Name[]): (() => Rec
 	const schema = Joi.object(Object.fromEntries(names.map((name) => [name, amount]))).required();
 	let read: Record<Name, number> | null = null;
 	return () => {
-		const text = () => readFileSync(path.join(packageRoot, 'config', file), 'utf8');
-		read ??= Joi.attempt(JSON.parse(text()), schema) as Record<Name, number>;
+		read ??= Joi.attempt(readConfigFile(file), schema) as Record<Name, number>;
 		return read;
 	};
 };
@@ -29,6 +26,8 @@ export const retention = policy(
 	'eventDays',
 	/** After a device was last seen. */
 	'deviceDays',
+	/** Days (UTC) of counts of codes that no link has. */
+	'unknownCodeDays',
 );
 
 /** How much is stored of what anybody can send without end. */
@@ -36,6 +35,8 @@ export const storageLimits = policy(
 	'storage.json',
 	/** Referrers of an organization's day (UTC) that are counted separately; further ones are counted together. */
 	'referrersPerDay',
+	/** Codes without a link of a custom domain's day (UTC) that are counted separately; further ones are counted together. */
+	'unknownCodesPerDay',
 	/** Devices that `/data` registers for one organization in a day (UTC). */
 	'visitDevicesPerOrganizationAndDay',
 	/** Days after which a device is deleted that only `/data` has seen. */

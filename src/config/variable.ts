@@ -1,3 +1,5 @@
+import {readRedisAddress} from './redis-address.ts';
+
 /** Variables by name, as in a process's environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -63,6 +65,13 @@ export const url = <F extends string | null = null>(
 		return URL.canParse(value) && protocols.includes(new URL(value).protocol)
 			? kept
 			: fault(`must be a URL that begins with ${begins}`);
+	});
+
+/** A Redis, one behind Sentinels, or a Cluster. */
+export const redis = (name: string, meaning: string, facts: Facts<null>) =>
+	declare<string, null>(name, meaning, facts, (value, fault) => {
+		const address = readRedisAddress(value);
+		return typeof address === 'string' ? fault(address) : value;
 	});
 
 /** One of a few words, which are listed after the description. */

@@ -6,6 +6,7 @@ import {
 	integer,
 	isVariable,
 	list,
+	redis,
 	text,
 	textOf,
 	url,
@@ -33,10 +34,19 @@ export const variables = {
 		protocols: ['postgres:', 'postgresql:'],
 		secret: true,
 	}),
-	redisUrl: url(
+	databaseListenUrl: url(
+		'DATABASE_LISTEN_URL',
+		'the same PostgreSQL without the pooler, for the one connection that listens; set: DATABASE_URL may be a pooler in transaction mode',
+		{protocols: ['postgres:', 'postgresql:'], defaultInWords: 'DATABASE_URL', secret: true},
+	),
+	clicksUrl: url('CLICKS_URL', 'ClickHouse for raw clicks (docs/clickhouse.md); unset: PostgreSQL has them', {
+		protocols: ['clickhouse:', 'clickhouses:'],
+		secret: true,
+	}),
+	redisUrl: redis(
 		'REDIS_URL',
-		'Redis that shares rate limits between machines; unset: they hold across the WORKERS of this machine',
-		{protocols: ['redis:', 'rediss:'], secret: true},
+		'Redis that shares rate limits between machines, also as redis-sentinel://HOST,HOST2/NAME, or as a Cluster by several nodes; unset: they hold across the WORKERS of this machine',
+		{secret: true},
 	),
 	workers: integer('WORKERS', 'processes on this machine sharing the port', {default: 1, min: 1, max: 256}),
 	/** Null: derived from the bound port, see `addressesOf`; so are the next two. */
@@ -81,13 +91,13 @@ export const variables = {
 	},
 	/** Provider organization id of the ops organization; null: no session is ops. */
 	opsOrgId: text('OPS_ORG_ID', 'provider organization id of the ops organization; unset: no session is ops'),
-	/** Stripe, gateway A. */
+	/** Stripe, the gateway for USD (GATEWAY_A). */
 	stripe: {
 		secretKey: text('STRIPE_SECRET_KEY', 'secret key of Stripe; unset: Stripe is off', {secret: true}),
 		webhookSecret: text('STRIPE_WEBHOOK_SECRET', 'signing secret of Stripe webhooks', {secret: true}),
 		apiUrl: url('STRIPE_API_URL', 'API of Stripe', {defaultInWords: "Stripe's own"}),
 	},
-	/** Paymob, gateway B. Without the MOTO integration saved cards are not charged. */
+	/** Paymob, the gateway for EGP (GATEWAY_B). Without the MOTO integration saved cards are not charged. */
 	paymob: {
 		secretKey: text('PAYMOB_SECRET_KEY', 'secret key of Paymob; unset: Paymob is off', {secret: true}),
 		publicKey: text('PAYMOB_PUBLIC_KEY', 'public key of Paymob'),
@@ -111,12 +121,25 @@ export const variables = {
 		protocols: PUBLIC_PROTOCOLS,
 		defaultInWords: 'PUBLIC_URL',
 	}),
-	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices', {defaultInWords: 'config/plans.json'}),
+	plansFile: text('PLANS_FILE', 'plans: quotas, features, prices, limits', {defaultInWords: 'config/plans.json'}),
+	relayRangesFile: text(
+		'RELAY_RANGES_FILE',
+		'CSV file of the addresses of iCloud Private Relay, which no guess relies on',
+	),
 	dnsServers: list('DNS_SERVERS', 'comma-separated addresses of resolvers for domain verification', {
 		isItem: isResolver,
 		expected: 'comma-separated addresses of resolvers',
 		defaultInWords: "the system's",
 	}),
+	/** What phones ask instead of the host: read by `oplink doctor --public` alone. */
+	publicCaches: {
+		apple: url('APPLE_CDN_URL', "Apple's CDN of association files, for doctor --public", {
+			default: 'https://app-site-association.cdn-apple.com',
+		}),
+		google: url('GOOGLE_VERIFIER_URL', "Google's verifier of association files, for doctor --public", {
+			default: 'https://digitalassetlinks.googleapis.com',
+		}),
+	},
 	journalMegabytes: integer('JOURNAL_MAX_MB', 'size limit of the click journal of a process in DATA_DIR, in MB', {
 		default: 1024,
 		min: 0,

@@ -1,3 +1,5 @@
+import {databaseUnavailable} from '../errors.ts';
+
 /** Shows that all processes received every change committed before it (docs/link-cache.md). */
 export type Barrier = {
 	/** To be sent on the channel, after the write or in its transaction. */
@@ -19,9 +21,16 @@ type Given = {
 	listening: () => string[];
 	/** How long a silent process may trust its cache. */
 	trustMs: number;
+	/** Of them, those that may trust theirs for longer: this process promised to answer no write. */
+	promisedTo: () => string[];
+	/** A write is answered that these processes have acknowledged. */
+	onAnswer: (answeredBy: ReadonlySet<string>) => void;
 };
 
-export const createBarriers = ({self, listening, trustMs}: Given) => {
+/** How long a write waits while no process hears the database; then it is not answered. */
+const PATIENCE_MS = 30_000;
+
+export const createBarriers = ({self, listening, trustMs, promisedTo, onAnswer}: Given) => {
 	const waiting = new Map<number, Waiting>();
 	let count = 0;
 
@@ -31,6 +40,30 @@ export const createBarriers = ({self, listening, trustMs}: Given) => {
 			one.done();
 		}
 	};
+
+	/** Waits until all have acknowledged, or nobody else may trust a cache. */
+	const wait = (one: Waiting, left: Set<string>): Promise<void> =>
+		new Promise((resolve, reject) => {
+			const began = performance.now();
+			const check = () => {
+				clearTimeout(again);
+				const waited = performance.now() - began;
+				if (waited > PATIENCE_MS) {
+					reject(databaseUnavailable());
+				} else if (
+					// A lost barrier ends by timeout: without the feed, no cache is trusted longer.
+					(left.size > 0 && waited < trustMs) ||
+					promisedTo().some((id) => !one.answeredBy.has(id))
+				) {
+					again = setTimeout(check, waited < trustMs ? trustMs - waited : trustMs / 10);
+				} else {
+					resolve();
+				}
+			};
+			let again = setTimeout(check, trustMs);
+			one.left = left;
+			one.done = check;
+		});
 
 	return {
 		/** Records a process's acknowledgement of our barrier. */
@@ -57,20 +90,16 @@ export const createBarriers = ({self, listening, trustMs}: Given) => {
 			return {
 				message: `q:${self}:${number}`,
 				passed: async () => {
-					const left = new Set(listening().filter((id) => !one.answeredBy.has(id)));
-					if (left.size > 0) {
-						await new Promise<void>((resolve) => {
-							// A lost barrier ends by timeout: without the feed, no cache is trusted longer.
-							const bound = setTimeout(resolve, trustMs);
-							one.left = left;
-							one.done = () => {
-								clearTimeout(bound);
-								resolve();
-							};
-						});
-					}
+					try {
+						const left = new Set([...listening(), ...promisedTo()].filter((id) => !one.answeredBy.has(id)));
+						if (left.size > 0) {
+							await wait(one, left);
+						}
 
-					waiting.delete(number);
+						onAnswer(one.answeredBy);
+					} finally {
+						waiting.delete(number);
+					}
 				},
 				drop: () => {
 					waiting.delete(number);

@@ -3,7 +3,11 @@ import type {Logger} from 'pino';
 import {type Barrier, createBarriers} from './change-barriers.ts';
 import {type Change, changeOf} from './change-message.ts';
 import type {Db} from './db.ts';
+import {createHeartbeats} from './heartbeats.ts';
 import {openNotificationChannel} from './notification-channel.ts';
+import type {SecondLine} from './second-line.ts';
+import {inSharedTurns} from './shared-turns.ts';
+import {createVouching} from './vouching.ts';
 
 export const CHANGES = 'oplink_changes';
 
@@ -15,8 +19,15 @@ const TRUST_MS = 2500;
 export type ChangeFeed = {
 	/** Called for every change in commit order, before the write that made it is answered. */
 	onChange(listener: (change: Change) => void): void;
-	/** Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages. */
+	/**
+	 * Whether cached values are valid: this process received its own heartbeat recently, so it receives all messages; or all
+	 * others have promised to answer no write, see `createVouching`.
+	 */
 	isTrusted(): boolean;
+	/** Whether memory was trusted a moment ago: what a failover interrupts is read again until then. */
+	wasTrusted(): boolean;
+	/** Whether this process received its own heartbeat recently. */
+	isHearing(): boolean;
 	/** Whether this process heard only itself, for at least a heartbeat's interval. */
 	isAlone(): boolean;
 	/**
@@ -33,19 +44,18 @@ export type ChangeFeed = {
  * Listens on a connection of its own. All messages use one channel, which PostgreSQL delivers to everyone in commit
  * order: a process that receives a barrier has received every earlier change.
  *
- * Messages: `l:`, `o:`, `d`, `f` changes (by the triggers), `b:ID` a heartbeat, `q:ID:N` a barrier, `a:ID:N:FROM` an
+ * Messages: `l:`, `o:`, `d`, `f` changes (by the triggers), `b:ID:N` a heartbeat, `q:ID:N` a barrier, `a:ID:N:FROM` an
  * acknowledgement, `x:ID` a goodbye.
+ * @param line another way to the other processes, by which memory stays valid while PostgreSQL is away from all of them;
+ * null: there is none.
  */
-export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed => {
+export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: SecondLine | null}): ChangeFeed => {
 	const self = randomUUID();
 	const listeners: Array<(change: Change) => void> = [];
-	const others = new Map<string, number>();
-	let trustedUntil = 0;
-	let beatSentAt = 0;
-	/** When a connection came up that has not delivered a heartbeat of ours; null if it has. */
-	let unheardSince: number | null = performance.now();
-	/** Our first and last heartbeat on the latest connection. */
-	let heard: {first: number; last: number} | null = null;
+	const heartbeats = createHeartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});
+	/** When a write committed last although this process had heard nothing for long: the database takes writes. */
+	let wroteUnheard = Number.NEGATIVE_INFINITY;
+	let lastTrusted = Number.NEGATIVE_INFINITY;
 	let isUp = false;
 	let timer: NodeJS.Timeout | null = null;
 
@@ -56,7 +66,8 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 	};
 
 	const forget = (id: string) => {
-		others.delete(id);
+		heartbeats.forget(id);
+		vouching?.forget(id);
 		barriers.forget(id);
 	};
 
@@ -71,11 +82,10 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		switch (kind) {
 			case 'b':
 				if (id === self) {
-					trustedUntil = beatSentAt + TRUST_MS;
-					unheardSince = null;
-					heard = {first: heard?.first ?? performance.now(), last: performance.now()};
+					heartbeats.heardOwn(Number(number));
 				} else {
-					others.set(id, performance.now());
+					heartbeats.heardOther(id);
+					vouching?.heardBeat(id, Number(number));
 				}
 
 				return;
@@ -101,36 +111,41 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 
 	/** Other processes that may still trust their caches. */
 	const living = (): string[] => {
-		const now = performance.now();
-		for (const [id, heardAt] of others) {
-			if (heardAt + TRUST_MS < now && (heard === null || heardAt + TRUST_MS < heard.last)) {
-				forget(id);
-			}
+		for (const id of heartbeats.gone()) {
+			forget(id);
 		}
 
-		return [...others].filter(([, heardAt]) => heardAt + TRUST_MS >= now).map(([id]) => id);
+		return heartbeats.living();
 	};
 
-	/** All processes that must acknowledge a write. */
-	const listening = (): string[] => {
-		// A pooler in front of PostgreSQL may accept all messages and deliver none: such a process never trusts its cache.
-		const isDeaf = unheardSince !== null && performance.now() - unheardSince > TRUST_MS;
-		return [...(isDeaf ? [] : [self]), ...living()];
-	};
+	const vouching =
+		line === null
+			? null
+			: createVouching({
+					self,
+					line,
+					trustMs: TRUST_MS,
+					silentFor: () => (isUp ? heartbeats.silentFor() : Number.POSITIVE_INFINITY),
+					others: heartbeats.known,
+					beats: heartbeats.own,
+					isWritable: () => performance.now() - wroteUnheard < TRUST_MS,
+				});
 
-	const barriers = createBarriers({self, listening, trustMs: TRUST_MS});
+	const barriers = createBarriers({
+		self,
+		/** All processes that must acknowledge a write. */
+		listening: () => [...(heartbeats.isDeaf() ? [] : [self]), ...living()],
+		trustMs: TRUST_MS,
+		promisedTo: () => vouching?.promisedTo() ?? [],
+		onAnswer: (answeredBy) => vouching?.answeredWithout(heartbeats.all().filter((id) => !answeredBy.has(id))),
+	});
 
-	/**
-	 * A process that receives nothing does not know whether others are silent. So only the time in which it heard itself
-	 * counts.
-	 */
-	const isAlone = (): boolean => {
-		if (heard === null || heard.last - heard.first < BEAT_MS) {
-			return false;
+	const openBarrier = (): Barrier => {
+		if (heartbeats.silentFor() > TRUST_MS) {
+			wroteUnheard = performance.now();
 		}
 
-		const {last} = heard;
-		return [...others.values()].every((heardAt) => heardAt + TRUST_MS < last);
+		return barriers.open();
 	};
 
 	const beat = async (): Promise<void> => {
@@ -138,8 +153,7 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		const late = setTimeout(() => channel.reconnect(), TRUST_MS);
 		late.unref();
 		try {
-			beatSentAt = performance.now();
-			await channel.say(`b:${self}`);
+			await channel.say(`b:${self}:${heartbeats.next()}`);
 		} catch (error) {
 			log.debug({err: error}, 'change feed');
 			channel.reconnect();
@@ -161,25 +175,25 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 			// Changes sent while disconnected are unknown.
 			publish({kind: 'everything'});
 			isUp = true;
-			unheardSince = performance.now();
-			heard = null;
+			heartbeats.startAgain();
+			vouching?.hearsAgain();
 			void beat();
 		},
 		onDown: () => {
-			trustedUntil = 0;
+			// Memory stays valid as long as the others wait for this process.
 			if (timer !== null) {
 				clearTimeout(timer);
 			}
 
 			if (isUp) {
 				isUp = false;
-				log.warn('lost the change feed; reading links from the database until it is back');
+				log.warn('lost the change feed; reading links from the database until it is back, unless nobody can write');
 			}
 		},
 	});
 
 	const ask = async (): Promise<void> => {
-		const barrier = barriers.open();
+		const barrier = openBarrier();
 		const passed = barrier.passed();
 		channel.say(barrier.message).catch(() => {
 			if (living().length === 0) {
@@ -189,39 +203,31 @@ export const createChangeFeed = ({db, log}: {db: Db; log: Logger}): ChangeFeed =
 		await passed;
 	};
 
-	let running: Promise<void> | null = null;
-	let next: Promise<void> | null = null;
-	/**
-	 * Group commit for barriers: those requested while one is pending share the next one, which is sent after all of
-	 * their writes.
-	 */
-	const settled = (): Promise<void> => {
-		if (running === null) {
-			running = ask().finally(() => {
-				running = null;
-			});
-			return running;
+	const isTrusted = (): boolean => {
+		const isIt = heartbeats.isTrusted() || (vouching?.isVouched() ?? false);
+		if (isIt) {
+			lastTrusted = performance.now();
 		}
 
-		next ??= running.then(() => {
-			next = null;
-			return settled();
-		});
-		return next;
+		return isIt;
 	};
 
 	return {
 		onChange: (listener) => {
 			listeners.push(listener);
 		},
-		isTrusted: () => performance.now() < trustedUntil,
-		isAlone,
-		settled,
-		barrier: barriers.open,
+		isTrusted,
+		wasTrusted: () => isTrusted() || performance.now() - lastTrusted < TRUST_MS,
+		isHearing: heartbeats.isTrusted,
+		isAlone: heartbeats.isAlone,
+		// Group commit for barriers: the shared one is sent after all of their writes.
+		settled: inSharedTurns(ask),
+		barrier: openBarrier,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();
-			trustedUntil = 0;
+			vouching?.close();
+			heartbeats.endTrust();
 			if (timer !== null) {
 				clearTimeout(timer);
 			}

@@ -1,6 +1,8 @@
+import {checkListening} from './check-listening.ts';
 import type {DatabaseFault} from './database-faults.ts';
-import {type Db, onlyRow} from './db.ts';
-import {isPooledByTransaction} from './pooler.ts';
+import {type Db, onlyRow, sharesSessions} from './db.ts';
+import {lifeOfSessions} from './pooler.ts';
+import {lackingSettings} from './session.ts';
 
 /** Properties of a server and its database. */
 type ServerFacts = {
@@ -86,9 +88,37 @@ export const neededToWrite: Requirement = ({isStandby, isReadOnly, schema, mayCr
 
 const POOLED: DatabaseFault = {
 	fault: 'a pooler in front of PostgreSQL shares sessions between transactions (PgBouncer: pool_mode = transaction)',
-	remedy: 'Set pool_mode = session for this database, or point DATABASE_URL to PostgreSQL itself',
+	remedy:
+		'Set DATABASE_LISTEN_URL to PostgreSQL itself for the one connection that listens, or set pool_mode = session for this database',
 };
 
-/** Whether sessions last as long as their connections. */
-export const checkPooler = async (db: Db): Promise<DatabaseFault | null> =>
-	(await isPooledByTransaction(db)) ? POOLED : null;
+const POOLED_BY_STATEMENT: DatabaseFault = {
+	fault: 'a pooler in front of PostgreSQL allows no transactions (PgBouncer: pool_mode = statement)',
+	remedy: 'Set pool_mode = transaction or session for this database, or point DATABASE_URL to PostgreSQL itself',
+};
+
+/** Whether the sessions that a pooler shares have the settings that the code relies on. */
+const checkSharedSettings = async (db: Db): Promise<DatabaseFault | null> => {
+	const {rows} = await db.raw<{rows: Array<{user: string}>}>('SELECT session_user AS user');
+	const lacking = await lackingSettings({query: (text) => db.raw(text)});
+	return lacking.length === 0
+		? null
+		: {
+				fault: 'the sessions that the pooler shares have other settings than Oplink relies on',
+				remedy: `As their user run: ${lacking.map((one) => `ALTER ROLE "${onlyRow(rows).user}" SET ${one};`).join(' ')} and let the pooler connect anew (PgBouncer: RECONNECT)`,
+			};
+};
+
+/** Whether sessions last as long as the code relies on them. */
+export const checkPooler = async (db: Db): Promise<DatabaseFault | null> => {
+	const life = await lifeOfSessions(db);
+	if (life === 'statement') {
+		return POOLED_BY_STATEMENT;
+	}
+
+	if (!sharesSessions(db)) {
+		return life === 'transaction' ? POOLED : null;
+	}
+
+	return (await checkSharedSettings(db)) ?? (await checkListening(db));
+};

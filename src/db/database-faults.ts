@@ -1,5 +1,8 @@
-/** A database problem and its remedy: two parts of a sentence. */
-export type DatabaseFault = {fault: string; remedy: string};
+/** A variable that names the database. */
+type DatabaseVariable = 'DATABASE_URL' | 'DATABASE_LISTEN_URL';
+
+/** A database problem and its remedy: two parts of a sentence. `variable`: the cause, DATABASE_URL if absent. */
+export type DatabaseFault = {fault: string; remedy: string; variable?: DatabaseVariable};
 
 /** The error of a driver, a socket or PostgreSQL. */
 type Failure = {code?: unknown; message: string};
@@ -194,4 +197,5 @@ export const isMistake = (error: unknown): boolean => {
 };
 
 /** The sentence for a person. */
-export const faultSentence = ({fault, remedy}: DatabaseFault): string => `DATABASE_URL: ${fault}. ${remedy}.`;
+export const faultSentence = ({fault, remedy, variable = 'DATABASE_URL'}: DatabaseFault): string =>
+	`${variable}: ${fault}. ${remedy}.`;

@@ -9,11 +9,17 @@ export type Db = Knex;
 /** PostgreSQL's address: a connection URL, or its parts (a socket folder as `host`). */
 type DbConnection = string | {host: string; port: number; user: string; password: string; database: string};
 
+type PoolOptions = {
+	poolSize: number;
+	timeouts: {connectMs: number; acquireMs: number};
+	listenUrl: string | null;
+};
+
 /** How long a connection may take to open, and a statement to get one from the pool; then the caller gets 503. */
 const TIMEOUTS = {connectMs: 5000, acquireMs: 6000};
 
 /** SQLSTATE of a write to a standby or another read-only database. */
-const READ_ONLY = '25006';
+export const READ_ONLY = '25006';
 
 type Connection = {
 	query(text: string): Promise<unknown>;
@@ -25,14 +31,14 @@ type Connection = {
 };
 
 /** The pool's preparation of a connection before handing it out. */
-const prepareConnection = (connection: Connection, done: (error?: unknown) => void): void => {
+const prepareConnection = (connection: Connection, done: (error?: unknown) => void, isShared: boolean): void => {
 	// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
 	connection.connection.on('errorMessage', ({code}) => {
 		if (code === READ_ONLY) {
 			connection.__knex__disposed = 'the session can only read';
 		}
 	});
-	setUpSession(connection).then(
+	setUpSession(connection, {isShared}).then(
 		() => done(),
 		async (error: unknown) => {
 			// The pool discards a connection that it could not prepare.
@@ -73,25 +79,56 @@ const withDriver = (db: Db): Db => {
 	return db;
 };
 
-/** A connection pool. Nothing is opened before the first query. Every session is prepared, see `setUpSession`. */
-export const createDb = (connection: DbConnection, {poolSize = 10, timeouts = TIMEOUTS} = {}): Db =>
-	withDriver(
+type ListenSettings = {listenWith: pg.ClientConfig | null};
+
+/**
+ * A connection pool. Nothing is opened before the first query. Every session is prepared, see `setUpSession`.
+ * @param options.listenUrl an address whose sessions last, for `LISTEN`: those of `connection` may then be shared by a
+ * pooler, so nothing is kept in them between transactions. Null: `connection` itself.
+ */
+export const createDb = (
+	connection: DbConnection,
+	{poolSize = 10, timeouts = TIMEOUTS, listenUrl = null}: Partial<PoolOptions> = {},
+): Db => {
+	const settings = (of: DbConnection) => ({
+		...(typeof of === 'string' ? {connectionString: driverUrl(of)} : of),
+		application_name: 'oplink',
+		connectionTimeoutMillis: timeouts.connectMs,
+		keepAlive: true,
+	});
+	const listenWith = listenUrl === null ? null : settings(listenUrl);
+	const db = withDriver(
 		knex({
 			client: 'pg',
 			// knex would query it for every pool, and nothing here uses it.
 			version: '14.0',
-			connection: {
-				...(typeof connection === 'string' ? {connectionString: driverUrl(connection)} : connection),
-				application_name: 'oplink',
-				connectionTimeoutMillis: timeouts.connectMs,
-				keepAlive: true,
+			connection: settings(connection),
+			pool: {
+				min: 0,
+				max: poolSize,
+				propagateCreateError: true,
+				afterCreate: (made: Connection, done: (error?: unknown) => void) =>
+					prepareConnection(made, done, listenWith !== null),
 			},
-			pool: {min: 0, max: poolSize, propagateCreateError: true, afterCreate: prepareConnection},
 			acquireConnectionTimeout: timeouts.acquireMs,
 			// Any error is thrown to the statement's caller, which logs it with its request.
 			log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
 		}),
 	);
+	// Transactions have a client of their own with the same configuration.
+	Object.assign(db.client.config, {listenWith} satisfies ListenSettings);
+	return db;
+};
+
+const listenSettings = (db: Db): ListenSettings => db.client.config;
+
+/** Whether a pooler may lend the sessions of this pool to others between transactions. */
+export const sharesSessions = (db: Db): boolean => listenSettings(db).listenWith !== null;
+
+/** A new connection whose session lasts, for `LISTEN`; not connected yet. */
+export const createListeningClient = (db: Db): pg.Client =>
+	// knex hides the password from copies, so the object itself is passed on.
+	createClient(listenSettings(db).listenWith ?? (db.client.connectionSettings as pg.ClientConfig));
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const inTransaction = <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> =>

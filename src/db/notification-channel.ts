@@ -1,10 +1,7 @@
-import pg from 'pg';
+import type {Client} from 'pg';
 import type {Logger} from 'pino';
-import type {Db} from './db.ts';
+import {createListeningClient, type Db} from './db.ts';
 import {setUpSession} from './session.ts';
-
-const {Client} = pg;
-type Connection = InstanceType<typeof Client>;
 
 const RECONNECT_MS = 250;
 
@@ -29,13 +26,13 @@ type Given = {
 };
 
 export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDown}: Given): NotificationChannel => {
-	let current: Connection | null = null;
+	let current: Client | null = null;
 	/** The end of the connection's last statement: it runs one at a time. */
 	let idle: Promise<unknown> = Promise.resolve();
 	let closed = false;
 	let timer: NodeJS.Timeout | null = null;
 
-	const lose = (lost: Connection | null) => {
+	const lose = (lost: Client | null) => {
 		if (lost === null || current !== lost) {
 			return;
 		}
@@ -50,9 +47,7 @@ export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDo
 	};
 
 	function connect(): void {
-		// knex hides the password from copies, so the object itself is passed on.
-		const {connectionSettings} = db.client as {connectionSettings: ConstructorParameters<typeof Client>[0]};
-		const next = new Client(connectionSettings);
+		const next = createListeningClient(db);
 		next.on('error', () => lose(next));
 		next.on('end', () => lose(next));
 		next.on('notification', ({payload}) => onMessage(payload ?? ''));

@@ -71,8 +71,8 @@ export const requireWritable = async (db: Db): Promise<void> => {
 	}
 };
 
-const openExternal = async (url: string, log: Logger): Promise<OpenDatabase> => {
-	const db = createDb(url);
+const openExternal = async (url: string, listenUrl: string | null, log: Logger): Promise<OpenDatabase> => {
+	const db = createDb(url, {listenUrl});
 	try {
 		await waitForServer(db, log);
 		await requireUsable(db);
@@ -92,12 +92,12 @@ const openExternal = async (url: string, log: Logger): Promise<OpenDatabase> => 
  * database that refuses us, does not answer or is unsuitable; DataDirInUseError, EmbeddedPostgresError.
  */
 export const openDatabase = async (
-	config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+	config: Pick<Config, 'databaseUrl' | 'databaseListenUrl' | 'dataDir'>,
 	log: Logger,
 	{exclusive = false} = {},
 ): Promise<OpenDatabase> => {
 	if (config.databaseUrl !== null) {
-		return openExternal(config.databaseUrl, log);
+		return openExternal(config.databaseUrl, config.databaseListenUrl, log);
 	}
 
 	const embedded = await startEmbeddedPostgres({dataDir: config.dataDir, log, exclusive});

@@ -11,6 +11,9 @@ const ROUNDS = 3;
 const backendOf = async (connection: Connection): Promise<number | undefined> =>
 	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
+/** What a session lasts for: a pooler may reassign it after each transaction, or after each statement. */
+export type SessionLife = 'connection' | 'transaction' | 'statement';
+
 /** Whether two connections were answered by one backend, or one connection by two. */
 const changesHands = async (first: Connection, second: Connection): Promise<boolean> => {
 	for (let round = 0; round < ROUNDS; round += 1) {
@@ -29,14 +32,14 @@ const changesHands = async (first: Connection, second: Connection): Promise<bool
 };
 
 /**
- * Whether a pooler reassigns backends after each transaction, so that session state is lost. PostgreSQL reports the
- * answering backend, a pooler invents a number. Without a pooler this is one query.
+ * How long sessions last, and the state in them. PostgreSQL reports the answering backend, a pooler invents a number.
+ * Without a pooler this is one query.
  */
-export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
+export const lifeOfSessions = async (db: Db): Promise<SessionLife> => {
 	const first = (await db.client.acquireConnection()) as Connection;
 	try {
 		if ((await backendOf(first)) === first.processID) {
-			return false;
+			return 'connection';
 		}
 
 		let second: Connection;
@@ -44,15 +47,15 @@ export const isPooledByTransaction = async (db: Db): Promise<boolean> => {
 			second = (await db.client.acquireConnection()) as Connection;
 		} catch {
 			// A pooler with a single backend, which the first connection keeps.
-			return false;
+			return 'connection';
 		}
 
 		try {
-			return await changesHands(first, second);
+			return (await changesHands(first, second)) ? 'transaction' : 'connection';
 		} catch (error) {
 			// A pooler that shares sessions even between statements, without transactions.
 			if (/pooling mode/.test((error as Error).message)) {
-				return true;
+				return 'statement';
 			}
 
 			throw error;

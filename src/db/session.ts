@@ -27,16 +27,46 @@ const settings: ReadonlyArray<[name: string, value: string]> = [
 /** Settings that the oldest supported version lacks. */
 const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'";
 
-const setUp = [...settings.map(([name, value]) => `SET ${name} = '${value}'`), newer].join(';\n');
+const statementFor = ([name, value]: readonly [string, string]): string => `SET ${name} = '${value}'`;
+
+const setUp = [...settings.map(statementFor), newer].join(';\n');
+
+/** Settings that PgBouncer keeps for each of its clients, whichever session runs their transactions. */
+const KEPT_BY_POOLERS = new Set(['client_encoding', 'timezone', 'datestyle', 'standard_conforming_strings']);
+
+const setUpShared = settings
+	.filter(([name]) => KEPT_BY_POOLERS.has(name))
+	.map(statementFor)
+	.join(';\n');
+
+/** Settings that sessions shared through a pooler must have from the server, because setting them would affect others. */
+const ofTheServer: ReadonlyMap<string, string> = new Map([
+	...settings.filter(([name]) => !KEPT_BY_POOLERS.has(name)),
+	['transaction_timeout', '0'],
+]);
+
+/** The settings, as `name = value`, that shared sessions lack. */
+export const lackingSettings = async (connection: {
+	query<Row>(text: string): Promise<{rows: Row[]}>;
+}): Promise<string[]> => {
+	const {rows} = await connection.query<{name: string; setting: string}>('SELECT name, setting FROM pg_settings');
+	return rows.flatMap(({name, setting}) => {
+		const value = ofTheServer.get(name.toLowerCase());
+		return value === undefined || value === setting ? [] : [`${name} = '${value}'`];
+	});
+};
 
 const QUERY_CANCELED = '57014';
 const TRIES = 5;
 
-/** Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones. */
-export const setUpSession = async (connection: Connection): Promise<void> => {
+/**
+ * Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones.
+ * @param isShared whether a pooler lends the session to others between transactions.
+ */
+export const setUpSession = async (connection: Connection, {isShared = false} = {}): Promise<void> => {
 	for (let left = TRIES - 1; ; left -= 1) {
 		try {
-			await connection.query(setUp);
+			await connection.query(isShared ? setUpShared : setUp);
 			return;
 		} catch (error) {
 			// On a busy machine the timeout that it is about to lift may interrupt it; nothing is set then.

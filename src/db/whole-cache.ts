@@ -1,3 +1,4 @@
+import {setTimeout as pause} from 'node:timers/promises';
 import type {ChangeFeed} from './change-feed.ts';
 import type {Change} from './change-message.ts';
 import {isConnectionFault} from './db.ts';
@@ -9,6 +10,32 @@ import {keepUnlessChanged} from './keep-unless-changed.ts';
  * data.
  */
 export const mayServeStale = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
+
+const PAUSE_MS = 100;
+const PATIENCE_MS = 3000;
+
+/**
+ * Reads again where a connection was lost a moment after memory was trusted: in a failover one process hears the new
+ * primary before the connections of another one lead there. A process that is alone has its memory.
+ */
+export const readThroughFailover = async <T>(feed: ChangeFeed, read: () => Promise<T>): Promise<T> => {
+	for (const began = performance.now(); ; ) {
+		try {
+			return await read();
+		} catch (error) {
+			if (
+				!isConnectionFault(error) ||
+				!feed.wasTrusted() ||
+				feed.isAlone() ||
+				performance.now() - began > PATIENCE_MS
+			) {
+				throw error;
+			}
+		}
+
+		await pause(PAUSE_MS);
+	}
+};
 
 /** A cache of few or rarely changing values, which is cleared as a whole. */
 export type WholeCache<T> = {
@@ -35,9 +62,13 @@ export const createWholeCache = <T>(
 
 	const readFresh = async (key: string, read: () => Promise<T>): Promise<T> => {
 		const kept = entries.get(key);
+		const again = async () => {
+			const held = entries.get(key);
+			return held !== undefined && feed.isTrusted() ? held.value : read();
+		};
 		try {
 			return await keepUnlessChanged(
-				read,
+				() => readThroughFailover(feed, again),
 				() => version,
 				(value) => {
 					if (entries.size >= most) {

@@ -1,25 +1,101 @@
 import {createRequire} from 'node:module';
-import type {Redis as Connection, RedisOptions} from 'ioredis';
+import type {Cluster, Redis, RedisOptions} from 'ioredis';
+import {type RedisAddress, readRedisAddress} from '../config/redis-address.ts';
 
 const require = createRequire(import.meta.url);
+
+/** A connection to one Redis, found through Sentinels or not, or to the nodes of a Cluster. */
+export type RedisConnection = Redis | Cluster;
+
+/** How soon a connection tries again. */
+const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 5), 1000);
 
 /**
  * Options of a connection whose commands answer or fail soon, and never wait for a server to come back: no queue
  * without a connection, no resending, and a silent connection is replaced.
  */
-export const failFastOptions = {
+const failFast = {
 	enableOfflineQueue: false,
 	autoResendUnfulfilledCommands: false,
 	maxRetriesPerRequest: 0,
-	lazyConnect: false,
 	connectTimeout: 1000,
 	commandTimeout: 250,
 	socketTimeout: 2000,
-	retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
 } satisfies RedisOptions;
 
-/** A connection to Redis. The library is loaded only where Redis is configured: it is an eighth of a start. */
-export const connectRedis = (url: string, options: RedisOptions & {replyMapping?: never}): Connection => {
-	const {Redis} = require('ioredis') as typeof import('ioredis');
-	return new Redis(url, options);
+/** Options of a connection that only listens, and so may be silent for long. */
+const listening = {connectTimeout: 1000, keepAlive: 10_000} satisfies RedisOptions;
+
+/** How often a Cluster is asked which node has what. */
+const SLOTS_REFRESH_MS = 2000;
+
+const authOf = ({username, password, isTls}: RedisAddress) => ({
+	...(username === null ? {} : {username}),
+	...(password === null ? {} : {password}),
+	...(isTls ? {tls: {}} : {}),
+});
+
+const sentinelsOf = ({nodes, name, sentinelPassword, isTls}: RedisAddress) => ({
+	sentinels: [...nodes],
+	name: name ?? '',
+	sentinelRetryStrategy: retryStrategy,
+	sentinelCommandTimeout: 1000,
+	// The Sentinels say when another one takes over.
+	failoverDetector: true,
+	...(sentinelPassword === null ? {} : {sentinelPassword}),
+	...(isTls ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {}),
+});
+
+const connectCluster = (
+	address: RedisAddress,
+	options: RedisOptions,
+	{retries, waits}: {retries: boolean; waits: boolean},
+): Cluster => {
+	const {Cluster} = require('ioredis') as typeof import('ioredis');
+	return new Cluster([...address.nodes], {
+		enableOfflineQueue: waits,
+		clusterRetryStrategy: retries ? retryStrategy : () => null,
+		// A command for a node that is gone fails at once.
+		retryDelayOnFailover: 0,
+		retryDelayOnClusterDown: 0,
+		slotsRefreshTimeout: 1000,
+		slotsRefreshInterval: SLOTS_REFRESH_MS,
+		redisOptions: {...options, ...authOf(address)} as never,
+	});
 };
+
+/**
+ * A connection to the Redis of a REDIS_URL. The library is loaded only where Redis is configured: it is an eighth of a
+ * start.
+ * @param options.isPatient whether commands wait for the connection, as those of a command do; else they fail at once.
+ * @param options.isListening whether it subscribes and does nothing else.
+ */
+export const connectRedis = (url: string, {isPatient = false, isListening = false} = {}): RedisConnection => {
+	const address = readRedisAddress(url);
+	if (typeof address === 'string') {
+		throw new Error(`REDIS_URL ${address}`);
+	}
+
+	const {Redis} = require('ioredis') as typeof import('ioredis');
+	const [node] = address.nodes;
+	const options: RedisOptions & {replyMapping?: never} = isListening
+		? listening
+		: isPatient
+			? {maxRetriesPerRequest: 0}
+			: failFast;
+	if (address.kind === 'cluster') {
+		return connectCluster(address, options, {retries: !isPatient, waits: isPatient || isListening});
+	}
+
+	return new Redis({
+		...options,
+		...authOf(address),
+		db: address.database,
+		retryStrategy: isPatient ? () => null : retryStrategy,
+		...(address.kind === 'sentinel' ? sentinelsOf(address) : node),
+	});
+};
+
+/** The connections that decide: one, or those to the nodes of a Cluster that take writes. */
+export const decidingNodes = (connection: RedisConnection): Redis[] =>
+	'nodes' in connection ? connection.nodes('master') : [connection];

@@ -16,5 +16,5 @@ export type Limiter = {
 	close(): Promise<void>;
 };
 
-/** Waits of requests that the hot path has counted before it passed them on, so that they are counted once. */
-export const decidedWaits = new WeakMap<IncomingMessage, number>();
+/** Waits of requests that were counted before their route was known, so that they are counted once. */
+export const decidedWaits = new WeakMap<IncomingMessage, {limit: Limit; wait: number}>();

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** At most `max` requests in any `windowSeconds`, counted per caller's address or per API key. */
+/** At most `max` requests in any `windowSeconds`, counted per caller's address, API key, or device of an organization. */
 export type Limit = {
 	name: string;
 	max: number;
 	windowSeconds: number;
-	per: 'ip' | 'key';
+	per: 'ip' | 'key' | 'device';
 	/**
 	 * How many of a subject a process admits in a window without asking the keeper, so that usual visitors
 	 * need no round trip; they are still counted (`createFreeAdmissions`). Absent: none.
@@ -26,28 +26,20 @@ export const limits = {
 	linkWrites: {name: 'linkWrites', max: 100, windowSeconds: SECOND, per: 'key'},
 	sdkDevices: {name: 'sdkDevices', max: 60, windowSeconds: MINUTE, per: 'key'},
 	sdkEvents: {name: 'sdkEvents', max: 600, windowSeconds: MINUTE, per: 'key'},
+	sdkLinks: {name: 'sdkLinks', max: 600, windowSeconds: MINUTE, per: 'key'},
 	portal: {name: 'portal', max: 30, windowSeconds: SECOND, per: 'ip'},
 	regenerateKey: {name: 'regenerateKey', max: 5, windowSeconds: HOUR, per: 'ip'},
+} as const satisfies Record<string, Limit>;
+
+/** Limits that an operation counts, because they need the body. */
+export const bodyLimits = {
+	sdkDeviceLinks: {name: 'sdkDeviceLinks', max: 20, windowSeconds: MINUTE, per: 'device'},
 } as const satisfies Record<string, Limit>;
 
 /** Limits of side effects, whose request is answered all the same: `/data` registers no more devices of the address. */
 export const allowances = {
 	visitDevices: {name: 'visitDevices', max: 200, windowSeconds: DAY, per: 'ip'},
 } as const satisfies Record<string, Limit>;
-
-const byName: ReadonlyMap<string, Limit> = new Map(
-	[...Object.values(limits), ...Object.values(allowances)].map((limit) => [limit.name, limit]),
-);
-
-/** The limit of that name, which processes of one version send each other. */
-export const limitNamed = (name: string): Limit => {
-	const found = byName.get(name);
-	if (found === undefined) {
-		throw new Error(`unknown limit ${name}`);
-	}
-
-	return found;
-};
 
 /** How many requests of a subject each of `processes` may admit freely in a window. */
 export const freeOf = ({free = 0, max}: Limit, processes: number): number =>

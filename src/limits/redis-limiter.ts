@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
-import type {Redis} from 'ioredis';
 import type {Clock} from '../clock.ts';
+import type {RedisConnection} from './connect-redis.ts';
 import type {Limiter} from './limiter.ts';
 import {freeOf, type Limit} from './limits.ts';
 import type {Machines} from './redis-machines.ts';
@@ -82,7 +82,7 @@ const freeElsewhere = (limit: Limit, machines: Machines | null): Array<string | 
 		: [machines.self, ...machines.others().flatMap(({id, processes}) => [id, processes * freeOf(limit, processes)])];
 
 /**
- * A limiter whose windows are shared by all machines on one Redis: one atomic script per decision. Rejects if the
+ * A limiter whose windows are shared by all machines on one Redis or Cluster: one atomic script per decision. Rejects if the
  * server does not decide; createWindows handles that. The caller closes the connection.
  * @param machines the machines that admit requests freely; null: none.
  */
@@ -91,13 +91,14 @@ export const createRedisLimiter = ({
 	time,
 	machines = null,
 }: {
-	redis: Redis;
+	redis: RedisConnection;
 	time: TimeSource;
 	machines?: Machines | null;
 }): Pick<Limiter, 'take'> => ({
 	take: async (limit, subject, before = 0) => {
 		const {name, max, windowSeconds} = limit;
-		const key = `oplink:limit:${name}:${subject}`;
+		// A Cluster keeps both keys of the script on one node by what stands in braces.
+		const key = `oplink:limit:{${name}:${subject}}`;
 		const timing =
 			time === 'server'
 				? [windowSeconds * 1000, EXPIRY_MARGIN.server, '']

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import type {Redis} from 'ioredis';
+import {decidingNodes, type RedisConnection} from './connect-redis.ts';
 
 /** The machines on one Redis: this one, and the others that have sent a heartbeat lately. */
 export type Machines = {self: string; others(): ReadonlyArray<{id: string; processes: number}>};
@@ -21,7 +21,7 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)
 `;
 
 /** Checks that Redis takes the writes that limits need, by a heartbeat under a key that nobody reads. */
-export const checkWrites = async (redis: Redis): Promise<void> => {
+export const checkWrites = async (redis: RedisConnection): Promise<void> => {
 	await redis.eval(SCRIPT, 1, 'oplink:machines:check', 'check', SILENT_MS);
 };
 
@@ -30,7 +30,7 @@ export const createRedisMachines = ({
 	redis,
 	processes,
 }: {
-	redis: Redis;
+	redis: RedisConnection;
 	processes: number;
 }): Machines & {beat(): Promise<void>; leave(): Promise<void>} => {
 	const self = randomUUID();
@@ -39,8 +39,13 @@ export const createRedisMachines = ({
 	return {
 		self,
 		others: () => others,
-		/** Rejects if Redis cannot be reached or accepts no writes. */
+		/** Rejects if Redis cannot be reached or accepts no writes; a Cluster, if one of its nodes does not answer. */
 		beat: async () => {
+			const nodes = decidingNodes(redis);
+			if (nodes.length > 1) {
+				await Promise.all(nodes.map((node) => node.ping()));
+			}
+
 			const members = (await redis.eval(SCRIPT, 1, KEY, member, SILENT_MS)) as string[];
 			others = members
 				.map((member) => member.split(' '))

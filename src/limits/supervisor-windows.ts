@@ -1,6 +1,7 @@
 import {createPendingRequests} from '../start/pending-requests.ts';
 import {createKeeper, type Member} from './keeper.ts';
-import {freeOf, limitNamed} from './limits.ts';
+import {freeOf} from './limits.ts';
+import {limitNamed} from './plan-limits.ts';
 import {createWindows, type WindowsGiven} from './windows.ts';
 import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
 
@@ -24,18 +25,18 @@ export const createSupervisorWindows = (given: WindowsGiven) => {
 		/** Serves a worker, which `send` sends messages to. */
 		serve: (send: (message: OfSupervisor) => void) => {
 			const closings = createPendingRequests<number>(SILENT_MS);
-			let answers: Array<{question: number; wait: number}> = [];
+			let answers: Array<{request: number; wait: number}> = [];
 
 			const member: Member = {
 				close: async (limit, subject) =>
-					(await closings.ask((question) => send({is: 'limits', close: {question, limit: limit.name, subject}}))) ??
+					(await closings.ask((request) => send({is: 'limits', close: {request, limit: limit.name, subject}}))) ??
 					freeOf(limit, given.processes),
 			};
 
 			/** Answers of one turn of the event loop are one message. */
 			const answer = async (ask: Ask): Promise<void> => {
 				const wait = await waitOf(ask);
-				if (answers.push({question: ask.question, wait}) === 1) {
+				if (answers.push({request: ask.request, wait}) === 1) {
 					setImmediate(() => {
 						send({is: 'limits', answers});
 						answers = [];
@@ -64,7 +65,7 @@ export const createSupervisorWindows = (given: WindowsGiven) => {
 					}
 
 					if (closed !== undefined) {
-						closings.resolve(closed.question, closed.admitted);
+						closings.resolve(closed.request, closed.admitted);
 					}
 				},
 			};

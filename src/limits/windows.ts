@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {connectRedis, failFastOptions} from './connect-redis.ts';
+import {connectRedis} from './connect-redis.ts';
 import {createFreeAdmissions, createKeeper} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
 import type {Limit} from './limits.ts';
@@ -30,7 +30,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 		return local;
 	}
 
-	const connection = connectRedis(redisUrl, failFastOptions);
+	const connection = connectRedis(redisUrl);
 	const machines = createRedisMachines({redis: connection, processes});
 	const shared = createRedisLimiter({redis: connection, time, machines});
 	let isAway = false;

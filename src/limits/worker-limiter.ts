@@ -2,52 +2,52 @@ import type {Clock} from '../clock.ts';
 import {createPendingRequests} from '../start/pending-requests.ts';
 import {createFreeAdmissions} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
-import {limitNamed} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
+import {limitNamed} from './plan-limits.ts';
 
-/** A worker's message: that it joins or leaves, its questions, and how many it admitted freely of a closed subject. */
+/** A worker's message: that it joins or leaves, its requests, and how many it admitted freely of a closed subject. */
 export type OfWorker = {
 	is: 'limits';
 	state?: 'joins' | 'leaves';
 	asks?: Ask[];
-	closed?: {question: number; admitted: number};
+	closed?: {request: number; admitted: number};
 };
 
-/** A question about a request; without a limit, whether shared windows decide. */
-export type Ask = {question: number; limit?: string; subject?: string};
+/** A request to count one call; without a limit, to say whether shared windows decide. */
+export type Ask = {request: number; limit?: string; subject?: string};
 
 /** A supervisor's message: that the worker has joined, the waits it asked for, and which subject to close. */
 export type OfSupervisor = {
 	is: 'limits';
 	joined?: true;
-	answers?: Array<{question: number; wait: number}>;
-	close?: {question: number; limit: string; subject: string};
+	answers?: Array<{request: number; wait: number}>;
+	close?: {request: number; limit: string; subject: string};
 };
 
-/** The answer to a question whether shared windows decide, where they do not. */
+/** The answer where shared windows do not decide. */
 export const CANNOT_DECIDE = -1;
 
 /** A supervisor that is silent this long hangs: until it answers, the worker decides by its own windows. */
 const SILENT_MS = 2000;
 
 const send = (message: OfWorker): void => {
-	// A question that cannot be sent runs into its deadline.
+	// A request that cannot be sent runs into its timeout.
 	process.send?.(message, undefined, undefined, () => {});
 };
 
 /**
- * The limiter of one of several processes: its supervisor keeps the windows of them all. Questions of one turn of the
+ * The limiter of one of several processes: its supervisor keeps the windows of them all. Requests of one turn of the
  * event loop are one message.
  */
 export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes: number}): Limiter => {
 	const free = createFreeAdmissions({clock, processes});
 	const own = createMemoryLimiter({clock});
-	const questions = createPendingRequests<number>(SILENT_MS);
+	const requests = createPendingRequests<number>(SILENT_MS);
 	let asks: Ask[] = [];
 
-	const ask = (about: Omit<Ask, 'question'>): Promise<number | null> =>
-		questions.ask((question) => {
-			if (asks.push({...about, question}) === 1) {
+	const ask = (about: Omit<Ask, 'request'>): Promise<number | null> =>
+		requests.ask((request) => {
+			if (asks.push({...about, request}) === 1) {
 				setImmediate(() => {
 					send({is: 'limits', asks});
 					asks = [];
@@ -65,13 +65,13 @@ export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes
 			free.open();
 		}
 
-		for (const {question, wait} of answers) {
-			questions.resolve(question, wait);
+		for (const {request, wait} of answers) {
+			requests.resolve(request, wait);
 		}
 
 		if (close !== undefined) {
 			const admitted = free.close(limitNamed(close.limit), close.subject);
-			send({is: 'limits', closed: {question: close.question, admitted}});
+			send({is: 'limits', closed: {request: close.request, admitted}});
 		}
 	};
 	process.on('message', hear);
