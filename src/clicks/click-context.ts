@@ -52,6 +52,23 @@ export const contextIdOf = memoize(
 	5000,
 );
 
+type Kept = {month: string; row: string; id: string};
+
+const known = new WeakMap<ClickContext, Kept>();
+
+/** The row of a click's context, and its id. */
+export const keptContext = (month: string, context: ClickContext): Kept => {
+	const found = known.get(context);
+	if (found?.month === month) {
+		return found;
+	}
+
+	const row = contextRow(month, context);
+	const kept = {month, row, id: contextIdOf(row)};
+	known.set(context, kept);
+	return kept;
+};
+
 /** Whether a context row belongs to people's clicks, which count, and not to a crawler's. */
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
 

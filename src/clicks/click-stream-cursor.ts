@@ -5,9 +5,9 @@ const MOST_TRANSACTIONS = 100_000n;
 
 type Parts = {xmin: bigint; xmax: bigint};
 
-/** The bounds of a snapshot, or null for a text that PostgreSQL would reject. */
+/** The bounds of a snapshot, or null for a text that PostgreSQL would reject; `resumableFrom` bounds them. */
 const parse = (text: string): Parts | null => {
-	const [, least, most, list = ''] = /^(\d{1,18}):(\d{1,18}):((?:\d{1,18},)*\d{1,18})?$/.exec(text) ?? [];
+	const [, least, most, list = ''] = /^(\d+):(\d+):((?:\d+,)*\d+)?$/.exec(text) ?? [];
 	if (least === undefined || most === undefined) {
 		return null;
 	}

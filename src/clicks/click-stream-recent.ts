@@ -1,7 +1,6 @@
 import {type Db, onlyRow} from '../db/db.ts';
-import {clicksInFull} from './click-context.ts';
-import {readLatest, readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
-import {occurredWithin} from './click-times.ts';
+import {readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
+import type {Rows} from './rows.ts';
 
 type Count = {key: string | null; count: number};
 
@@ -28,6 +27,17 @@ export type Recent = {
 	latest: StreamEvent[];
 };
 
+/** Where the clicks of the last hour are. */
+export type RecentClicks = {
+	/**
+	 * An item of a FROM: `occurred_at`, `platform`, `organization_id`, `link_id`, `is_bot` and `count`.
+	 * @param own SQL: the condition on `organizations`. Binds `since` and, for one organization, `organizationId`.
+	 */
+	since(trx: Db, own: string, range: {organizationId: string | null; since: Date}): Promise<Rows>;
+	/** The newest events of all types, newest first. */
+	latest(trx: Db, wanted: {organizationId: string | null; limit: number; now: Date}): Promise<StreamEvent[]>;
+};
+
 const BUCKETS = 60;
 const TOP = 20;
 
@@ -44,7 +54,7 @@ const aggregated = (select: string): string =>
 	`(SELECT coalesce(json_agg(row_to_json(counted)), '[]') FROM (${select}) AS counted)`;
 
 /** One organization at a time, because the indexes on time begin with the organization. */
-const sinceThen = (table: string, since: string, own: string): string =>
+export const sinceThen = (table: string, since: string, own: string): string =>
 	`organizations CROSS JOIN LATERAL (
 		SELECT * FROM ${table} WHERE organization_id = organizations.id AND ${since}
 	) AS found ${own}`;
@@ -63,6 +73,7 @@ export const readRecent = (
 	db: Db,
 	organizationId: string | null,
 	now: Date,
+	clicks: RecentClicks,
 ): Promise<{recent: Recent; snapshot: Snapshot}> =>
 	db.transaction(
 		async (trx) => {
@@ -71,12 +82,13 @@ export const readRecent = (
 			const snapshot = await readSnapshot(trx);
 			const since = new Date((Math.floor(now.getTime() / MINUTE_MS) - BUCKETS + 1) * MINUTE_MS);
 			const own = organizationId === null ? '' : 'WHERE organizations.id = :organizationId';
+			const visits = await clicks.since(trx, own, {organizationId, since});
 			const {rows} = await trx.raw<{rows: Row[]}>(
 				// Counted once, at the finest granularity used below, because there may be many rows.
 				`WITH visits AS MATERIALIZED (
 					SELECT ${ago(60)} AS minute, CASE WHEN ${ago(1)} < ${BUCKETS} THEN ${ago(1)} END AS second,
-						platform, organization_id, link_id, bot_class IS NOT NULL AS is_bot, count(*) AS count
-					FROM ${sinceThen(`${clicksInFull} AS clicks`, occurredWithin('organization', ':since'), own)} GROUP BY 1, 2, 3, 4, 5, 6
+						platform, organization_id, link_id, is_bot, sum(count) AS count
+					FROM ${visits.sql} AS clicks GROUP BY 1, 2, 3, 4, 5, 6
 				), people AS (SELECT * FROM visits WHERE NOT is_bot),
 				top AS (
 					SELECT organization_id, link_id, sum(count) AS count FROM people GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT ${TOP}
@@ -94,7 +106,7 @@ export const readRecent = (
 					${aggregated('SELECT platform AS key, sum(count) AS count FROM people GROUP BY 1 ORDER BY 2 DESC, 1')} AS platforms,
 					${aggregated(`SELECT method AS key, count(*) AS count FROM ${sinceThen('match_attempts', 'at >= :since', own)}
 						GROUP BY 1 ORDER BY 2 DESC, 1`)} AS matches`,
-				{since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
+				{...visits.bindings, since, now: now.getTime() / 1000, ...(organizationId === null ? {} : {organizationId})},
 			);
 			const {seconds, minutes, ...figures} = onlyRow(rows);
 			const recent = {
@@ -102,7 +114,7 @@ export const readRecent = (
 				perSecond: series(seconds),
 				perMinute: series(minutes),
 				...figures,
-				latest: await readLatest(trx, {organizationId, limit: TOP}),
+				latest: await clicks.latest(trx, {organizationId, limit: TOP, now}),
 			};
 			return {recent, snapshot};
 		},

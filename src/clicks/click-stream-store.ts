@@ -1,6 +1,7 @@
 import {type Db, onlyRow} from '../db/db.ts';
 import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
+import type {Rows} from './rows.ts';
 
 /** The organization and the link of an event; null where it is gone or was never known. */
 type Subject = {
@@ -70,7 +71,7 @@ const sources = {
 	},
 } as const;
 
-type EventType = keyof typeof sources;
+export type EventType = keyof typeof sources;
 const eventTypes = Object.keys(sources) as EventType[];
 
 type Row = {
@@ -93,17 +94,29 @@ const toEvent = (type: EventType, row: Row): StreamEvent => {
 	return {type, data: {id, at, organization, link, ...own}} as StreamEvent;
 };
 
+/** Rows of a type with the names of their organization and link. */
+const named = (found: string): string =>
+	`SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
+		FROM (${found}) AS found
+		LEFT JOIN organizations ON organizations.id = found."organizationId"
+		LEFT JOIN links ON links.id = found."linkId" AND links.organization_id = found."organizationId"`;
+
 /** The rows of a type that meet `condition`, with the names of their organization and link. */
 const select = (type: EventType, condition: string, order: string, limit: number): string => {
 	const {table, at, columns} = sources[type];
-	return `SELECT found.*, organizations.org_key AS "orgKey", organizations.name, links.short_code AS "shortCode", links.title
-		FROM (
-			SELECT id, ${at} AS at, CAST(writer AS text) AS writer, organization_id AS "organizationId",
-				link_id AS "linkId", ${columns} FROM ${table}
-			WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
-		) AS found
-		LEFT JOIN organizations ON organizations.id = found."organizationId"
-		LEFT JOIN links ON links.id = found."linkId" AND links.organization_id = found."organizationId"`;
+	return named(`SELECT id, ${at} AS at, CAST(writer AS text) AS writer, organization_id AS "organizationId",
+			link_id AS "linkId", ${columns} FROM ${table}
+		WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`);
+};
+
+/** Clicks that are stored elsewhere as events; those of a deleted organization are left out. */
+export const clickEventsOf = async (db: Db, {sql, bindings}: Rows): Promise<StreamEvent[]> => {
+	const {rows} = await db.raw<{rows: Row[]}>(
+		named(`SELECT id, occurred_at AS at, '0' AS writer, organization_id AS "organizationId", link_id AS "linkId",
+			${sources.click.columns} FROM ${sql} AS clicks`),
+		bindings,
+	);
+	return rows.filter(({orgKey}) => orgKey !== null).map((row) => toEvent('click', row));
 };
 
 /** The snapshot of now. */
@@ -115,8 +128,13 @@ export const readSnapshot = async (db: Db): Promise<Snapshot> => {
 };
 
 /** The events committed after `from` and up to `upTo`, page by page, the oldest of a page first. */
-export async function* readBetween(db: Db, from: Snapshot, upTo: Snapshot): AsyncGenerator<StreamEvent[]> {
-	for (const type of eventTypes) {
+export async function* readBetween(
+	db: Db,
+	from: Snapshot,
+	upTo: Snapshot,
+	types: readonly EventType[] = eventTypes,
+): AsyncGenerator<StreamEvent[]> {
+	for (const type of types) {
 		let last = {writer: '0', id: '00000000-0000-0000-0000-000000000000'};
 		for (;;) {
 			// The first line is for the index on `writer`.
@@ -143,13 +161,17 @@ export async function* readBetween(db: Db, from: Snapshot, upTo: Snapshot): Asyn
 	}
 }
 
+export const newestOf = (events: StreamEvent[], limit: number): StreamEvent[] =>
+	events.toSorted((a, b) => b.data.at.getTime() - a.data.at.getTime()).slice(0, limit);
+
 /** The newest events, newest first, of one organization or of all. */
 export const readLatest = async (
 	db: Db,
 	{organizationId, limit}: {organizationId: string | null; limit: number},
+	types: readonly EventType[] = eventTypes,
 ): Promise<StreamEvent[]> => {
 	const found: StreamEvent[] = [];
-	for (const type of eventTypes) {
+	for (const type of types) {
 		// Each is the order of an index, so that only its end is read.
 		const sql =
 			organizationId === null
@@ -159,5 +181,5 @@ export const readLatest = async (
 		found.push(...rows.map((row) => toEvent(type, row)));
 	}
 
-	return found.sort((a, b) => b.data.at.getTime() - a.data.at.getTime()).slice(0, limit);
+	return newestOf(found, limit);
 };

@@ -4,10 +4,10 @@ import type {Background} from '../background.ts';
 import type {Clock} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {stopping} from '../errors.ts';
+import type {ClickStore} from './click-store.ts';
 import {resumableFrom} from './click-stream-cursor.ts';
 import {createListener, eventFrame, frameOf, type Listener} from './click-stream-listener.ts';
-import {readRecent} from './click-stream-recent.ts';
-import {readBetween, readSnapshot, type Snapshot} from './click-stream-store.ts';
+import {readSnapshot, type Snapshot} from './click-stream-store.ts';
 
 const TURN_MS = 250;
 const BEAT_MS = 15_000;
@@ -47,8 +47,9 @@ export const createClickStream = (services: {
 	clock: Clock;
 	log: Logger;
 	background: Background;
+	clicks: Pick<ClickStore, 'stream'>;
 }): ClickStream => {
-	const {db, clock, log, background} = services;
+	const {db, clock, log, background, clicks} = services;
 	const listeners = new Set<Listener>();
 	let isClosed = false;
 	let isAway = false;
@@ -57,7 +58,7 @@ export const createClickStream = (services: {
 
 	const deliver = async (from: Snapshot, upTo: Snapshot, members: Listener[]): Promise<void> => {
 		if (from !== upTo) {
-			for await (const events of readBetween(db, from, upTo)) {
+			for await (const events of clicks.stream.between(db, from, upTo)) {
 				for (const event of events) {
 					const frame = frameOf(event);
 					const owner = event.data.organization?.id ?? null;
@@ -121,7 +122,7 @@ export const createClickStream = (services: {
 		listen: async ({organizationId, cursor, connection}) => {
 			const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
 			const begin = async () => {
-				const {recent, snapshot} = await readRecent(db, organizationId, clock.now());
+				const {recent, snapshot} = await clicks.stream.recent(db, organizationId, clock.now());
 				return {from: snapshot, first: eventFrame('recent', recent)};
 			};
 			const position = from === null ? await begin() : {from, first: ''};

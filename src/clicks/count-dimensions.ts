@@ -14,16 +14,17 @@ const groupingOf = (index: number): number => (1 << names.length) - 1 - (1 << (n
 
 /**
  * SQL that counts people's clicks once per dimension, in one scan.
- * @param from the rows, with the columns of `clicks` and `by`. @param by further columns to group by. @returns a SELECT
- * of `by`, dimension, key and count.
+ * @param from the rows, with the columns of `clicks` and `by`. @param by further columns to group by. @param weight of
+ * rows that stand for several clicks. @returns a SELECT of `by`, dimension, key and count.
  */
-export const countDimensions = (from: string, by: string[] = []): string => {
+export const countDimensions = (from: string, by: string[] = [], weight: string | null = null): string => {
 	const own = by.map((column) => `${column}, `).join('');
 	return `SELECT ${own}
 		CASE grouping(${names.join(', ')}) ${Object.keys(columns)
 			.map((dimension, index) => `WHEN ${groupingOf(index)} THEN '${dimension}'`)
 			.join(' ')} END AS dimension,
 		coalesce(${names.map((name) => (name === 'link_id' ? 'CAST(link_id AS text)' : name)).join(', ')}) AS key,
-		count(*) AS count
-	FROM ${from} GROUP BY GROUPING SETS (${names.map((name) => `(${own}${name})`).join(', ')})`;
+		${weight === null ? 'count(*)' : `sum(${weight})`} AS count
+	FROM ${from} GROUP BY GROUPING SETS (${names.map((name) => `(${own}${name})`).join(', ')})
+	${weight === null ? '' : `HAVING sum(${weight}) <> 0`}`;
 };

@@ -1,17 +1,13 @@
 import {type Db, inTransaction} from '../db/db.ts';
-import {keepHours, readState, takeRollupLock} from './rollup-store.ts';
+import type {Left} from './click-store.ts';
+import {keepHours} from './keep-hours.ts';
+import {readState, takeRollupLock} from './rollup-store.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
-
-/**
- * Why a month stays: it has clicks that are not rolled up, another process is dropping it, or the table is in use. If
- * in use, retry later.
- */
-type Left = 'uncounted' | 'in_use';
 
 type Month = {partition: string; start: Date; end: Date};
 

@@ -20,6 +20,8 @@ export type OpenMatch = {
 	 * cookie.
 	 */
 	visitor: {hash: string; isReturning: boolean} | null;
+	/** The query of the visit; null if there is none. */
+	query: Record<string, string> | null;
 };
 
 /** Characters of a token that encode its time: milliseconds since 1970 in base 62, until the year 2081. */
@@ -27,6 +29,7 @@ const TIME_DIGITS = 7;
 const PREFIX = 'opl_';
 const VARIANT = '89ab';
 
+/** The latest time and its digits: the tokens of a millisecond share them. */
 const written = {at: Number.NaN, time: ''};
 
 const timeDigits = (at: number): string => {
@@ -64,9 +67,13 @@ export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(
  * The click is found by its id, without an index of tokens, and the id does not reveal the token.
  */
 export const clickIdOfToken = (token: MatchToken): string => {
-	let at = 0;
-	for (const digit of token.slice(PREFIX.length, PREFIX.length + TIME_DIGITS)) {
-		at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
+	const digits = token.slice(PREFIX.length, PREFIX.length + TIME_DIGITS);
+	let {at} = written;
+	if (digits !== written.time) {
+		at = 0;
+		for (const digit of digits) {
+			at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
+		}
 	}
 
 	const time = at.toString(16).padStart(12, '0');

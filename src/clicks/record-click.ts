@@ -1,19 +1,21 @@
-import type {Clock} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import type {ClickPartitions} from './click-partitions.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
 
-/** Replaces the journal and writes clicks immediately, such as into a transaction. */
+/**
+ * Replaces the journal and writes clicks immediately, such as into a transaction.
+ * @param onFailure hears why a click was not written.
+ */
 export const directly = ({
 	db,
 	clickPartitions,
-	clock,
+	onFailure,
 }: {
 	db: Db;
 	clickPartitions: ClickPartitions;
-	clock: Clock;
+	onFailure: (error: unknown) => void;
 }): ClickJournal => {
 	const write = createDirectWriter({
 		db,
@@ -23,12 +25,19 @@ export const directly = ({
 		},
 	});
 	return {
-		record: async (click) => {
-			await write(encodeEntry(click, clock.now()));
-			return true;
+		record: (click, at, done) => {
+			write(encodeEntry(click, at)).then(
+				() => done(true),
+				(error: unknown) => {
+					onFailure(error);
+					done(false);
+				},
+			);
 		},
 		settled: async () => {},
+		settledInStore: async () => {},
 		settledHere: async () => {},
+		isStoreAway: () => false,
 		start: async () => {},
 		figures: () => ({waitingBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 		close: async () => {},

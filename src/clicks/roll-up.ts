@@ -1,11 +1,11 @@
 import {storageLimits} from '../config/policies.ts';
 import {type Db, inTransaction} from '../db/db.ts';
+import {keepHours} from './keep-hours.ts';
 import {
 	addSlice,
 	analyzeWriters,
 	findFirstWriter,
 	findOldDay,
-	keepHours,
 	type RollupState,
 	readState,
 	restartRollups,
@@ -19,6 +19,9 @@ const STEP_TRANSACTIONS = 50_000n;
 
 /** A day with more clicks and matches is too slow to count row by row when a report cuts it in two. */
 const BUSY = 50_000;
+
+/** Most tallies per step; each has the clicks of a quarter of an hour that have the same values. */
+const STEP_TALLIES = 50_000;
 
 type Options = {stepTransactions?: bigint; busy?: number; referrers?: number};
 
@@ -97,12 +100,19 @@ export const rollUpStep = (
 			return true;
 		}
 
-		if (state.backfill !== null) {
-			await addOldDay(trx, state, state.backfill, {busy, referrers});
+		// The rows of a day are read elsewhere, however many there are.
+		const limits = {busy: state.areClicksElsewhere ? Number.MAX_SAFE_INTEGER : busy, referrers};
+		if (state.hasTallies) {
+			await add(trx, {rolled: state.rolled, tallies: STEP_TALLIES}, limits);
 			return true;
 		}
 
-		return addNewRows(trx, state, stepTransactions, {busy, referrers});
+		if (state.backfill !== null) {
+			await addOldDay(trx, state, state.backfill, limits);
+			return true;
+		}
+
+		return addNewRows(trx, state, stepTransactions, limits);
 	});
 
 /**

@@ -1,14 +1,18 @@
 import type {Db} from '../db/db.ts';
-import {cappedKey, capReferrers} from './cap-referrers.ts';
+import {capReferrers} from './cap-referrers.ts';
 import {clicksInFull} from './click-context.ts';
 import {stepOf} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /**
- * The rows to add: of the transactions that ended between two snapshots, or an organization's older rows of a day.
- * `rolled`: the snapshot of the rollups with these rows.
+ * The rows to add: of the transactions that ended between two snapshots, an organization's older rows of a day, or
+ * tallies of clicks that are elsewhere. `rolled`: the snapshot of the rollups with these rows.
  */
-export type Slice = {rolled: string} & ({since: string} | {old: {organizationId: string; from: Date; to: Date}});
+export type Slice = {rolled: string} & (
+	| {since: string}
+	| {old: {organizationId: string; from: Date; to: Date}}
+	| {tallies: number}
+);
 
 export type RollupState = {
 	isOfThisCluster: boolean;
@@ -17,6 +21,9 @@ export type RollupState = {
 	/** The snapshot of now. */
 	current: string;
 	backfill: {organizationId: string; from: string} | null;
+	/** Whether the rows of clicks are outside PostgreSQL. */
+	areClicksElsewhere: boolean;
+	hasTallies: boolean;
 };
 
 /** Serializes rolling up between processes; the number only has to differ from our other advisory locks. */
@@ -37,14 +44,16 @@ export const readState = async (trx: Db): Promise<RollupState | null> => {
 			CAST(rolled AS text) AS rolled, CAST(pg_current_snapshot() AS text) AS current,
 			CASE WHEN backfill_organization_id IS NOT NULL THEN json_build_object(
 				'organizationId', backfill_organization_id, 'from', CAST(backfill_from AS text)
-			) END AS backfill
+			) END AS backfill,
+			EXISTS (SELECT FROM settings WHERE name = 'clicks') AS "areClicksElsewhere",
+			EXISTS (SELECT FROM click_tallies) AS "hasTallies"
 		FROM rollups`,
 	);
 	return rows[0] ?? null;
 };
 
 /** A click's time as in the index of an organization's clicks. It has the day (UTC), and no more is needed. */
-const CLICK_STEP = stepOf('organization', 'occurred_at');
+export const CLICK_STEP = stepOf('organization', 'occurred_at');
 
 /** `time`: the index column of an organization's rows. */
 const tables = [
@@ -91,11 +100,26 @@ export const findOldDay = async (
 };
 
 const sliceOf = (slice: Slice, time: string): string =>
-	'since' in slice
-		? isBetween
-		: `organization_id = :organizationId AND ${time} >= :from AND ${time} < :to AND writer = '0'`;
+	'tallies' in slice
+		? 'false'
+		: 'since' in slice
+			? isBetween
+			: `organization_id = :organizationId AND ${time} >= :from AND ${time} < :to AND writer = '0'`;
 
-const bindingsOf = (slice: Slice) => ('since' in slice ? {since: slice.since, rolled: slice.rolled} : {...slice.old});
+const bindingsOf = (slice: Slice) =>
+	'tallies' in slice
+		? {tallies: slice.tallies}
+		: 'since' in slice
+			? {since: slice.since, rolled: slice.rolled}
+			: {...slice.old};
+
+const clickedOf = (slice: Slice): string =>
+	'tallies' in slice
+		? `DELETE FROM click_tallies WHERE ctid = ANY(ARRAY(SELECT ctid FROM click_tallies LIMIT :tallies))
+			RETURNING organization_id, start AS at, is_person, clicks AS weight, platform, country, channel, referrer_host, link_id`
+		: `SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person, 1 AS weight,
+				platform, country, channel, referrer_host, link_id
+			FROM ${clicksInFull} AS clicks WHERE ${sliceOf(slice, CLICK_STEP)}`;
 
 /** The day of a row, and, where the day's breakdowns are kept by the hour, its hour. */
 const dayAndHour = (rows: string): string => `date_trunc('day', at, 'UTC') AS day, CASE WHEN EXISTS (
@@ -125,9 +149,7 @@ export const addSlice = async (
 ): Promise<Array<{organizationId: string; day: Date}>> => {
 	const {rows} = await trx.raw<{rows: Array<{organizationId: string; day: Date}>}>(
 		`WITH clicked AS MATERIALIZED (
-			SELECT organization_id, occurred_at AS at, bot_class IS NULL AS is_person,
-				platform, country, channel, referrer_host, link_id
-			FROM ${clicksInFull} AS clicks WHERE ${sliceOf(slice, CLICK_STEP)}
+			${clickedOf(slice)}
 		), matched AS MATERIALIZED (
 			SELECT organization_id, at, method FROM match_attempts
 			WHERE matched AND organization_id IS NOT NULL AND ${sliceOf(slice, 'at')}
@@ -141,7 +163,8 @@ export const addSlice = async (
 			INSERT INTO rollup_quarters (organization_id, start, clicks, crawler_views, matches, events)
 			SELECT organization_id, date_bin('15 minutes', at, '2000-01-01Z'), sum(person), sum(crawler), sum(match), sum(event)
 			FROM (
-				SELECT organization_id, at, CAST(is_person AS int) AS person, CAST(NOT is_person AS int) AS crawler,
+				SELECT organization_id, at, CASE WHEN is_person THEN weight ELSE 0 END AS person,
+					CASE WHEN is_person THEN 0 ELSE weight END AS crawler,
 					0 AS match, 0 AS event FROM clicked
 				UNION ALL SELECT organization_id, at, 0, 0, 1, 0 FROM matched
 				UNION ALL SELECT organization_id, at, 0, 0, 0, 1 FROM happened
@@ -149,7 +172,7 @@ export const addSlice = async (
 			${adding('rollup_quarters', ['organization_id', 'start'], ['clicks', 'crawler_views', 'matches', 'events'])}
 		), found AS MATERIALIZED (
 			SELECT * FROM (
-				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, ['organization_id', 'day', 'hour'])}
+				${countDimensions(`(SELECT *, ${dayAndHour('clicked')} FROM clicked WHERE is_person) AS people`, ['organization_id', 'day', 'hour'], 'tallies' in slice ? 'weight' : null)}
 				UNION ALL SELECT organization_id, day, hour, 'matchMethod', method, count(*)
 				FROM (SELECT *, ${dayAndHour('matched')} FROM matched) AS matches GROUP BY organization_id, day, hour, method
 			) AS counted WHERE organization_id IN (SELECT id FROM present)
@@ -170,32 +193,6 @@ export const addSlice = async (
 		{...bindingsOf(slice), busy, referrers},
 	);
 	return rows;
-};
-
-/** Also keeps the breakdowns of a day by the hour, from its rows that are rolled up. */
-export const keepHours = async (
-	trx: Db,
-	{organizationId, day}: {organizationId: string; day: Date},
-	rolled: string,
-): Promise<void> => {
-	const rolledUp = (time: string) => `organization_id = :organizationId AND ${time} >= :day
-		AND ${time} < CAST(:day AS timestamptz) + interval '1 day' 
-		AND pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
-	await trx.raw(
-		`WITH kept AS (UPDATE rollup_days SET has_hours = true WHERE organization_id = :organizationId AND start = :day)
-		INSERT INTO rollup_breakdowns (organization_id, span, start, dimension, key, count)
-		SELECT CAST(:organizationId AS uuid), 'hour', hour, dimension, ${cappedKey('counted')}, sum(count)
-		FROM (SELECT *, CAST(:organizationId AS uuid) AS organization_id, CAST(:day AS timestamptz) AS day FROM (
-			${countDimensions(
-				`(SELECT *, date_trunc('hour', occurred_at, 'UTC') AS hour FROM ${clicksInFull} AS clicks
-				WHERE ${rolledUp(CLICK_STEP)} AND bot_class IS NULL) AS people`,
-				['hour'],
-			)}
-			UNION ALL SELECT date_trunc('hour', at, 'UTC'), 'matchMethod', method, count(*)
-			FROM match_attempts WHERE ${rolledUp('at')} AND matched GROUP BY 1, 3
-		) AS by_hour) AS counted GROUP BY 1, 2, 3, 4, 5`,
-		{organizationId, day, rolled},
-	);
 };
 
 /** Stores the rollups' progress, in the transaction that made it. */

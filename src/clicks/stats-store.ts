@@ -1,21 +1,12 @@
 import type {Db} from '../db/db.ts';
-import {clicksInFull} from './click-context.ts';
-import {occurredWithin} from './click-times.ts';
-import {countDimensions} from './count-dimensions.ts';
+import type {ClickReader} from './click-store.ts';
+import {postgresReader} from './postgres-reader.ts';
 import type {Range, StatsQuery} from './stats-bounds.ts';
 import type {Cover} from './stats-cover.ts';
-
-/** The rows to count. `linkId` null: all of the organization. */
-export type Scope = {organizationId: string; linkId: string | null};
+import {NOTHING_ROLLED, type Rolled, type Scope, uncounted} from './uncounted.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};
-
-/** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
-type Rolled = {snapshot: string; daysWithHours: Date[]};
-
-/** A snapshot before the first transaction: nothing is rolled up. */
-const NOTHING_ROLLED = '3:3:';
 
 /**
  * How far the organization's rollups go. Read it first, in a transaction that sees one state of the database.
@@ -35,27 +26,6 @@ export const readRolled = async (db: Db, organizationId: string, partialDays: Da
 	return row === undefined ? null : {snapshot: row.snapshot, daysWithHours: row.days};
 };
 
-// The first condition is for the index.
-const isNotRolled = `writer >= pg_snapshot_xmin(CAST(:rolled AS pg_snapshot))
-	AND NOT pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
-
-/** Rows of the range that the rollups of `cover` lack: those outside it, and those younger than the rollups. */
-const uncounted = (table: string, time: string, columns: string, scope: Scope, condition = 'true'): string => {
-	const where = `organization_id = :organizationId AND ${condition}${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
-	const within = (start: string, end: string): string =>
-		table === 'clicks'
-			? occurredWithin(scope.linkId === null ? 'organization' : 'link', start, end)
-			: `${time} >= ${start} AND ${time} < ${end}`;
-	const from = table === 'clicks' ? `${clicksInFull} AS clicks` : table;
-	return [
-		within(':from', ':coverFrom'),
-		within(':coverTo', ':to'),
-		`${within(':coverFrom', ':coverTo')} AND ${isNotRolled}`,
-	]
-		.map((range) => `SELECT ${columns} FROM ${from} WHERE ${where} AND ${range}`)
-		.join(' UNION ALL ');
-};
-
 const bindingsOf = ({organizationId, linkId}: Scope, {from, to}: Range, cover: Range, rolled: Rolled | null) => ({
 	organizationId,
 	...(linkId === null ? {} : {linkId}),
@@ -73,8 +43,9 @@ export const readSeries = async (
 	range: Range & {cover: Range},
 	{interval, timezone}: Pick<StatsQuery, 'interval' | 'timezone'>,
 	rolled: Rolled | null,
+	clicks: ClickReader = postgresReader,
 ): Promise<Array<Counts & {start: Date}>> => {
-	const click = 'occurred_at AS at, CAST(bot_class IS NULL AS int), CAST(bot_class IS NOT NULL AS int), 0, 0';
+	const clicked = await clicks.counts(db, {scope, range, cover: range.cover});
 	const {rows} = await db.raw<{rows: Array<Counts & {start: Date}>}>(
 		`SELECT date_trunc(:interval, at, :timezone) AS start, CAST(sum(clicks) AS float8) AS clicks,
 			CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
@@ -82,11 +53,11 @@ export const readSeries = async (
 		FROM (
 			SELECT start AS at, clicks, crawler_views, matches, events FROM rollup_quarters
 			WHERE organization_id = :organizationId AND start >= :coverFrom AND start < :coverTo
-			UNION ALL ${uncounted('clicks', 'occurred_at', click, scope)}
+			UNION ALL SELECT at, clicks, crawler_views, 0, 0 FROM (${clicked.sql}) AS clicked
 			UNION ALL ${uncounted('match_attempts', 'at', 'at, 0, 0, 1, 0', scope, 'matched')}
 			UNION ALL ${uncounted('events', 'occurred_at', 'occurred_at, 0, 0, 0, 1', scope)}
 		) AS counted GROUP BY 1`,
-		{...bindingsOf(scope, range, range.cover, rolled), interval, timezone},
+		{...bindingsOf(scope, range, range.cover, rolled), ...clicked.bindings, interval, timezone},
 	);
 	return rows;
 };
@@ -98,15 +69,10 @@ export const readBreakdowns = async (
 	range: Range & {cover: Cover},
 	top: number,
 	rolled: Rolled | null,
+	clicks: ClickReader = postgresReader,
 ): Promise<DimensionCount[]> => {
 	const {pieces} = range.cover;
-	const people = uncounted(
-		'clicks',
-		'occurred_at',
-		'platform, country, channel, referrer_host, link_id',
-		scope,
-		'bot_class IS NULL',
-	);
+	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover});
 	const {rows} = await db.raw<{rows: DimensionCount[]}>(
 		`SELECT dimension, key, CAST(count AS float8) AS count FROM (
 			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
@@ -118,13 +84,14 @@ export const readBreakdowns = async (
 							UNION ALL`,
 					)
 					.join(' ')}
-				SELECT * FROM (${countDimensions(`(${people}) AS people`)}) AS clicks
+				SELECT dimension, key, count FROM (${clicked.sql}) AS clicked
 				UNION ALL SELECT 'matchMethod', method, count(*)
 				FROM (${uncounted('match_attempts', 'at', 'method', scope, 'matched')}) AS matches GROUP BY method
 			) AS counted GROUP BY dimension, key
 		) AS placed WHERE place <= :top`,
 		{
 			...bindingsOf(scope, range, range.cover, rolled),
+			...clicked.bindings,
 			...Object.fromEntries(
 				pieces.flatMap(({from, to}, index) => [
 					[`from${index}`, from],

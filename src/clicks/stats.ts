@@ -1,8 +1,11 @@
 import type {Db} from '../db/db.ts';
 import type {Services} from '../services.ts';
+import type {ClickReader} from './click-store.ts';
+import {postgresReader} from './postgres-reader.ts';
 import {type Interval, readBounds, readStarts, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
-import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries, type Scope} from './stats-store.ts';
+import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries} from './stats-store.ts';
+import type {Scope} from './uncounted.ts';
 
 export type {Interval, StatsQuery} from './stats-bounds.ts';
 
@@ -44,7 +47,13 @@ const listOf = (rows: DimensionCount[], wanted: string): Count[] =>
  * read from one snapshot (docs/dashboard-speed.md).
  * @throws 400.
  */
-export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Date): Promise<Stats> => {
+export const readStats = async (
+	db: Db,
+	scope: Scope,
+	query: StatsQuery,
+	now: Date,
+	clicks: ClickReader = postgresReader,
+): Promise<Stats> => {
 	const range = await readBounds(db, query, now);
 	const starts = await readStarts(db, range, query);
 	const {counts, breakdowns} = await db.transaction(
@@ -55,8 +64,8 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 			const quarters = rolled === null ? nothing : coverQuarters(range);
 			const spans = rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours);
 			return {
-				counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled),
-				breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, TOP, rolled),
+				counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled, clicks),
+				breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, TOP, rolled, clicks),
 			};
 		},
 		{isolationLevel: 'repeatable read', readOnly: true},
@@ -83,10 +92,11 @@ export const readStats = async (db: Db, scope: Scope, query: StatsQuery, now: Da
 
 /** The same, including all clicks that this process has already answered. */
 export const readCurrentStats = async (
-	services: Pick<Services, 'clickJournal' | 'clock' | 'db'>,
+	services: Pick<Services, 'clickJournal' | 'clicks' | 'clock' | 'db'>,
 	scope: Scope,
 	query: StatsQuery,
 ): Promise<Stats> => {
 	await services.clickJournal.settled(scope.organizationId);
-	return readStats(services.db, scope, query, services.clock.now());
+	const clicks = await services.clicks.reader(scope.organizationId);
+	return readStats(services.db, scope, query, services.clock.now(), clicks);
 };

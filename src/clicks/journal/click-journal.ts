@@ -1,16 +1,15 @@
-import path from 'node:path';
 import type {Logger} from 'pino';
-import type {Clock} from '../../clock.ts';
 import type {Db} from '../../db/db.ts';
 import type {Click} from '../click.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {createDamageKeeper} from './damaged.ts';
 import {createDirectWriter} from './direct-writer.ts';
-import {createDrain} from './drain.ts';
-import {createDraining, isDrained} from './draining.ts';
+import {createDraining, intoStore, intoTables, isDrained} from './draining.ts';
+import {createDrains} from './drains.ts';
 import {type Entry, encodeEntry} from './entry.ts';
 import type {OnRefused} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
+import type {RawClicks} from './raw-clicks.ts';
 
 /** After this long without a heartbeat, other processes may take this one for dead. It then begins a new journal. */
 const OVERDUE_MS = 30_000;
@@ -18,17 +17,25 @@ const OVERDUE_MS = 30_000;
 /** The write-ahead journal of clicks (docs/click-journal.md). */
 export type ClickJournal = {
 	/**
-	 * Stores a click. True: it survives the death of the process and will be written to the tables once. False: nothing
-	 * could store it; losses are counted and logged when they begin and end.
+	 * Stores a click, and calls `done` at the end of this turn of the event loop, or later where no journal takes it. True:
+	 * it survives the death of the process and will be written to the tables once. False: nothing could store it; losses
+	 * are counted and logged when they begin and end. `done` does not throw.
 	 */
-	record(click: Click): Promise<boolean>;
+	record(click: Click, at: Date, done: (isKept: boolean) => void): void;
 	/**
 	 * Resolves when the earlier clicks of this machine that mention one of the texts (an id, a hexadecimal hash) are in
 	 * the tables; without texts, all clicks.
 	 */
 	settled(...mentioned: string[]): Promise<void>;
-	/** The same, without the clicks that other processes of this machine keep. */
-	settledHere(mentioned: string[]): Promise<void>;
+	/**
+	 * The same for their rows, where those are stored outside PostgreSQL: resolves when they are there, too.
+	 * @throws 503 if the store is away.
+	 */
+	settledInStore(...mentioned: string[]): Promise<void>;
+	/** The same, without the clicks that other processes of this machine keep. @param inStore their rows, too. */
+	settledHere(mentioned: string[], inStore: boolean): Promise<void>;
+	/** Whether rows wait because their store is away. */
+	isStoreAway(): boolean;
 	/** Begins the files and drains what earlier processes left. Until then, clicks go directly to the database. */
 	start(): Promise<void>;
 	figures(): JournalFigures;
@@ -53,17 +60,18 @@ type JournalFigures = {
 
 type Given = {
 	db: Db;
-	clock: Clock;
 	log: Logger;
 	clickPartitions: ClickPartitions;
 	dataDir: string;
 	maxBytes: number;
 	/** Waits for the other processes of this machine; null where this one is alone. */
-	clicksOfOthers: ((mentioned: string[]) => Promise<void>) | null;
+	clicksOfOthers: ((mentioned: string[], inStore: boolean) => Promise<void>) | null;
+	/** Where rows of clicks are outside PostgreSQL; null: in its table. */
+	raw: RawClicks | null;
 };
 
 export const createClickJournal = (given: Given): ClickJournal => {
-	const {db, clock, log, clickPartitions, dataDir, maxBytes, clicksOfOthers} = given;
+	const {db, log, clickPartitions, dataDir, maxBytes, clicksOfOthers, raw} = given;
 	let isFailing = false;
 	let isLosing = false;
 	const figures = {direct: 0, lost: 0, refused: 0};
@@ -81,16 +89,16 @@ export const createClickJournal = (given: Given): ClickJournal => {
 	};
 
 	const onDamage = createDamageKeeper(log);
-	const withoutJournal = createDirectWriter({db, clickPartitions, onRefused});
+	const withoutJournal = createDirectWriter({db, clickPartitions, raw, onRefused});
 	const life = createJournalLife({
 		db,
 		log,
 		dataDir,
-		drainOf: (folder) =>
-			createDrain({db, clickPartitions, folder, journal: path.basename(folder), onRefused, onDamage}),
+		drainsOf: (folder) => createDrains(folder, {db, clickPartitions, raw, onRefused, onDamage}),
 		onFailure: fail,
 	});
-	const draining = createDraining({life, log});
+	const draining = createDraining({life, log}, intoTables);
+	const storing = raw === null ? null : createDraining({life, log}, intoStore);
 
 	const kept = (): void => {
 		if (isLosing) {
@@ -99,8 +107,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 		}
 	};
 
-	const keep = async (journal: Current, entry: Entry): Promise<void> => {
-		journal.waiting.note(await journal.writer.append(entry));
+	const succeed = (): void => {
 		if (isFailing) {
 			isFailing = false;
 			log.info('the click journal is writable again');
@@ -108,6 +115,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 
 		kept();
 		draining.soon();
+		storing?.soon();
 	};
 
 	/** The journal to write to; null if it cannot be trusted or is full. */
@@ -122,53 +130,69 @@ export const createClickJournal = (given: Given): ClickJournal => {
 			return null;
 		}
 
-		const {writer, drain} = current;
-		return writer.bytesAfter(drain.position()) < maxBytes ? current : null;
+		const {writer, drains} = current;
+		return writer.bytesAfter(drains.position()) < maxBytes ? current : null;
+	};
+
+	const settledHere = async (mentioned: string[], inStore: boolean): Promise<void> => {
+		await Promise.all([draining.settled(mentioned), inStore ? storing?.settled(mentioned) : null]);
+	};
+
+	const storeDirectly = async (entry: Entry): Promise<boolean> => {
+		try {
+			if (draining.isAway() || storing?.isAway()) {
+				throw new Error('the journal cannot accept clicks, and the database or ClickHouse is unavailable');
+			}
+
+			await withoutJournal(entry);
+			figures.direct += 1;
+			kept();
+			return true;
+		} catch (error) {
+			figures.lost += 1;
+			if (!isLosing) {
+				isLosing = true;
+				log.error({err: error}, 'clicks are lost: neither the journal nor the database accepts them');
+			}
+
+			return false;
+		}
 	};
 
 	return {
-		record: async (click) => {
-			const entry = encodeEntry(click, clock.now());
+		record: (click, at, done) => {
+			const entry = encodeEntry(click, at);
 			const journal = writable();
-			if (journal !== null) {
-				try {
-					await keep(journal, entry);
-					return true;
-				} catch (error) {
+			if (journal === null) {
+				void storeDirectly(entry).then(done);
+				return;
+			}
+
+			journal.writer.append(entry, (error) => {
+				if (error === null) {
+					succeed();
+					done(true);
+				} else {
 					fail(error);
+					void storeDirectly(entry).then(done);
 				}
-			}
-
-			try {
-				if (draining.isDatabaseAway()) {
-					throw new Error('the journal cannot accept clicks, and the database is unavailable');
-				}
-
-				await withoutJournal(entry);
-				figures.direct += 1;
-				kept();
-				return true;
-			} catch (error) {
-				figures.lost += 1;
-				if (!isLosing) {
-					isLosing = true;
-					log.error({err: error}, 'clicks are lost: neither the journal nor the database accepts them');
-				}
-
-				return false;
-			}
+			});
 		},
 		settled: async (...mentioned) => {
-			await Promise.all([draining.settled(mentioned), clicksOfOthers?.(mentioned)]);
+			await Promise.all([draining.settled(mentioned), clicksOfOthers?.(mentioned, false)]);
 		},
-		settledHere: (mentioned) => draining.settled(mentioned),
+		settledInStore: async (...mentioned) => {
+			await Promise.all([settledHere(mentioned, true), clicksOfOthers?.(mentioned, raw !== null)]);
+		},
+		settledHere,
+		isStoreAway: () => storing?.isAway() ?? false,
 		start: () => life.start(),
 		figures: () => {
 			const current = life.current();
 			return {
-				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drain.position()),
+				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drains.position()),
 				oldestSeconds: current?.waiting.oldestSeconds() ?? 0,
-				drained: draining.drained(),
+				drained: draining.drained() + (storing?.drained() ?? 0),
 				...figures,
 			};
 		},
@@ -180,7 +204,7 @@ export const createClickJournal = (given: Given): ClickJournal => {
 			}
 
 			journal.writer.close();
-			await draining.finish(journal);
+			await Promise.all([draining.finish(journal), storing?.finish(journal)]);
 			await life.leave(journal, isDrained(journal));
 		},
 	};

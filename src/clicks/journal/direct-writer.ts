@@ -3,6 +3,7 @@ import type {Db} from '../../db/db.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import type {Entry} from './entry.ts';
 import {monthsOf, type OnRefused, storeSections} from './entry-store.ts';
+import type {RawClicks} from './raw-clicks.ts';
 import {sectionOf} from './section.ts';
 
 /**
@@ -13,20 +14,23 @@ import {sectionOf} from './section.ts';
 export const createDirectWriter = ({
 	db,
 	clickPartitions,
+	raw = null,
 	onRefused,
 }: {
 	db: Db;
 	clickPartitions: ClickPartitions;
+	/** The store of raw clicks; null: the table `clicks`. */
+	raw?: RawClicks | null;
 	onRefused: OnRefused;
 }): ((entry: Entry) => Promise<unknown>) =>
 	createBatches<Entry, true>({
 		many: async (entries) => {
 			const sections = [sectionOf(entries)];
-			for (const month of monthsOf(sections)) {
+			for (const month of raw === null ? monthsOf(sections) : []) {
 				await clickPartitions.ensure(month);
 			}
 
-			await storeSections(db, sections, onRefused);
+			await storeSections(db, sections, raw, onRefused);
 			return entries.map(() => true);
 		},
 	});

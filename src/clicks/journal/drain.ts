@@ -1,15 +1,15 @@
 import type {Db} from '../../db/db.ts';
-import type {ClickPartitions} from '../click-partitions.ts';
 import type {OnDamage} from './damaged.ts';
-import {monthsOf, type OnRefused, readPosition, storeBatch} from './entry-store.ts';
+import type {Batch} from './entry-store.ts';
+import {readPosition, type Sink} from './journal-position.ts';
 import type {Position} from './position.ts';
 import {decodeSection} from './section.ts';
-import {readChunk, removeBefore, restBehind} from './segments.ts';
+import {readChunk, restBehind} from './segments.ts';
 
 /** Copies a journal to the tables. Several processes may drain it at once: each click is written exactly once. */
 export type Drain = {
-	/** Copies the next clicks. @returns whether there were any. @throws errors of the database and the disk. */
-	step(): Promise<boolean>;
+	/** Copies the next clicks. @returns how many; null if there were none. @throws errors of the database and the disk. */
+	step(): Promise<number | null>;
 	/** Reports the bytes behind the last frame of a dead process's journal, before the journal is removed. */
 	reportRest(): void;
 	/** The last known position of the drain. */
@@ -18,14 +18,17 @@ export type Drain = {
 
 type Given = {
 	db: Db;
-	clickPartitions: ClickPartitions;
 	folder: string;
 	journal: string;
-	onRefused: OnRefused;
+	sink: Sink;
+	/** Brings a batch to where it belongs and moves the position, both or neither. @returns false if it was moved. */
+	store: (batch: Batch) => Promise<boolean>;
 	onDamage: OnDamage;
+	/** Called when the position has moved to another file. */
+	onNextFile: () => void;
 };
 
-export const createDrain = ({db, clickPartitions, folder, journal, onRefused, onDamage}: Given): Drain => {
+export const createDrain = ({db, folder, journal, sink, store, onDamage, onNextFile}: Given): Drain => {
 	let position: Position = {segment: 0, position: 0};
 	/** False if a transaction of unknown outcome may have moved the position. */
 	let isKnown = false;
@@ -33,13 +36,13 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused, on
 	return {
 		step: async () => {
 			if (!isKnown) {
-				position = await readPosition(db, journal);
+				position = await readPosition(db, journal, sink);
 				isKnown = true;
 			}
 
 			const chunk = readChunk(folder, position);
 			if (chunk === null) {
-				return false;
+				return null;
 			}
 
 			// Before the position moves past it: afterwards its file may be removed at any time.
@@ -48,22 +51,18 @@ export const createDrain = ({db, clickPartitions, folder, journal, onRefused, on
 			}
 
 			const sections = chunk.payloads.map(decodeSection);
-			for (const month of monthsOf(sections)) {
-				await clickPartitions.ensure(month);
-			}
-
 			const {to} = chunk;
 			isKnown = false;
-			if (await storeBatch(db, {journal, from: position, to, sections}, onRefused)) {
+			if (await store({journal, from: position, to, sections})) {
 				const isInNextFile = to.segment > position.segment;
 				position = to;
 				isKnown = true;
 				if (isInNextFile) {
-					removeBefore(folder, to);
+					onNextFile();
 				}
 			}
 
-			return true;
+			return sections.flatMap(({counts}) => counts).reduce((sum, {clicks}) => sum + clicks, 0);
 		},
 		reportRest: () => {
 			for (const damage of restBehind(folder, position)) {

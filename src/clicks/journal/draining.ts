@@ -1,23 +1,49 @@
 import type {Logger} from 'pino';
+import type {Drain} from './drain.ts';
 import {type Current, type JournalLife, within} from './journal-life.ts';
+import type {Position} from './position.ts';
 import {mentionsOf} from './segments.ts';
 import {isBefore} from './waiting-clicks.ts';
 
-/** How long clicks wait to be drained together, well below the time other processes may wait to see them. */
-const DRAIN_MS = 60;
-/** The same with little traffic: the previous drain moved at most `FEW` clicks. */
-const SINGLE_DRAIN_MS = 20;
 const FEW = 2;
 const RETRY_MS = 500;
 /** How long a stop waits for the drain. */
 const WAIT_MS = 5000;
 
-/** Schedules the drain of this process's journal. */
-type Draining = {
+/** One of a journal's drains, and what its log says. */
+type Way = {
+	drainOf: (journal: Current) => Drain | null;
+	/** How long clicks wait to be drained together, well below the time other processes may wait to see them. */
+	waitMs: number;
+	/** The same with little traffic: the previous drain moved at most `FEW` clicks. */
+	singleWaitMs: number;
+	back: string;
+	away: string;
+};
+
+export const intoTables: Way = {
+	drainOf: ({drains}) => drains.tables,
+	waitMs: 60,
+	singleWaitMs: 20,
+	back: 'clicks reach the database again',
+	away: 'the database is unavailable; clicks wait in the journal',
+};
+
+/** ClickHouse prefers few large batches; a report drains at once. */
+export const intoStore: Way = {
+	drainOf: ({drains}) => drains.store,
+	waitMs: 250,
+	singleWaitMs: 100,
+	back: 'raw clicks reach ClickHouse again',
+	away: 'ClickHouse is unavailable; raw clicks wait in the journal',
+};
+
+/** Schedules a drain of this process's journal. */
+export type Draining = {
 	/** Schedules a drain soon, and retries until all clicks are in the tables. */
 	soon(): void;
 	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
-	isDatabaseAway(): boolean;
+	isAway(): boolean;
 	/** Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks. */
 	settled(mentioned: string[]): Promise<void>;
 	/** Clicks of this process that reached the tables. */
@@ -26,14 +52,19 @@ type Draining = {
 	finish(journal: Current): Promise<void>;
 };
 
-/** Whether a journal is completely in the tables. */
-export const isDrained = ({drain, writer}: Current): boolean => !isBefore(drain.position(), writer.end());
+/** Whether a journal is completely where it belongs. */
+export const isDrained = ({drains, writer}: Current): boolean => !isBefore(drains.position(), writer.end());
 
-export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): Draining => {
+export const createDraining = (
+	{life, log}: {life: JournalLife; log: Logger},
+	{drainOf, waitMs, singleWaitMs, back, away}: Way,
+): Draining => {
+	const positionOf = (journal: Current): Position => (drainOf(journal) ?? journal.drains).position();
+	const isThrough = (journal: Current): boolean => !isBefore(positionOf(journal), journal.writer.end());
 	let draining: Promise<void> | null = null;
 	let drainTimer: NodeJS.Timeout | null = null;
 	let isClosed = false;
-	let isDatabaseAway = false;
+	let isAway = false;
 	let drained = 0;
 	let drainedLast = 0;
 
@@ -41,24 +72,26 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 	const drainOnce = async (journal: Current): Promise<void> => {
 		const end = journal.writer.end();
 		try {
-			while (isBefore(journal.drain.position(), end) && !isClosed) {
-				if (!(await journal.drain.step())) {
+			const way = drainOf(journal);
+			while (way !== null && isBefore(way.position(), end) && !isClosed) {
+				const moved = await way.step();
+				if (moved === null) {
 					life.giveUp(journal, new Error('click journal files disappeared'));
 					return;
 				}
 
-				drainedLast = journal.waiting.drainedTo(journal.drain.position());
-				drained += drainedLast;
+				drainedLast = moved;
+				drained += journal.waiting.drainedTo(journal.drains.position());
 			}
 
-			if (isDatabaseAway) {
-				isDatabaseAway = false;
-				log.info('clicks reach the database again');
+			if (isAway) {
+				isAway = false;
+				log.info(back);
 			}
 		} catch (error) {
-			if (!isDatabaseAway) {
-				isDatabaseAway = true;
-				log.warn({err: error}, 'the database is unavailable; clicks wait in the journal');
+			if (!isAway) {
+				isAway = true;
+				log.warn({err: error}, away);
 			}
 
 			throw error;
@@ -78,8 +111,8 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 
 		draining ??= drainOnce(journal).finally(() => {
 			draining = null;
-			if (!isDrained(journal)) {
-				schedule(isDatabaseAway ? RETRY_MS : DRAIN_MS);
+			if (!isThrough(journal)) {
+				schedule(isAway ? RETRY_MS : waitMs);
 			}
 		});
 		return draining;
@@ -97,11 +130,11 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 	}
 
 	return {
-		soon: () => schedule(drainedLast > FEW ? DRAIN_MS : SINGLE_DRAIN_MS),
-		isDatabaseAway: () => {
+		soon: () => schedule(drainedLast > FEW ? waitMs : singleWaitMs),
+		isAway: () => {
 			const journal = life.current();
 			// With nothing waiting, no drain would notice that the database is back.
-			return isDatabaseAway && journal !== null && !isDrained(journal);
+			return isAway && journal !== null && !isThrough(journal);
 		},
 		settled: async (mentioned) => {
 			const journal = life.current();
@@ -111,13 +144,13 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 
 			const end = journal.writer.end();
 			if (
-				!isBefore(journal.drain.position(), end) ||
-				(mentioned.length > 0 && !mentionsOf(journal.folder, journal.drain.position(), mentioned))
+				!isBefore(positionOf(journal), end) ||
+				(mentioned.length > 0 && !mentionsOf(journal.folder, positionOf(journal), mentioned))
 			) {
 				return;
 			}
 
-			while (isBefore(journal.drain.position(), end) && life.current() === journal) {
+			while (isBefore(positionOf(journal), end) && life.current() === journal) {
 				// A drain under way may have begun before the click was written.
 				await drain();
 			}
@@ -125,7 +158,7 @@ export const createDraining = ({life, log}: {life: JournalLife; log: Logger}): D
 		drained: () => drained,
 		finish: async (journal) => {
 			const rest = async (): Promise<void> => {
-				while (!isDrained(journal) && !isClosed && life.current() === journal) {
+				while (!isThrough(journal) && !isClosed && life.current() === journal) {
 					await drain();
 				}
 			};

@@ -1,6 +1,7 @@
 import {copyText} from '../../db/copy-in.ts';
+import type {ToldSignals} from '../../match/match-signals.ts';
 import type {Click} from '../click.ts';
-import {contextIdOf, contextRow} from '../click-context.ts';
+import {keptContext} from '../click-context.ts';
 import {clickIdOfToken} from '../open-match.ts';
 import {timeOrderedId} from '../time-ordered-id.ts';
 
@@ -18,6 +19,8 @@ export type Entry = {
 	context: string;
 	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
+	/** Whether that row has a query, which is one column more. */
+	hasQuery: boolean;
 	/** Whether the click continues the open match of the same visit, if there is one. */
 	isReturning: boolean;
 };
@@ -57,16 +60,45 @@ export const matchColumns = [
 	'expires_at',
 ] as const;
 
+/** The columns of a match whose visit had a query. Others have none for it, so that their rows stay as short. */
+export const queriedColumns = [...matchColumns, 'query'] as const;
+
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
+
+/** What visitors told of their devices, in the columns' order. Visitors who say the same share it. */
+const told = new WeakMap<ToldSignals, string>();
+
+const signalsText = (signals: ToldSignals): string => {
+	const known = told.get(signals);
+	if (known !== undefined) {
+		return known;
+	}
+
+	const {platform, osVersion, deviceModel, language, timezone} = signals;
+	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}`;
+	told.set(signals, text);
+	return text;
+};
+
+const writtenTimes = {at: Number.NaN, text: ''};
+
+/** A time as text. Clicks of one millisecond share it. */
+const timeText = (at: Date): string => {
+	if (writtenTimes.at !== at.getTime()) {
+		writtenTimes.at = at.getTime();
+		writtenTimes.text = at.toISOString();
+	}
+
+	return writtenTimes.text;
+};
 
 /** The rows of a click. A new match has the click's id, which its token encodes. */
 export const encodeEntry = (click: Click, at: Date): Entry => {
-	const time = at.toISOString();
+	const time = timeText(at);
 	const {organizationId, linkId, match} = click;
 	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
 	const month = time.slice(0, 7);
-	const context = contextRow(month, click);
-	const contextId = contextIdOf(context);
+	const {row: context, id: contextId} = keptContext(month, click.context);
 	const entry = {
 		id,
 		organizationId,
@@ -76,18 +108,18 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 		contextId,
 		context,
 		match: '',
+		hasQuery: false,
 		isReturning: false,
 	};
 	if (match === null) {
 		return entry;
 	}
 
-	const {windowHours, network, signals, visitor} = match;
-	const {osVersion} = signals;
-	const fields = `${copyText(signals.platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(signals.deviceModel)}\t${copyText(signals.language)}\t${copyText(signals.timezone)}`;
+	const {windowHours, network, signals, visitor, query} = match;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
 	entry.isReturning = visitor?.isReturning ?? false;
-	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${fields}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}\n`;
+	entry.hasQuery = Boolean(query);
+	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
 	return entry;
 };
 
@@ -105,9 +137,10 @@ const withMatches = (entries: readonly Entry[], opened: string, returning: strin
 		[returning, true],
 	] as const) {
 		for (const row of rowsOf(rows)) {
-			const entry = byId.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
+			const values = row.split('\t');
+			const entry = byId.get(values[matchColumns.indexOf('click_id')] ?? '');
 			if (entry !== undefined) {
-				Object.assign(entry, {match: `${row}\n`, isReturning});
+				Object.assign(entry, {match: `${row}\n`, hasQuery: values.length > matchColumns.length, isReturning});
 			}
 		}
 	}
@@ -134,6 +167,7 @@ export const decodeRows = (
 			contextId,
 			context: contexts[contextId] ?? '',
 			match: '',
+			hasQuery: false,
 			isReturning: false,
 		};
 	});

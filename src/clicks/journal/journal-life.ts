@@ -2,9 +2,9 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Db} from '../../db/db.ts';
-import type {Drain} from './drain.ts';
-import {forgetJournal} from './entry-store.ts';
+import type {Drains} from './drains.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
+import {forgetJournal} from './journal-position.ts';
 import {createWaitingClicks, type WaitingClicks} from './waiting-clicks.ts';
 import {createWriter, type Writer} from './writer.ts';
 
@@ -27,7 +27,7 @@ export type Current = {
 	id: string;
 	folder: string;
 	writer: Writer;
-	drain: Drain;
+	drains: Drains;
 	waiting: WaitingClicks;
 	claimedAt: number;
 };
@@ -52,12 +52,12 @@ type Given = {
 	db: Db;
 	log: Logger;
 	dataDir: string;
-	drainOf: (folder: string) => Drain;
+	drainsOf: (folder: string) => Drains;
 	/** Called when no journal can be begun. */
 	onFailure: (error: unknown) => void;
 };
 
-export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given): JournalLife => {
+export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Given): JournalLife => {
 	let root: string | null = null;
 	let current: Current | null = null;
 	let isClosed = false;
@@ -68,12 +68,13 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 		const id = randomUUID();
 		const folder = path.join(root, id);
 		await claimFolder(folder);
+		const waiting = createWaitingClicks();
 		current = {
 			id,
 			folder,
-			writer: createWriter(folder),
-			drain: drainOf(folder),
-			waiting: createWaitingClicks(),
+			writer: createWriter(folder, waiting.note),
+			drains: drainsOf(folder),
+			waiting,
 			claimedAt: performance.now(),
 		};
 	};
@@ -87,13 +88,15 @@ export const createJournalLife = ({db, log, dataDir, drainOf, onFailure}: Given)
 
 		for (const folder of await findAbandoned(mine.folder)) {
 			log.info({journal: path.basename(folder)}, 'draining the journal of a dead process');
-			const abandoned = drainOf(folder);
-			while (!isClosed && (await abandoned.step())) {
-				// Each step is one transaction.
+			const {tables, store} = drainsOf(folder);
+			for (const drain of store === null ? [tables] : [tables, store]) {
+				while (!isClosed && (await drain.step()) !== null) {
+					// Each step is one transaction.
+				}
 			}
 
 			if (!isClosed) {
-				abandoned.reportRest();
+				tables.reportRest();
 				await removeFolder(folder);
 				await forgetJournal(db, path.basename(folder));
 			}

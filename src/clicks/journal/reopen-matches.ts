@@ -1,9 +1,9 @@
 import {readCopyText} from '../../db/copy-in.ts';
 import type {Db} from '../../db/db.ts';
 import {SAME_VISIT_MS} from '../open-match.ts';
-import {matchColumns, signalColumns} from './entry.ts';
+import {queriedColumns, signalColumns} from './entry.ts';
 
-type Visit = Record<(typeof matchColumns)[number], string | null>;
+type Visit = Record<(typeof queriedColumns)[number], string | null>;
 
 /** `\x` and hexadecimal digits, as in COPY and JSON. */
 const byteColumns = new Set<string>(['visitor', 'ip_key', 'net_key']);
@@ -15,10 +15,15 @@ const typeOf = (column: string): string => {
 	return column.endsWith('_at') ? 'timestamptz' : /^os_m|^os_patch/.test(column) ? 'integer' : 'text';
 };
 
-const cast = (column: string): string =>
-	byteColumns.has(column) ? `decode(substr(visit.${column}, 3), 'hex')` : `visit.${column}`;
+const cast = (column: string): string => {
+	if (column === 'query') {
+		return 'CAST(visit.query AS json)';
+	}
 
-const changes = matchColumns
+	return byteColumns.has(column) ? `decode(substr(visit.${column}, 3), 'hex')` : `visit.${column}`;
+};
+
+const changes = queriedColumns
 	.filter((column) => !['organization_id', 'link_id', 'visitor'].includes(column))
 	.map((column) =>
 		(signalColumns as readonly string[]).includes(column)
@@ -34,13 +39,13 @@ const statement = `WITH visit AS MATERIALIZED (
 				AND ip_key = decode(substr(visit.ip_key, 3), 'hex') AND consumed_at IS NULL AND NOT forgotten
 				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
 			ORDER BY created_at DESC LIMIT 1) AS open_id
-		FROM json_to_recordset(CAST(:rows AS json)) AS visit (${matchColumns.map((column) => `${column} ${typeOf(column)}`).join(', ')})
+		FROM json_to_recordset(CAST(:rows AS json)) AS visit (${queriedColumns.map((column) => `${column} ${typeOf(column)}`).join(', ')})
 	), reopened AS (
 		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL
 		FROM visit WHERE match_clicks.id = visit.open_id AND match_clicks.consumed_at IS NULL RETURNING visit.id
 	)
-	INSERT INTO match_clicks (${matchColumns.join(', ')})
-	SELECT ${matchColumns.map(cast).join(', ')} FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
+	INSERT INTO match_clicks (${queriedColumns.join(', ')})
+	SELECT ${queriedColumns.map(cast).join(', ')} FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
 
 /** A later visit overwrites only the fields that it has. */
 const mergeVisits = (earlier: Visit, later: Visit): Visit => ({
@@ -57,7 +62,7 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 	const byVisitor = new Map<string, Visit[]>();
 	for (const row of rows) {
 		const values = row.split('\t').map(readCopyText);
-		const visit = Object.fromEntries(matchColumns.map((column, index) => [column, values[index] ?? null])) as Visit;
+		const visit = Object.fromEntries(queriedColumns.map((column, index) => [column, values[index] ?? null])) as Visit;
 		const key = `${visit.link_id} ${visit.visitor} ${visit.ip_key}`;
 		const visits = byVisitor.get(key) ?? [];
 		byVisitor.set(key, visits);

@@ -5,9 +5,13 @@ import {decodeRows, type Entry} from './entry.ts';
 type Summary = {
 	/** The contexts by the ids in the rows: rows of COPY for `click_contexts` without their ids. */
 	contexts: Record<string, string>;
-	/** Lengths in bytes: rows of `clicks`, rows of `match_clicks` to open, and rows that continue a match. */
+	/**
+	 * Lengths in bytes: rows of `clicks`, rows of `match_clicks` to open, without and with a query, and rows that continue
+	 * a match.
+	 */
 	clicks: number;
 	opened: number;
+	queried?: number;
 	returning: number;
 	/** Clicks per organization and month (such as 2026-03), and how many of them are people's. */
 	counts: Array<{organizationId: string; month: string; clicks: number; people: number}>;
@@ -19,6 +23,7 @@ type Summary = {
 export type Section = Pick<Summary, 'contexts' | 'counts' | 'links'> & {
 	clicks: Buffer;
 	opened: Buffer;
+	queried: Buffer;
 	returning: Buffer;
 };
 
@@ -26,11 +31,11 @@ const NEWLINE = 10;
 
 /** The payload of a frame: a line of JSON that summarizes the entries, then the rows of each table. */
 export const encodeSection = (entries: readonly Entry[]): string => {
-	let [clicks, opened, returning] = ['', '', ''];
+	let [clicks, opened, queried, returning] = ['', '', '', ''];
 	const counts = new Map<string, Summary['counts'][number]>();
 	const links = new Set<string>();
 	const contexts: Summary['contexts'] = {};
-	for (const {organizationId, linkId, month, click, contextId, context, match, isReturning} of entries) {
+	for (const {organizationId, linkId, month, click, contextId, context, match, hasQuery, isReturning} of entries) {
 		clicks += click;
 		contexts[contextId] = context;
 		const key = organizationId + month;
@@ -46,6 +51,8 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 			links.add(linkId);
 			if (isReturning) {
 				returning += match;
+			} else if (hasQuery) {
+				queried += match;
 			} else {
 				opened += match;
 			}
@@ -56,23 +63,28 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 		contexts,
 		clicks: Buffer.byteLength(clicks),
 		opened: Buffer.byteLength(opened),
+		...(queried === '' ? {} : {queried: Buffer.byteLength(queried)}),
 		returning: Buffer.byteLength(returning),
 		counts: [...counts.values()],
 		links: [...links],
 	};
-	return `${JSON.stringify(summary)}\n${clicks}${opened}${returning}`;
+	return `${JSON.stringify(summary)}\n${clicks}${opened}${queried}${returning}`;
 };
 
 export const decodeSection = (payload: Buffer): Section => {
 	const from = payload.indexOf(NEWLINE) + 1;
-	const {contexts, clicks, opened, returning, counts, links} = JSON.parse(payload.toString('utf8', 0, from)) as Summary;
-	const [matches, later] = [from + clicks, from + clicks + opened];
+	const summary = JSON.parse(payload.toString('utf8', 0, from)) as Summary;
+	const {contexts, clicks, opened, queried = 0, returning, counts, links} = summary;
+	const matches = from + clicks;
+	const withQuery = matches + opened;
+	const later = withQuery + queried;
 	return {
 		contexts,
 		counts,
 		links,
 		clicks: payload.subarray(from, matches),
-		opened: payload.subarray(matches, later),
+		opened: payload.subarray(matches, withQuery),
+		queried: payload.subarray(withQuery, later),
 		returning: payload.subarray(later, later + returning),
 	};
 };
@@ -80,5 +92,5 @@ export const decodeSection = (payload: Buffer): Section => {
 export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(Buffer.from(encodeSection(entries)));
 
 /** Splits a payload into single clicks, for when some of them must be left out. */
-export const entriesOf = ({clicks, contexts, opened, returning}: Section): Entry[] =>
-	decodeRows(clicks.toString(), contexts, opened.toString(), returning.toString());
+export const entriesOf = ({clicks, contexts, opened, queried, returning}: Section): Entry[] =>
+	decodeRows(clicks.toString(), contexts, `${opened}${queried}`, returning.toString());

@@ -5,8 +5,8 @@ const TOGETHER_MS = 100;
 
 /** Counts the waiting clicks of a journal and the age of the oldest. */
 export type WaitingClicks = {
-	/** Adds a click that was written up to `end`. */
-	note(end: Position): void;
+	/** Adds clicks that were written up to `end`. */
+	note(end: Position, clicks: number): void;
 	/**
 	 * Everything before the position is in the tables.
 	 * @returns the number of clicks removed, at the granularity of the counts.
@@ -24,14 +24,14 @@ type Together = {end: Position; clicks: number; since: number};
 export const createWaitingClicks = (): WaitingClicks => {
 	const waiting: Together[] = [];
 	return {
-		note: (end) => {
+		note: (end, clicks) => {
 			const now = performance.now();
 			const last = waiting.at(-1);
 			if (last !== undefined && now - last.since < TOGETHER_MS) {
 				last.end = end;
-				last.clicks += 1;
+				last.clicks += clicks;
 			} else {
-				waiting.push({end, clicks: 1, since: now});
+				waiting.push({end, clicks, since: now});
 			}
 		},
 		drainedTo: (position) => {

@@ -19,28 +19,17 @@ const SUMMARY_LENGTH = 160;
 type Batch = {
 	entries: Entry[];
 	length: number;
-	done: Promise<Position>;
-	keep: (end: Position) => void;
-	fail: (error: unknown) => void;
+	/** Of each entry. */
+	done: Done[];
 };
 
-const createBatch = (): Batch => {
-	let keep: Batch['keep'] = () => {};
-	let fail: Batch['fail'] = () => {};
-	const done = new Promise<Position>((resolve, reject) => {
-		keep = resolve;
-		fail = reject;
-	});
-	return {entries: [], length: 0, done, keep, fail};
-};
+/** Hears the error of the disk, or null: the click is in the kernel's page cache, so that it outlives this process. */
+type Done = (error: unknown) => void;
 
 /** Appends to the files of a journal. */
 export type Writer = {
-	/**
-	 * Resolves with the end position when the click is in the kernel's page cache, so that it outlives this process.
-	 * @throws errors of the disk.
-	 */
-	append(entry: Entry): Promise<Position>;
+	/** Stores a click at the end of this turn of the event loop, and calls `done`, which does not throw. */
+	append(entry: Entry, done: Done): void;
 	/** The position behind the last frame. */
 	end(): Position;
 	/** Number of bytes after a position. */
@@ -60,8 +49,9 @@ const writeAll = (fd: number, bytes: Buffer): void => {
  * Group commit: all clicks of one turn of the event loop are one write, made at its end. The write is synchronous:
  * copying to the page cache is cheaper than waking a pool thread, and all requests of this turn wait for it anyway. The
  * first write creates the folder and its files.
+ * @param onWritten hears of each write: the position behind it, and of how many clicks it is.
  */
-export const createWriter = (folder: string): Writer => {
+export const createWriter = (folder: string, onWritten: (end: Position, clicks: number) => void): Writer => {
 	/** Length of each file, by its number. */
 	const lengths: number[] = [];
 	let fd: number | null = null;
@@ -106,17 +96,22 @@ export const createWriter = (folder: string): Writer => {
 		closeSync(broken);
 	};
 
-	const write = ({entries, keep, fail}: Batch): void => {
+	const write = ({entries, done}: Batch): void => {
+		let failure: unknown = null;
 		try {
 			const frame = encodeFrame(encodeSection(entries));
 			writeAll(fd === null || length() >= SEGMENT_BYTES ? openNext() : fd, frame);
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
 			end = {segment: lengths.length - 1, position: length()};
-			keep(end);
+			onWritten(end, entries.length);
 		} catch (error) {
 			abandon();
-			fail(error);
+			failure = error;
+		}
+
+		for (const tell of done) {
+			tell(failure);
 		}
 	};
 
@@ -127,9 +122,10 @@ export const createWriter = (folder: string): Writer => {
 	};
 
 	return {
-		append: (entry) => {
-			if (restsUntil > performance.now()) {
-				return Promise.reject(new Error('the disk rejected the journal a moment ago'));
+		append: (entry, done) => {
+			if (restsUntil > 0 && restsUntil > performance.now()) {
+				done(new Error('the disk rejected the journal a moment ago'));
+				return;
 			}
 
 			let batch = waiting.at(-1);
@@ -140,13 +136,13 @@ export const createWriter = (folder: string): Writer => {
 			// The context is part of the summary, which is JSON.
 			const length = entry.click.length + entry.match.length + 2 * entry.context.length + SUMMARY_LENGTH;
 			if (batch === undefined || batch.length + length > BATCH_LENGTH) {
-				batch = createBatch();
+				batch = {entries: [], length: 0, done: []};
 				waiting.push(batch);
 			}
 
 			batch.entries.push(entry);
 			batch.length += length;
-			return batch.done;
+			batch.done.push(done);
 		},
 		end: () => end,
 		bytesAfter: ({segment, position}) =>

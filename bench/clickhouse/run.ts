@@ -1,0 +1,193 @@
+import {randomUUID} from 'node:crypto';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {parseArgs} from 'node:util';
+import {pino} from 'pino';
+import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
+import type {ClickReader} from '../../src/clicks/click-store.ts';
+import {migrateClicks, type Place} from '../../src/clicks/clickhouse/migrate-clicks.ts';
+import {createRawStore} from '../../src/clicks/clickhouse/raw-store.ts';
+import {createReader} from '../../src/clicks/clickhouse/reader.ts';
+import {createDrains} from '../../src/clicks/journal/drains.ts';
+import {encodeEntry} from '../../src/clicks/journal/entry.ts';
+import {encodeFrame} from '../../src/clicks/journal/frame.ts';
+import {encodeSection} from '../../src/clicks/journal/section.ts';
+import {segmentPath} from '../../src/clicks/journal/segments.ts';
+import {postgresReader} from '../../src/clicks/postgres-reader.ts';
+import {rollUp} from '../../src/clicks/roll-up.ts';
+import {readStats} from '../../src/clicks/stats.ts';
+import {createDb, type Db} from '../../src/db/db.ts';
+import {migrateUp} from '../../src/db/migrate.ts';
+import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
+import {type ClickHouseServer, startClickHouse} from '../../test/helpers/clickhouse.ts';
+import {makeRunFolder} from '../../test/setup/run-folder.ts';
+import {createTeardown} from '../../test/setup/teardown.ts';
+import {fillClicks} from '../dashboard/fill.ts';
+
+const {values} = parseArgs({
+	options: {
+		/** Clicks to move there and back. */
+		clicks: {type: 'string', default: '1000000'},
+		/** Clicks to drain from a journal, once into each. */
+		drained: {type: 'string', default: '200000'},
+	},
+});
+
+const NOW = new Date('2026-03-10T15:07:30.000Z');
+const LINKS = 2000;
+const QUERY = {from: null, to: null, interval: 'day', timezone: 'UTC'} as const;
+const KATHMANDU = {...QUERY, timezone: 'Asia/Kathmandu'} as const;
+
+const teardown = createTeardown();
+
+const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+	const began = performance.now();
+	await work();
+	return (performance.now() - began) / 1000;
+};
+
+/** The bytes of clicks in PostgreSQL, with indexes. */
+const bytesInPostgres = async (db: Db): Promise<number> => {
+	const {rows} = await db.raw("SELECT sum(pg_total_relation_size(relid)) AS bytes FROM pg_partition_tree('clicks')");
+	return Number(rows[0].bytes);
+};
+
+/** The bytes of clicks in ClickHouse, when its parts are merged. */
+const bytesInClickHouse = async ({clickHouse}: ClickHouseServer): Promise<number> => {
+	await clickHouse.run('OPTIMIZE TABLE clicks FINAL').catch(() => {});
+	const [row] = await clickHouse.select<{bytes: number}>(
+		"SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = currentDatabase() AND table = 'clicks'",
+	);
+	return row?.bytes ?? 0;
+};
+
+/** How fast clicks of a journal get to where they belong, in clicks a second. */
+const drain = async (db: Db, folder: string, id: string, raw: ReturnType<typeof createRawStore> | null) => {
+	const journal = path.join(folder, randomUUID());
+	await mkdir(journal, {recursive: true});
+	const total = Number(values.drained);
+	const frames: Buffer[] = [];
+	for (let first = 0; first < total; first += 100) {
+		const entries = Array.from({length: 100}, (_, index) =>
+			encodeEntry(
+				{
+					organizationId: id,
+					linkId: `00000000-0000-4000-8000-${String((first + index) % LINKS).padStart(12, '0')}`,
+					channel: ['email', 'sms', null][index % 3] ?? null,
+					referrerHost: index % 2 === 0 ? `site${index}.example` : null,
+					context: {
+						platform: ['ios', 'android', 'desktop'][index % 3] ?? null,
+						os: 'Android',
+						osVersion: '14',
+						browser: 'Chrome',
+						deviceModel: null,
+						language: 'de-DE',
+						timezone: null,
+						country: 'DE',
+						botClass: null,
+					},
+					match: null,
+				},
+				new Date(NOW.getTime() - (total - first - index) * 10),
+			),
+		);
+		frames.push(encodeFrame(encodeSection(entries)));
+	}
+
+	await writeFile(segmentPath(journal, 0), Buffer.concat(frames));
+	const fail = (): void => {
+		throw new Error('a click was refused or damaged');
+	};
+	const drains = createDrains(journal, {
+		db,
+		clickPartitions: createClickPartitions(db),
+		raw,
+		onRefused: fail,
+		onDamage: fail,
+	});
+	const took = await seconds(async () => {
+		for (const one of drains.store === null ? [drains.tables] : [drains.tables, drains.store]) {
+			while ((await one.step()) !== null) {
+				// Until nothing is left.
+			}
+		}
+	});
+	await rm(journal, {recursive: true});
+	return Math.round(total / took);
+};
+
+try {
+	const folder = await makeRunFolder(teardown);
+	const server = await startEmbeddedPostgres({dataDir: path.join(folder, 'data'), log: pino({level: 'warn'})});
+	teardown.add(() => server.stop());
+	const db = createDb(server.connectionString);
+	teardown.add(() => db.destroy());
+	await migrateUp(db);
+	const clickHouse = await startClickHouse();
+	teardown.add(() => clickHouse.stop());
+	const partitions = createClickPartitions(db);
+	for (const month of [0, 1, 2]) {
+		await partitions.ensure(new Date(Date.UTC(2026, month)));
+	}
+
+	const clicks = Number(values.clicks);
+	const size = {clicks, days: 60, links: LINKS, until: NOW};
+	console.log(`${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, ${clicks.toLocaleString('en')} clicks`);
+	const filled: {id: string; linkId: string} = await fillClicks(db, size);
+	console.log(`rolled up in ${(await seconds(() => rollUp(db))).toFixed(0)} s`);
+	await db.raw('VACUUM ANALYZE');
+	console.log(`PostgreSQL: ${((await bytesInPostgres(db)) / clicks).toFixed(0)} bytes a click`);
+
+	const figures = async (name: string, reader: ClickReader): Promise<string> => {
+		const answers: unknown[] = [];
+		for (const [what, linkId, query] of [
+			['organization, 30 days', null, QUERY],
+			['organization, 30 days, Kathmandu', null, KATHMANDU],
+			['busiest link, 30 days', filled.linkId, QUERY],
+		] as const) {
+			const took: number[] = [];
+			for (const _ of [1, 2, 3]) {
+				took.push(
+					await seconds(async () =>
+						answers.push(await readStats(db, {organizationId: filled.id, linkId}, query, NOW, reader)),
+					),
+				);
+			}
+
+			console.log(`${name}: ${what}: ${took.map((one) => (one * 1000).toFixed(0)).join(', ')} ms`);
+		}
+
+		return JSON.stringify(answers);
+	};
+	const move = async (place: Place): Promise<void> => {
+		const took = await seconds(() => migrateClicks(db, clickHouse.clickHouse, place));
+		console.log(`to ${place}: ${took.toFixed(0)} s, ${Math.round(clicks / took).toLocaleString('en')} clicks a second`);
+	};
+	const before = await figures('PostgreSQL', postgresReader);
+	await move('clickhouse');
+	console.log(`ClickHouse: ${((await bytesInClickHouse(clickHouse)) / clicks).toFixed(0)} bytes a click`);
+	if (
+		(await figures(
+			'ClickHouse',
+			createReader(clickHouse.clickHouse, () => {}),
+		)) !== before
+	) {
+		throw new Error('not the same figures');
+	}
+
+	await move('postgres');
+	if ((await figures('PostgreSQL again', postgresReader)) !== before) {
+		throw new Error('not the same figures');
+	}
+
+	const raw = createRawStore(clickHouse.clickHouse);
+	for (const round of [1, 2, 3]) {
+		const rates = [await drain(db, folder, filled.id, null), await drain(db, folder, filled.id, raw)];
+		console.log(
+			`journal, round ${round}: ${rates.map((rate) => rate.toLocaleString('en')).join(' and ')} clicks a second into PostgreSQL, and into both with ClickHouse`,
+		);
+	}
+} finally {
+	await teardown.run();
+}

@@ -1,0 +1,92 @@
+-- migrate:up
+-- What PostgreSQL keeps of clicks whose rows are in ClickHouse (docs/clickhouse.md). Empty without CLICKS_URL.
+
+-- Clicks that the rollups do not hold yet, added up. Whoever rolls them up deletes them, so that a row lives for a minute
+-- and needs no index. Negative where a page's signals changed what was counted.
+CREATE TABLE click_tallies (
+	organization_id uuid NOT NULL,
+	link_id uuid NOT NULL,
+	-- the quarter of an hour
+	start timestamptz NOT NULL,
+	clicks integer NOT NULL,
+	is_person boolean NOT NULL,
+	platform text,
+	country text,
+	channel text,
+	referrer_host text
+);
+
+-- How far the rows of each journal are in ClickHouse. A table of its own: a transaction that waits for ClickHouse keeps its
+-- row, and must not hold up the rest.
+CREATE TABLE click_store_journals (
+	id uuid CONSTRAINT click_store_journals_pkey PRIMARY KEY,
+	segment integer NOT NULL,
+	position bigint NOT NULL,
+	moved_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- The batches that ClickHouse has stored lately, by the transaction that moved the journal: the order of the live stream.
+CREATE TABLE click_batches (
+	id uuid NOT NULL,
+	-- of its clicks
+	oldest timestamptz NOT NULL,
+	writer xid8 NOT NULL DEFAULT pg_current_xact_id(),
+	stored_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX click_batches_writer_idx ON click_batches (writer);
+
+-- What has to be changed in ClickHouse. Every reader applies it first.
+CREATE TABLE click_changes (
+	id uuid CONSTRAINT click_changes_pkey PRIMARY KEY DEFAULT gen_random_uuid(),
+	kind text NOT NULL CONSTRAINT click_changes_kind_check CHECK (kind IN ('signals', 'forget', 'organization')),
+	organization_id uuid NOT NULL,
+	-- the click; null: all of the organization
+	link_id uuid,
+	click_id uuid,
+	clicked_at timestamptz,
+	-- what the page's signals say; null: nothing
+	timezone text,
+	platform text,
+	made_at timestamptz NOT NULL DEFAULT now(),
+	-- of an organization, whose clicks are deleted once more an hour later
+	applied_at timestamptz
+);
+
+-- Where clicks are elsewhere, match_clicks has an index on its links instead.
+CREATE OR REPLACE FUNCTION delete_matches_of_links() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	oldest timestamptz;
+BEGIN
+	IF to_regclass('match_clicks_link_id_idx') IS NOT NULL THEN
+		DELETE FROM match_clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone));
+		RETURN NULL;
+	END IF;
+	oldest := least(
+		(SELECT min(expires_at) FROM match_clicks WHERE forgotten),
+		(SELECT min(expires_at) FROM match_clicks WHERE NOT forgotten)
+	) - interval '720 hours';
+	DELETE FROM match_clicks WHERE id = ANY (ARRAY(
+		SELECT id FROM clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone)) AND occurred_at >= oldest
+			AND date_bin('1 day', occurred_at, '2000-01-01T00:00:00Z') >= date_bin('1 day', oldest, '2000-01-01T00:00:00Z')
+	)) AND link_id = ANY (ARRAY(SELECT id FROM gone));
+	RETURN NULL;
+END $$;
+
+-- migrate:down
+CREATE OR REPLACE FUNCTION delete_matches_of_links() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	oldest timestamptz := least(
+		(SELECT min(expires_at) FROM match_clicks WHERE forgotten),
+		(SELECT min(expires_at) FROM match_clicks WHERE NOT forgotten)
+	) - interval '720 hours';
+BEGIN
+	DELETE FROM match_clicks WHERE id = ANY (ARRAY(
+		SELECT id FROM clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone)) AND occurred_at >= oldest
+			AND date_bin('1 day', occurred_at, '2000-01-01T00:00:00Z') >= date_bin('1 day', oldest, '2000-01-01T00:00:00Z')
+	)) AND link_id = ANY (ARRAY(SELECT id FROM gone));
+	RETURN NULL;
+END $$;
+DROP TABLE click_changes;
+DROP TABLE click_batches;
+DROP TABLE click_store_journals;
+DROP TABLE click_tallies;

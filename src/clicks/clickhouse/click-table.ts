@@ -1,0 +1,61 @@
+import {isOfPeople} from '../click-context.ts';
+import type {Entry} from '../journal/entry.ts';
+import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
+
+/**
+ * Columns in their order. `day` is that of UTC since 1970: an organization's days are read without its other days, and
+ * one link's days without its other links. Times are microseconds since 1970, because old versions have no type with fractions of a
+ * second. `platform` and `country` are what reports count of the context, whose row stays in PostgreSQL. `version` is 0
+ * as it comes, 1 where it was migrated, and one more with each change.
+ */
+const columns = [
+	['organization_id', 'UUID'],
+	['day', 'UInt16'],
+	['link_id', 'UUID'],
+	['occurred_at', 'UInt64'],
+	['id', 'UUID'],
+	['version', 'UInt64'],
+	['batch', 'UUID'],
+	['context_id', 'Nullable(Int64)'],
+	['is_person', 'UInt8'],
+	['platform', 'Nullable(String)'],
+	['country', 'Nullable(String)'],
+	['channel', 'Nullable(String)'],
+	['referrer_host', 'Nullable(String)'],
+] as const;
+
+const DAY = 86_400_000_000;
+
+/** The target of an INSERT. */
+export const intoClicks = `clicks (${columns.map(([name]) => name).join(', ')})`;
+
+/** The batch of clicks that no journal brought. */
+export const NO_BATCH = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Rows of one key are one click: the one of the highest version, whether they are merged yet (FINAL) or not. The key
+ * has the click's id, so that a batch that is inserted twice is there once.
+ */
+export const createClickTable = (clickHouse: ClickHouse): Promise<void> =>
+	clickHouse.run(`CREATE TABLE IF NOT EXISTS clicks (${columns.map(([name, type]) => `${name} ${type}`).join(', ')})
+		ENGINE = ReplacingMergeTree(version)
+		PARTITION BY toYYYYMM(toDateTime(intDiv(occurred_at, 1000000), 'UTC'))
+		ORDER BY (organization_id, day, link_id, occurred_at, id)`);
+
+/** The day of a time in microseconds. */
+export const dayOf = (at: number): number => Math.floor(at / DAY);
+
+/** SQL: clicks of a range, whose days the index finds. @param to exclusive; null: until now. */
+export const occurredWithin = (from: Date, to: Date | null): string =>
+	[
+		`day >= ${literal(dayOf(from.getTime() * 1000))} AND occurred_at >= ${microseconds(from)}`,
+		...(to === null ? [] : [`day <= ${literal(dayOf(to.getTime() * 1000))} AND occurred_at < ${microseconds(to)}`]),
+	].join(' AND ');
+
+/** A row of TabSeparated. The values of the entry are escaped as COPY does, which is the same. */
+export const clickRow = ({click, context}: Entry, batch: string): string => {
+	const [id, time = '', organization, link, contextId, channel, referrer] = click.slice(0, -1).split('\t');
+	const [, platform, , , , , , , country] = context.split('\t');
+	const at = Date.parse(time) * 1000;
+	return `${organization}\t${dayOf(at)}\t${link}\t${at}\t${id}\t0\t${batch}\t${contextId}\t${isOfPeople(context) ? 1 : 0}\t${platform}\t${country}\t${channel}\t${referrer}\n`;
+};

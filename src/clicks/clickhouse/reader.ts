@@ -1,0 +1,85 @@
+import type {ClickReader} from '../click-store.ts';
+import {countDimensions} from '../count-dimensions.ts';
+import type {Rows} from '../rows.ts';
+import type {Range} from '../stats-bounds.ts';
+import type {Scope} from '../uncounted.ts';
+import {occurredWithin} from './click-table.ts';
+import {type ClickHouse, literal} from './clickhouse.ts';
+
+/** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
+const QUARTER = 900_000_000;
+
+/** The parts of a range outside its rollups. Those inside have tallies for what they lack. */
+const partsOf = (range: Range, cover: Range): Range[] =>
+	(cover.from < cover.to
+		? [
+				{from: range.from, to: cover.from},
+				{from: cover.to, to: range.to},
+			]
+		: [range]
+	).filter(({from, to}) => from < to);
+
+const condition = ({organizationId, linkId}: Scope, parts: Range[]): string => {
+	const owner = `organization_id = ${literal(organizationId)}${linkId === null ? '' : ` AND link_id = ${literal(linkId)}`}`;
+	const times = parts.map(({from, to}) => `(${occurredWithin(from, to)})`);
+	return `${owner} AND (${times.join(' OR ')})`;
+};
+
+/** SELECTs of ClickHouse's counts, which PostgreSQL adds to its own. */
+export const createReader = (
+	clickHouse: ClickHouse,
+	/** Throws if clicks of this machine could not be brought to ClickHouse: then what it has must not be reported. */
+	requireCurrent: () => void,
+): ClickReader => {
+	const select = async <Row>(parts: Range[], sql: () => string): Promise<Row[]> => {
+		if (parts.length === 0) {
+			return [];
+		}
+
+		requireCurrent();
+		return clickHouse.select<Row>(sql());
+	};
+	const merged = (rows: unknown[], columns: string, stored: string, tallied: string): Rows => ({
+		sql: `SELECT ${stored} FROM json_to_recordset(CAST(:stored AS json)) AS stored (${columns}) UNION ALL ${tallied}`,
+		bindings: {stored: JSON.stringify(rows)},
+	});
+	const tallies = (scope: Scope, condition: string): string =>
+		`click_tallies WHERE organization_id = :organizationId AND ${condition}
+			AND start >= :coverFrom AND start < :coverTo${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
+
+	return {
+		counts: async (_, {scope, range, cover}) => {
+			const parts = partsOf(range, cover);
+			const rows = await select(
+				parts,
+				() => `SELECT intDiv(occurred_at, ${QUARTER}) AS quarter, sum(is_person) AS people, count() AS visits
+					FROM clicks FINAL WHERE ${condition(scope, parts)} GROUP BY quarter`,
+			);
+			return merged(
+				rows,
+				'quarter bigint, people bigint, visits bigint',
+				'to_timestamp(quarter * 900) AS at, people AS clicks, visits - people AS crawler_views',
+				`SELECT start, CASE WHEN is_person THEN clicks ELSE 0 END, CASE WHEN is_person THEN 0 ELSE clicks END
+					FROM ${tallies(scope, 'true')}`,
+			);
+		},
+		dimensions: async (_, {scope, range, cover}) => {
+			const parts = partsOf(range, cover);
+			const rows = await select(
+				parts,
+				() => `SELECT dimension, key, count() AS count FROM (
+						SELECT platform, country, channel, referrer_host, toString(link_id) AS link
+						FROM clicks FINAL WHERE ${condition(scope, parts)} AND is_person = 1
+					) ARRAY JOIN ['platform', 'country', 'channel', 'referrer', 'link'] AS dimension,
+						[platform, country, channel, referrer_host, link] AS key
+					GROUP BY dimension, key`,
+			);
+			return merged(
+				rows,
+				'dimension text, key text, count bigint',
+				'dimension, key, count',
+				countDimensions(`(SELECT * FROM ${tallies(scope, 'is_person')}) AS people`, [], 'clicks'),
+			);
+		},
+	};
+};

@@ -1,0 +1,94 @@
+import {type Db, onlyRow} from '../../db/db.ts';
+import {type Prepared, runPrepared} from '../../db/prepared.ts';
+import type {Position} from './position.ts';
+import type {Section} from './section.ts';
+
+/**
+ * What a journal's position is of: the tables, or the store of raw clicks outside PostgreSQL, which may be away while
+ * the tables are not.
+ */
+export type Sink = 'tables' | 'store';
+
+/** One table each: a transaction that waits for the store keeps its row, and must not hold up the other. */
+const tableOf = {tables: 'click_journals', store: 'click_store_journals'} as const;
+
+/** How far a journal has been drained; at first its beginning. */
+export const readPosition = async (db: Db, journal: string, sink: Sink): Promise<Position> => {
+	const [row] = (await db(tableOf[sink]).where({id: journal}).select('segment', 'position')) as Array<{
+		segment: number;
+		position: string;
+	}>;
+	return row === undefined ? {segment: 0, position: 0} : {segment: row.segment, position: Number(row.position)};
+};
+
+export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
+	for (const table of Object.values(tableOf)) {
+		await db(table).where({id: journal}).delete();
+	}
+};
+
+/** The organizations, links and contexts of clicks that exist. */
+export type Present = {organizations: Set<string>; links: Set<string>; contexts: Set<string>};
+
+/**
+ * @param step moves a journal's position, and returns a row if it was the expected one.
+ */
+const lookText = (step: string): string => `WITH owners AS (
+		SELECT id FROM organizations WHERE id = ANY($1::uuid[]) ORDER BY id FOR KEY SHARE
+	), moved AS (${step})
+	SELECT (SELECT count(*) FROM moved)::integer AS steps, ARRAY(SELECT id::text FROM owners) AS organizations,
+		ARRAY(SELECT id::text FROM links WHERE id = ANY($2::uuid[])) AS links,
+		ARRAY(SELECT id::text FROM click_contexts WHERE id = ANY($3::bigint[])) AS contexts`;
+
+// Prepared, because there may be 25 batches a second.
+const look: Prepared = {name: 'look before clicks are stored', text: lookText('SELECT 1')};
+const stepsOf = (sink: Sink): {first: Prepared; next: Prepared} => ({
+	first: {
+		name: `begin a journal of clicks in ${tableOf[sink]}`,
+		text: lookText(
+			`INSERT INTO ${tableOf[sink]} (id, segment, position) VALUES ($4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
+		),
+	},
+	next: {
+		name: `go on with a journal of clicks in ${tableOf[sink]}`,
+		text: lookText(
+			`UPDATE ${tableOf[sink]} SET segment = $5, position = $6, moved_at = now()
+			WHERE id = $4 AND segment = $7 AND position = $8 RETURNING 1`,
+		),
+	},
+});
+const statements = {tables: stepsOf('tables'), store: stepsOf('store')};
+
+/** A move of a journal's position. It locks the journal's row until the transaction ends. */
+export type Step = {sink: Sink; journal: string; from: Position; to: Position};
+
+/**
+ * Reads which organizations and links of the clicks exist, and moves the journal's position, in one statement.
+ *
+ * It locks the organizations until the transaction ends: the removal of one waits for its clicks, and deletes them, too.
+ * It does not lock links, because that would write to each of them. A match that is opened while its link is being
+ * deleted stays, has no effect, because a match reads its link, and expires.
+ * @returns null if the journal's position was another one.
+ */
+export const begin = async (trx: Db, sections: readonly Section[], step: Step | null): Promise<Present | null> => {
+	const isFirst = step !== null && step.from.segment === 0 && step.from.position === 0;
+	const values = [
+		[...ownersOf(sections)],
+		[...linksOf(sections)],
+		[...contextsOf(sections).keys()],
+		...(step === null ? [] : [step.journal, step.to.segment, step.to.position]),
+		...(step === null || isFirst ? [] : [step.from.segment, step.from.position]),
+	];
+	const statement = step === null ? look : statements[step.sink][isFirst ? 'first' : 'next'];
+	type Row = {steps: number; organizations: string[]; links: string[]; contexts: string[]};
+	const {steps, organizations, links, contexts} = onlyRow(await runPrepared<Row>(trx, statement, values));
+	return steps === 0
+		? null
+		: {organizations: new Set(organizations), links: new Set(links), contexts: new Set(contexts)};
+};
+
+export const ownersOf = (sections: readonly Section[]): Set<string> =>
+	new Set(sections.flatMap(({counts}) => counts.map(({organizationId}) => organizationId)));
+export const linksOf = (sections: readonly Section[]): Set<string> => new Set(sections.flatMap(({links}) => links));
+export const contextsOf = (sections: readonly Section[]): Map<string, string> =>
+	new Map(sections.flatMap(({contexts}) => Object.entries(contexts)));
