@@ -21,6 +21,7 @@ const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, near
 	signals,
 	isConsumed: !isOpen,
 	isLive: true,
+	isRelay: false,
 	rules: RULES,
 	visitor: click.visitor,
 });
@@ -54,10 +55,11 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 			...store.findLater(found).map((stored) => candidateOf(stored, 'elsewhere')),
 		];
 		const signals = readOpen(open);
+		const hasToken = tokens && open.proof !== null;
 		const weigh = (count: number) => {
 			const [owner, ...others] = new Set(candidates.map((one) => one.organizationId));
 			const known = owner === undefined || others.length > 0 ? [] : (phones.get(owner) ?? []);
-			return guessClick(candidates, signals, {now, isConfined: key, made: count, phones: known}, matchPolicy);
+			return guessClick(candidates, signals, {now, isConfined: key, made: count, phones: known, hasToken}, matchPolicy);
 		};
 		let weighing = weigh(made);
 		if (weighing.guess === null) {
@@ -87,7 +89,8 @@ export const createOplink = ({tokens, key}: Mode): Matcher => {
 		record: store.record,
 		match: (open) => {
 			const answer = matched(open);
-			const phone = {signals: readOpen(open), count: 1};
+			const byToken = Number(answer?.confidence === 'exact');
+			const phone = {signals: readOpen(open), count: 1, byToken, byGuess: Number(answer !== null) - byToken};
 			phones.set(open.organizationId, [...(phones.get(open.organizationId) ?? []), phone].slice(-300));
 			return answer;
 		},

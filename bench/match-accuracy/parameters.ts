@@ -6,7 +6,7 @@
  */
 import type {Weighted} from './random.ts';
 
-export const seeds = {development: [1, 2], confirmation: [1001, 1002]} as const;
+export const seeds = {development: [1, 2], confirmation: [4001, 4002]} as const;
 
 /** What the issue asks of the product, over all scenarios and both seeds. */
 export const criteria = {

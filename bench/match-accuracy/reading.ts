@@ -1,4 +1,4 @@
-import {type MatchSignals, normalise, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {type MatchSignals, normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
 import {androidVersion} from '../../src/resolution/user-agent.ts';
 import {readLanguage, readTimezone, readVisitor} from '../../src/resolution/visitor.ts';
 import type {Click, Open} from './story.ts';
@@ -11,7 +11,7 @@ export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): 
 	const visitor = known.get(key) ?? readVisitor({userAgent, acceptLanguage});
 	known.set(key, visitor);
 	if (signals === null) {
-		return normalise(visitor);
+		return normalize(visitor);
 	}
 
 	const isTablet = visitor.class === 'mac-or-ipad' && signals.isTouch;
@@ -22,7 +22,7 @@ export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): 
 		language: readLanguage(signals.language) ?? visitor.language,
 		timezone: readTimezone(signals.timezone) ?? visitor.timezone,
 	};
-	return normalise(told);
+	return normalize(told);
 };
 
 export const readOpen = ({platform, version, model, language, timezone}: Open): MatchSignals =>

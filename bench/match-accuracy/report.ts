@@ -128,7 +128,8 @@ export const check = (judged: readonly Judged[]): Criterion[] => {
 		pooled(judged, (one) => one[part], ofConfidence(confidence)).precision;
 	const lowest = (part: Part): Criterion => {
 		const shares = judged.map((one) => ({name: one.name, share: tally(one[part], ofConfidence('high')).precision}));
-		const worst = shares.reduce((least, one) => ((one.share ?? 0) < (least.share ?? 0) ? one : least));
+		// A scenario without such a guess has none that is wrong.
+		const worst = shares.reduce((least, one) => ((one.share ?? 1) < (least.share ?? 1) ? one : least));
 		return atLeast(
 			`\`high\` in the worst scenario, ${part === 'whole' ? 'whole system' : 'guesses alone'}: ${worst.name}`,
 			worst.share,

@@ -1,7 +1,7 @@
 import {deviceKeyOf, type NetworkKeys, networkKeysOf} from '../clicks/network-keys.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import type {MatchFields} from './match-request.ts';
+import {type MatchFields, tokensOf} from './match-request.ts';
 import {type MatchSignals, signalsOfApp} from './match-signals.ts';
 
 /** What a request for a match comes with, beside its body. */
@@ -27,6 +27,8 @@ export type Asker = {
 	/** Under this week's secret, and last week's where there is one. */
 	places: [NetworkKeys, ...NetworkKeys[]];
 	devices: [Buffer, ...Buffer[]];
+	/** Whether it sent a token, of whatever click. */
+	hasToken: boolean;
 	/** Without them a token alone decides. */
 	allowsGuesses: boolean;
 	/** Guesses stay within it (contract/match 10). */
@@ -34,7 +36,7 @@ export type Asker = {
 };
 
 export const askerOf = async (
-	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
+	{matchPeppers, clock, relayRanges}: Pick<Services, 'matchPeppers' | 'clock' | 'relayRanges'>,
 	{fields, ip, organization, isOfWebPage = false}: MatchRequest,
 ): Promise<Asker> => {
 	const now = clock.now();
@@ -42,11 +44,13 @@ export const askerOf = async (
 	const {deviceId, platform, osVersion, deviceModel, language, timezone} = fields;
 	const traits = [platform, osVersion, deviceModel, language, timezone].map((value) => value ?? null);
 	const device = (pepper: Buffer) => deviceKeyOf(pepper, {deviceId: deviceId ?? null, ip, traits});
+	const place = (pepper: Buffer) => networkKeysOf(pepper, ip, relayRanges.has(ip));
 	return {
 		now,
 		signals: signalsOfApp(fields),
-		places: [networkKeysOf(current, ip), ...previous.map((pepper) => networkKeysOf(pepper, ip))],
+		places: [place(current), ...previous.map(place)],
 		devices: [device(current), ...previous.map(device)],
+		hasToken: tokensOf(fields).length > 0,
 		allowsGuesses: !isOfWebPage || organization !== null,
 		organizationId: organization?.id ?? null,
 	};

@@ -14,11 +14,13 @@ export type Candidate = PossibleClick & {
 	isConsumed: boolean;
 	/** Whether its link resolves. */
 	isLive: boolean;
+	/** Whether it came through iCloud Private Relay, whose addresses many people share. */
+	isRelay: boolean;
 	rules: MatchRules;
 };
 
 /** Why a candidate cannot win. */
-export type RuledOut = Contradiction | 'consumed' | 'link_not_live' | 'outside_window' | 'guesses_off';
+export type RuledOut = Contradiction | 'consumed' | 'link_not_live' | 'outside_window' | 'relay' | 'guesses_off';
 
 /** A candidate, and the probability that the app's first open came from it; 0 where it is ruled out. */
 export type Weighed = ClickChance & {candidate: Candidate; ruledOut: RuledOut | null};
@@ -56,6 +58,11 @@ export const ruledOutBy = (
 
 	if (!isWithin(candidate, now, Math.max(...Object.values(windowSeconds)))) {
 		return 'outside_window';
+	}
+
+	// Elsewhere it is known by its visitor, and not by its address.
+	if (candidate.isRelay && candidate.nearness !== 'elsewhere') {
+		return 'relay';
 	}
 
 	return candidate.rules.probabilisticMatching ? null : 'guesses_off';

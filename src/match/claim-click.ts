@@ -1,7 +1,10 @@
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
+import {type MinimumVersion, platformSql} from '../links/platform-fields.ts';
+import {ownParams} from '../resolution/link-row.ts';
 import {isLiveSql} from '../resolution/resolve-link.ts';
+import {withQuery} from '../resolution/tap-query.ts';
 import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
 
@@ -9,7 +12,13 @@ import type {GivenAnswer} from './match-click-store.ts';
 export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
 
 /** What a matched app is told of its link. */
-export type ClaimedLink = {id: string; organizationId: string; path: string; params: Record<string, string>};
+export type ClaimedLink = {
+	id: string;
+	organizationId: string;
+	path: string;
+	params: Record<string, string>;
+	minimumVersion: MinimumVersion | null;
+};
 
 type Row = {
 	id: string;
@@ -18,6 +27,8 @@ type Row = {
 	template_path: string | null;
 	params: Record<string, string> | null;
 	template_params: Record<string, string> | null;
+	minimum_version: MinimumVersion | null;
+	query: Record<string, string> | null;
 };
 
 /**
@@ -30,22 +41,23 @@ type Row = {
 const claim = (notes = ''): string => `
 	WITH live AS MATERIALIZED (
 		SELECT links.id, links.organization_id, links.path, links.params, templates.path AS template_path,
-			templates.params AS template_params
+			templates.params AS template_params, ${platformSql('minimum_version')} AS minimum_version
 		FROM match_clicks AS click JOIN links ON links.id = click.link_id CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
 		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
+		LEFT JOIN app_configs ON app_configs.organization_id = links.organization_id
 		WHERE click.id = $1 AND ${isLiveSql('$2')}
 	), claimed AS (
 		UPDATE match_clicks
 		SET consumed_at = $2, consumed_by = $3, consumed_method = $4, consumed_confidence = $5, consumed_score = $6
 		FROM live WHERE match_clicks.id = $1 AND consumed_at IS NULL AND expires_at > $2
-		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor
+		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor, query
 	), closed AS (
 		UPDATE match_clicks AS other SET consumed_at = $2 FROM claimed
 		WHERE other.link_id = claimed.link_id AND other.visitor = claimed.visitor AND other.id <> claimed.id
 			AND other.consumed_at IS NULL
 	)${notes}
-	SELECT id, organization_id, path, params, template_path, template_params FROM live WHERE EXISTS (SELECT FROM claimed)`;
+	SELECT live.*, query FROM live CROSS JOIN claimed`;
 
 const statements = {
 	alone: {name: 'claim a click', text: claim()},
@@ -89,6 +101,7 @@ export const claimClick = async (
 				id: row.id,
 				organizationId: row.organization_id,
 				path: row.path ?? row.template_path ?? '/',
-				params: {...row.template_params, ...row.params},
+				params: withQuery(ownParams(row), row.query ?? {}),
+				minimumVersion: row.minimum_version,
 			};
 };

@@ -1,4 +1,5 @@
 import {createBackground} from '../background.ts';
+import {postgresClicks} from '../clicks/postgres-clicks.ts';
 import {directly} from '../clicks/record-click.ts';
 import type {Db} from '../db/db.ts';
 import {createMetrics} from '../metrics/metrics.ts';
@@ -27,8 +28,14 @@ const dryServices = (services: Services, {db, clock, background}: Own): Services
 	background,
 	matchPeppers: createMatchPeppers(db),
 	phoneBook: createPhoneBook(db),
-	clickJournal: directly({db, clickPartitions: services.clickPartitions, clock}),
+	clicks: postgresClicks,
+	clickJournal: directly({
+		db,
+		clickPartitions: services.clickPartitions,
+		onFailure: (error) => services.log.error({err: error}, 'a dry run could not write its click'),
+	}),
 	metrics: createMetrics(services.clock),
+	unknownCodes: {count: () => {}, settled: async () => {}},
 
 	// Shared: configuration, pure functions, and what keeps in memory what was read.
 	config: services.config,
@@ -40,6 +47,7 @@ const dryServices = (services: Services, {db, clock, background}: Own): Services
 	keyCache: services.keyCache,
 	pageTemplates: services.pageTemplates,
 	clientIp: services.clientIp,
+	relayRanges: services.relayRanges,
 	hostRoles: services.hostRoles,
 
 	// Not for a dry run.
@@ -54,11 +62,13 @@ const dryServices = (services: Services, {db, clock, background}: Own): Services
 	provider: withheld('provider'),
 	mirrorTurns: withheld('mirrorTurns'),
 	keyCipher: withheld('keyCipher'),
+	errorPages: withheld('errorPages'),
 	resolveTxt: withheld('resolveTxt'),
 	clickPartitions: withheld('clickPartitions'),
 	clickStream: withheld('clickStream'),
 	eventWriter: withheld('eventWriter'),
 	linkWriter: withheld('linkWriter'),
+	refusals: withheld('refusals'),
 	eventLoop: withheld('eventLoop'),
 	close: async () => {},
 });

@@ -134,7 +134,8 @@ const lookAround = (isConfined: boolean): string => `
 		`(${(['token', 'device', 'address', 'later', 'network', 'consumed'] satisfies FoundBy[])
 			.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`)
 			.join(' UNION ALL ')})`,
-		`, click.found_by, (${usedAtAddress(isConfined)}) AS used_at_address`,
+		`, click.found_by, CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
+		(${usedAtAddress(isConfined)}) AS used_at_address`,
 	)}`;
 
 /** By whether an organization is named. */

@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {isConnectionFault} from '../db/db.ts';
+import type {MinimumVersion} from '../links/platform-fields.ts';
 import {findLiveLinks} from '../resolution/resolve-link.ts';
+import {withQuery} from '../resolution/tap-query.ts';
 import type {Services} from '../services.ts';
 import {type Asker, askerOf, type MatchRequest} from './asker.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
@@ -26,6 +28,7 @@ export type MatchAnswer =
 			linkId: string;
 			path: string;
 			params: Record<string, string>;
+			minimumVersion?: MinimumVersion;
 	  };
 
 const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnswer => ({
@@ -36,6 +39,7 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 	linkId: link.id,
 	path: link.path,
 	params: link.params,
+	...(link.minimumVersion === null ? {} : {minimumVersion: link.minimumVersion}),
 });
 
 /** The answer that the device got to this click within the grace, or null. A key confines repeated guesses too. */
@@ -53,7 +57,7 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
 	}
 
 	const link = (await findLiveLinks(services, [click.linkId])).get(click.linkId);
-	return link === undefined ? null : {answer, link};
+	return link === undefined ? null : {answer, link: {...link, params: withQuery(link.params, click.query ?? {})}};
 };
 
 /**
@@ -102,7 +106,7 @@ const claimByToken = async (
 	const found = await claim(services, asker, {
 		clickId,
 		answer,
-		notesOf: (link) => notesOfMatch(asker, asked, {link, answer, sightings, weighing: null}),
+		notesOf: (link) => notesOfMatch(asker, asked, {clickId, link, answer, sightings, weighing: null}),
 	});
 	if (found !== null) {
 		services.background.run('grade a guess', gradeGuess(services, asker, asked, {tokens, clickId, attemptId}));
@@ -163,10 +167,10 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 		const {method, confidence, score, candidate} = guess;
 		const answer = {method, confidence, score};
 		const link = {id: candidate.linkId, organizationId: candidate.organizationId};
-		const notes = notesOfMatch(asker, request, {link, answer, sightings, weighing});
+		const notes = notesOfMatch(asker, request, {clickId: candidate.id, link, answer, sightings, weighing});
 		const found = await claim(services, asker, {clickId: candidate.id, answer, notesOf: () => notes});
 		if (found !== null) {
-			countPhone(services, asker, request, candidate.organizationId);
+			countPhone(services, asker, request, candidate.organizationId, 'guess');
 			return toAnswer(found);
 		}
 

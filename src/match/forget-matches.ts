@@ -13,7 +13,7 @@ const batchOf = (condition: string): string =>
 
 const forget = (condition: string): string =>
 	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL,
-		visitor = NULL, consumed_by = NULL
+		visitor = NULL, query = NULL, consumed_by = NULL
 	WHERE ${batchOf(condition)}`;
 
 /**

@@ -61,5 +61,5 @@ export const gradeGuess = async (
 		metrics.guess(organizationId, guess.confidence, guess.candidate.linkId === linkId);
 	}
 
-	countPhone(services, asker, request, organizationId);
+	countPhone(services, asker, request, organizationId, 'token');
 };

@@ -32,11 +32,13 @@ export type Weighing = {
 	weighed: Weighed[];
 	/** Probability that nobody's click led to the open. */
 	nobody: number;
+	/** The part that is left of every click because no token came with the open. */
+	tokenless: number;
 	/** All clicks of the place in the last 24 h. */
 	made: number;
 };
 
-export type Circumstances = Pick<OpenAt, 'now' | 'made' | 'phones'> & {
+export type Circumstances = Pick<OpenAt, 'now' | 'made' | 'phones' | 'hasToken'> & {
 	/** A key has confined the candidates to one organization. */
 	isConfined: boolean;
 };
@@ -93,9 +95,10 @@ const missOf = ([best]: Weighed[], nobody: number): MissReason => {
 export const guessClick = (
 	candidates: readonly Candidate[],
 	app: MatchSignals,
-	{now, made, phones, isConfined}: Circumstances,
+	{isConfined, ...circumstances}: Circumstances,
 	policy: MatchPolicy,
 ): Weighing => {
+	const {now, made} = circumstances;
 	const offsetOf = offsetsAt(now);
 	const compared = candidates.map((candidate) => {
 		const likeness = likenessOf(candidate.signals, app, offsetOf);
@@ -103,11 +106,11 @@ export const guessClick = (
 		return {candidate, ruledOut, likeness, probability: 0, alike: 0, compared: 0};
 	});
 	const contending = compared.filter(isContender);
-	const open = {now, app, made, phones, clicks: contending.map(({candidate}) => candidate)};
-	const {clicks, links, nobody} = posterior(open, policy.beliefs);
+	const open = {...circumstances, app, clicks: contending.map(({candidate}) => candidate)};
+	const {clicks, links, nobody, tokenless} = posterior(open, policy.beliefs);
 	const weighed = compared.map((one) => ({...one, ...clicks.get(one.candidate.id)})).toSorted(byProbability);
 	const contenders = weighed.filter(isContender);
-	const missed = (reason: MissReason): Weighing => ({guess: null, reason, weighed, nobody, made});
+	const missed = (reason: MissReason): Weighing => ({guess: null, reason, weighed, nobody, tokenless, made});
 
 	const likelihood = ({candidate}: Weighed) => links.get(candidate.linkId) ?? 0;
 	const [likeliest] = contenders.toSorted((one, other) => likelihood(other) - likelihood(one));
@@ -131,9 +134,10 @@ export const guessClick = (
 	}
 
 	const probability = likelihood(winner);
+	const isOld = !isWithin(winner.candidate, now, policy.highWithinSeconds);
 	const caps: GuessConfidence[] = [
 		...(method === 'IP_FUZZY' || winner.candidate.nearness === 'network' ? (['low'] as const) : []),
-		...(isMixed || !isWithin(winner.candidate, now, policy.highWithinSeconds) ? (['medium'] as const) : []),
+		...(isMixed || isOld ? (['medium'] as const) : []),
 	];
 	const levels = policy.confidence.map(({level}) => level);
 	const levelAt = (likely: number) => policy.confidence.findIndex(({from}) => likely >= from);
@@ -141,7 +145,8 @@ export const guessClick = (
 	const lowered = (): number => {
 		const {organizationId, linkId} = winner.candidate;
 		const own = open.clicks.filter((click) => click.organizationId === organizationId);
-		return 1 + levelAt(posterior({...open, clicks: own}, policy.beliefs).links.get(linkId) ?? 0);
+		const likely = posterior({...open, clicks: own}, policy.beliefs).links.get(linkId) ?? 0;
+		return 1 + Math.max(isOld ? levels.indexOf('medium') : 0, levelAt(likely));
 	};
 	const reached = Math.max(levelAt(probability), isMixed && method === 'FINGERPRINT_SCORED' ? lowered() : 0);
 	const confidence = levels[Math.max(reached, ...caps.map((cap) => levels.indexOf(cap)))];
@@ -158,6 +163,7 @@ export const guessClick = (
 		reason: null,
 		weighed: [winner, ...weighed.filter((one) => one !== winner)],
 		nobody,
+		tokenless,
 		made,
 	};
 };

@@ -1,7 +1,7 @@
 import type {MatchSignals} from './match-signals.ts';
-import {sameModel} from './normalise-device-model.ts';
-import type {Language} from './normalise-language.ts';
-import {compareOsVersions} from './normalise-os-version.ts';
+import {sameModel} from './normalize-device-model.ts';
+import type {Language} from './normalize-language.ts';
+import {compareOsVersions} from './normalize-os-version.ts';
 
 /** What no device can do between a click and a first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';
@@ -22,7 +22,7 @@ const outcomes = {
 		samePatch: [15, 0.2],
 		sameMinor: [12, 0.3],
 		sameMajor: [8, 0.5],
-		newerMinor: [4, 0.5],
+		newerMinor: [-4, 1],
 		olderMinor: [-5, 1],
 		newerMajor: [-20, 1],
 		olderMajor: [0, 1],
@@ -106,10 +106,7 @@ export const likenessOf = (click: MatchSignals, app: MatchSignals, offsetOf: Off
 	return {
 		sum: points.platform + points.deviceModel + points.osVersion + points.timezone + points.language,
 		points,
-		// Where a signal speaks against it, most other phones are as much alike.
-		share: Object.values(points).some((one) => one < 0)
-			? 1
-			: Object.values(lines).reduce((product, line) => product * (line?.[1] ?? 1), 1),
+		share: Object.values(lines).reduce((product, line) => product * (line?.[1] ?? 1), 1),
 		contradiction,
 		isExact:
 			contradiction === null &&

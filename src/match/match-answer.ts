@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {answerOf, count, flag, instant, partOf, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
-import {paramsAnswer} from '../links/link-answer.ts';
+import {paramsAnswer, platformAnswerFields} from '../links/link-answer.ts';
 
 const methods = ['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_EXACT', 'FINGERPRINT_SCORED', 'IP_FUZZY'];
 const confidence = Joi.valid('exact', 'high', 'medium', 'low');
@@ -14,6 +14,7 @@ export const hitFields = {
 	linkId: uuid,
 	path: text,
 	params: paramsAnswer,
+	minimumVersion: platformAnswerFields.minimumVersion,
 };
 
 /** The answer to a request for a match (contract/match 1). */
@@ -78,11 +79,14 @@ export const attemptFields = {
 				'consumed',
 				'link_not_live',
 				'outside_window',
+				'relay',
 				'guesses_off',
 			).allow(null),
+			relay: Joi.valid(true).optional(),
 		}),
 	),
-	nobody: partOf({probability, made: count.allow(null)}).allow(null),
+	nobody: partOf({probability, tokenless: probability, made: count.allow(null)}).allow(null),
+	query: paramsAnswer.optional(),
 };
 
 export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});
@@ -96,6 +100,7 @@ export const simulationAnswer = answerOf('Simulation', {
 		ip: text,
 		headers: Joi.object().pattern(/^/, text),
 		signals: Joi.object().unknown(true).allow(null),
+		query: paramsAnswer.optional(),
 		leaves: partOf({clipboard: flag, referrer: flag}),
 	}),
 	open: partOf({at: instant, ip: text, apiKey: flag, body: Joi.object().unknown(true)}),

@@ -36,6 +36,8 @@ export type CandidateTrace = {
 	compared: number;
 	points: Points & {ip: number; network: number};
 	ruledOut: RuledOut | null;
+	/** The tap came through iCloud Private Relay. */
+	relay?: true;
 };
 
 /** A request for a match and why it ended as it did (contract/match 11). */
@@ -53,8 +55,13 @@ export type MatchAttempt = {
 	signals: AttemptSignals;
 	/** Best first. */
 	candidates: CandidateTrace[];
-	/** The probability that nobody's click led to the open; `made`: clicks of the address in 24 h, where it is known. */
-	nobody: {probability: number; made: number | null} | null;
+	/**
+	 * The probability that nobody's click led to the open; `tokenless`: the part that is left of every click because no
+	 * token came with it; `made`: clicks of the address in 24 h, where it is known.
+	 */
+	nobody: {probability: number; tokenless: number; made: number | null} | null;
+	/** Of the matched tap; left out where it had none, or where it has been cleared with the tap's signals. */
+	query?: Record<string, string>;
 };
 
 /** What a guess would have answered where a token did. */
@@ -74,6 +81,7 @@ export type MatchAttemptRow = {
 	signals: AttemptSignals;
 	candidates: Array<Omit<CandidateTrace, 'clickedAt'> & {clickedAt: string}>;
 	nobody: MatchAttempt['nobody'];
+	query?: Record<string, string> | null;
 };
 
 export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
@@ -90,19 +98,20 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 	signals: row.signals,
 	candidates: row.candidates.map((one) => ({...one, clickedAt: new Date(one.clickedAt)})),
 	nobody: row.nobody,
+	...(row.query ? {query: row.query} : {}),
 });
 
 /** SQL that leaves of an attempt what tells of nobody, such as what it is counted by. */
-export const clearedAttempt = `device_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
+export const clearedAttempt = `device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
 	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
 
-/** An attempt, and what a guess would have answered where a token did. */
-export type RecordedAttempt = MatchAttempt & {silentGuess: SilentGuess | null};
+/** An attempt with the click that it matched, and what a guess would have answered where a token did. */
+export type RecordedAttempt = MatchAttempt & {clickId: string | null; silentGuess: SilentGuess | null};
 
 /** The row of `match_attempts`. */
-export const attemptRow = ({silentGuess, ...attempt}: RecordedAttempt) => ({
+export const attemptRow = ({silentGuess, clickId, ...attempt}: RecordedAttempt) => ({
 	id: attempt.id,
 	at: attempt.at,
 	organization_id: attempt.organizationId,
@@ -112,6 +121,7 @@ export const attemptRow = ({silentGuess, ...attempt}: RecordedAttempt) => ({
 	confidence: attempt.confidence,
 	score: attempt.score,
 	link_id: attempt.linkId,
+	click_id: clickId,
 	reason: attempt.reason,
 	signals: attempt.signals,
 	candidates: attempt.candidates,
@@ -129,6 +139,7 @@ const columns = [
 	'confidence',
 	'score',
 	'link_id',
+	'click_id',
 	'reason',
 	'signals',
 	'candidates',
@@ -153,19 +164,26 @@ export const recordAttempt = async (db: Db, attempt: RecordedAttempt): Promise<v
 	await runPrepared(db, insert, [JSON.stringify(attemptRow(attempt))]);
 };
 
+/** Attempts, each with the query of the click that it matched. */
+const attempts = (db: Db) =>
+	db('match_attempts').select(
+		'match_attempts.*',
+		db.raw('(SELECT query FROM match_clicks WHERE match_clicks.id = match_attempts.click_id) AS query'),
+	);
+
 /** An organization's attempts, newest first. */
 export const listAttempts = async (
 	db: Db,
 	organizationId: string,
 	{page, limit}: PageQuery,
 ): Promise<Page<MatchAttempt>> => {
-	const all = db('match_attempts').where({organization_id: organizationId});
+	const all = attempts(db).where({organization_id: organizationId});
 	return readPage(all, {page, limit}, 'at DESC, id DESC', toMatchAttempt);
 };
 
 /** One attempt of the organization. @throws 404. */
 export const getAttempt = async (db: Db, organizationId: string, id: string): Promise<MatchAttempt> => {
-	const [row] = (await db('match_attempts').where({id, organization_id: organizationId})) as MatchAttemptRow[];
+	const [row] = (await attempts(db).where({id, organization_id: organizationId})) as MatchAttemptRow[];
 	if (row === undefined) {
 		throw matchAttemptNotFound();
 	}
@@ -175,6 +193,6 @@ export const getAttempt = async (db: Db, organizationId: string, id: string): Pr
 
 /** The attempt of that id, whoever's it is; null where none was recorded. Only for who made the id. */
 export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
-	const [row] = (await db('match_attempts').where({id})) as MatchAttemptRow[];
+	const [row] = (await attempts(db).where({id})) as MatchAttemptRow[];
 	return row === undefined ? null : toMatchAttempt(row);
 };

@@ -2,7 +2,7 @@ import type {Confidence} from '../app-config/app-config.ts';
 import {signalColumns} from '../clicks/journal/entry.ts';
 import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
-import {type MatchSignals, normalise, type Platform} from './match-signals.ts';
+import {type MatchSignals, normalize, type Platform} from './match-signals.ts';
 
 /** An answer that was given, as far as the click keeps it. */
 export type GivenAnswer = {method: MatchMethod; confidence: Confidence; score: number | null};
@@ -25,6 +25,8 @@ export type MatchClick = {
 	visitor: Buffer | null;
 	ipKey: Buffer | null;
 	netKey: Buffer | null;
+	/** Of its visit, where the answer may be repeated. */
+	query: Record<string, string> | null;
 };
 
 /** What statements on clicks give of each: the columns of `matchClickColumns`. */
@@ -50,6 +52,7 @@ export type MatchClickRow = {
 	visitor: Buffer | null;
 	ip_key: Buffer | null;
 	net_key: Buffer | null;
+	query?: Record<string, string> | null;
 	probabilistic_matching: boolean;
 	minimum_confidence: Confidence;
 	is_live: boolean;
@@ -61,7 +64,7 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 	linkId: row.link_id,
 	clickedAt: row.created_at,
 	expiresAt: row.expires_at,
-	signals: normalise({
+	signals: normalize({
 		platform: row.platform,
 		osVersion:
 			row.os_major === null || row.os_precision === null
@@ -82,6 +85,7 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 	visitor: row.visitor,
 	ipKey: row.ip_key,
 	netKey: row.net_key,
+	query: row.query ?? null,
 });
 
 /** The columns of a click as `toMatchClick` reads them, of `source`. */

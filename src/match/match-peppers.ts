@@ -8,7 +8,7 @@ export type Peppers = [current: Buffer, ...previous: Buffer[]];
  * Gives the peppers of a time. Costs nothing within a week that was asked for before. Where the database is away when a
  * week begins those of the last one go on, which the week's own look-ups find.
  */
-export type MatchPeppers = {at(now: Date): Promise<Peppers>};
+export type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
@@ -41,10 +41,14 @@ const load = async (db: Db, week: number): Promise<Peppers> => {
 
 export const createMatchPeppers = (db: Db): MatchPeppers => {
 	let cached: {week: number; peppers: Promise<Peppers>} | null = null;
-	let loaded: Peppers | null = null;
+	let loaded: {week: number; peppers: Peppers} | null = null;
 	return {
 		at: (now) => {
 			const week = weekOf(now);
+			if (loaded?.week === week) {
+				return loaded.peppers;
+			}
+
 			if (cached?.week === week) {
 				return cached.peppers;
 			}
@@ -54,7 +58,7 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 				week,
 				peppers: reading.catch((error: unknown) => {
 					if (loaded !== null && isConnectionFault(error)) {
-						return loaded;
+						return loaded.peppers;
 					}
 
 					throw error;
@@ -63,7 +67,7 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 			cached = loading;
 			reading.then(
 				(peppers) => {
-					loaded = peppers;
+					loaded = {week, peppers};
 				},
 				() => {
 					// A failure is this caller's; the next one tries again.

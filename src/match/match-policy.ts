@@ -14,19 +14,31 @@ export type Beliefs = {
 	delay: {medianMinutes: number; sigma: number; soon: number; day: number};
 	/** Younger clicks count as of this age, the likeliest: an app that is already installed, or a test, opens at once. */
 	leastMinutes: number;
-	/** Share of people who are still at the address of the tap, by the first line that reaches the age. */
+	/** Share of people who are at the address of the tap, by the first line that reaches the age: at night many are back. */
 	stays: ReadonlyArray<{upToHours: number; share: number}>;
 	/** Share of people who moved to another address of the same network. */
 	movesWithin: number;
 	/** Share of clicks whose signals are those of the phone. */
 	toldShare: number;
-	/** The part that is left of a click whose signals speak against the app more than for it. */
-	unlike: number;
-	/** First opens per hour at a place by people who tapped nothing: always, and more per further click in 24 h. */
-	organic: {always: number; perClick: number};
-	/** Phones of the same timezone are compared where there are so many. */
-	leastOfZone: number;
-	/** How many counted phones weigh as much as what is known of phones in general. */
+	/**
+	 * The part that is left of a click that shows another language, which some apps are set to, or another timezone or
+	 * system version, which a phone seldom changes between a tap and a first open.
+	 */
+	unlike: {language: number; phone: number};
+	/**
+	 * First opens that no tap led to. `share`: of all first opens, on a day like any other; published shares (20 to 45 %)
+	 * are more, because they count whoever tapped and was not found, and because one person's taps count as several here.
+	 * `alone`: at a place with a single click, they are as many as beside that part of another click. `heard`: per click,
+	 * of people nearby who heard of the app from who tapped, and install as soon. `equal`: share of people with the same
+	 * phone and language, as in a family or a firm, whose clicks are up to `among` of a place.
+	 */
+	organic: {share: number; alone: number; heard: number; equal: number; among: number};
+	/**
+	 * Opens without a token that are added to those that matched by a guess: a few taps of a developer, all by token, say
+	 * little about the next one.
+	 */
+	tokenless: number;
+	/** How many counted phones weigh as much as what was expected before they were counted. */
 	general: number;
 };
 
@@ -53,13 +65,13 @@ export const matchPolicy: MatchPolicy = {
 		stays: [
 			{upToHours: 1, share: 0.85},
 			{upToHours: 6, share: 0.55},
-			{upToHours: Number.POSITIVE_INFINITY, share: 0.3},
+			{upToHours: Number.POSITIVE_INFINITY, share: 0.45},
 		],
 		movesWithin: 0.03,
 		toldShare: 0.9,
-		unlike: 0.1,
-		organic: {always: 0.05, perClick: 0.16 / 24},
-		leastOfZone: 50,
+		unlike: {language: 0.1, phone: 0.02},
+		organic: {share: 0.15, alone: 0.5, heard: 0.015, equal: 0.05, among: 8},
+		tokenless: 10,
 		general: 20,
 	},
 	confidence: [

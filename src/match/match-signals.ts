@@ -1,8 +1,8 @@
 import type {OsVersion} from '../resolution/user-agent.ts';
 import {canonicalTimezone} from '../timezone.ts';
-import {modelCode} from './normalise-device-model.ts';
-import {type Language, languageOf} from './normalise-language.ts';
-import {osVersionOf} from './normalise-os-version.ts';
+import {modelCode} from './normalize-device-model.ts';
+import {type Language, languageOf} from './normalize-language.ts';
+import {osVersionOf} from './normalize-os-version.ts';
 
 export type Platform = 'ios' | 'android' | 'desktop';
 
@@ -26,7 +26,7 @@ export type MatchSignals = {
 	timezone: string | null;
 };
 
-export const normalise = ({platform, osVersion, deviceModel, language, timezone}: ToldSignals): MatchSignals => ({
+export const normalize = ({platform, osVersion, deviceModel, language, timezone}: ToldSignals): MatchSignals => ({
 	platform,
 	osVersion,
 	model: deviceModel === null ? null : modelCode(deviceModel),
@@ -45,7 +45,7 @@ export type DeviceFields = {
 
 /** What an app says of its device. */
 export const signalsOfApp = ({platform, osVersion, deviceModel, language, timezone}: DeviceFields): MatchSignals =>
-	normalise({
+	normalize({
 		platform: platform === 'iOS' ? 'ios' : platform === 'Android' ? 'android' : null,
 		osVersion: osVersion == null ? null : osVersionOf(osVersion),
 		deviceModel: deviceModel ?? null,

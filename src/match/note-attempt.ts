@@ -11,6 +11,7 @@ import {likenessOf} from './likeness.ts';
 import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
+import type {Matched} from './phone-book.ts';
 import {type Nearness, offsetsAt} from './posterior.ts';
 import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
 
@@ -62,8 +63,9 @@ const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: 
 	probability,
 	alike,
 	compared,
-	points: {...placePoints[candidate.nearness], ...likeness.points},
+	points: {...placePoints[candidate.isRelay ? 'elsewhere' : candidate.nearness], ...likeness.points},
 	ruledOut,
+	...(candidate.isRelay ? {relay: true} : {}),
 });
 
 /** A click that a token led to, with the probability that it would have had as a guess. */
@@ -99,8 +101,12 @@ export const tracesOf = (
 };
 
 /** What spoke for an install without a click. How many clicked is known of the organization that asks with its key. */
-export const nobodyOf = ({organizationId}: Asker, {nobody, made}: NearbyWeighing): MatchAttempt['nobody'] => ({
+export const nobodyOf = (
+	{organizationId}: Asker,
+	{nobody, tokenless, made}: NearbyWeighing,
+): MatchAttempt['nobody'] => ({
 	probability: nobody,
+	tokenless,
 	made: organizationId === null ? null : made,
 });
 
@@ -126,9 +132,10 @@ export const countPhone = (
 	{now}: Asker,
 	{fields}: MatchRequest,
 	organizationId: string | null,
+	matched: Matched,
 ): void => {
 	if (organizationId !== null) {
-		background.run('count a phone', phoneBook.note(organizationId, fields, now));
+		background.run('count a phone', phoneBook.note(organizationId, {...fields, matched}, now));
 	}
 };
 
@@ -139,7 +146,13 @@ export const countPhone = (
 export const notesOfMatch = (
 	asker: Asker,
 	request: MatchRequest,
-	{link, answer, sightings, weighing}: Noted & {link: {id: string; organizationId: string} | null; answer: GivenAnswer},
+	{
+		clickId,
+		link,
+		answer,
+		sightings,
+		weighing,
+	}: Noted & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
 ): MatchNotes => {
 	const {organizationId = OF_CLICK, id: linkId = OF_CLICK} = link ?? {};
 	return {
@@ -151,6 +164,7 @@ export const notesOfMatch = (
 			matched: true,
 			...answer,
 			linkId,
+			clickId,
 			reason: null,
 			signals: signalsOf(request, sightings),
 			candidates: weighing === null ? [] : tracesOf(null, weighing, asker, organizationId),
@@ -209,6 +223,7 @@ export const noteMiss = async (
 		confidence: null,
 		score: null,
 		linkId: null,
+		clickId: null,
 		reason: refused?.reason ?? weighing.reason ?? 'no_click',
 		signals: signalsOf(request, sightings),
 		candidates: tracesOf(refused, weighing, asker, organizationId),
@@ -216,6 +231,6 @@ export const noteMiss = async (
 		silentGuess: null,
 	};
 	const device = asker.organizationId === null ? null : registrationOf(asker, request, asker.organizationId);
-	countPhone(services, asker, request, asker.organizationId);
+	countPhone(services, asker, request, asker.organizationId, null);
 	await noteAlone(services, {attempt, device});
 };

@@ -20,8 +20,8 @@ export type PossibleClick = {
 	visitor: string | null;
 };
 
-/** A kind of phone among an organization's recent first opens, and how many there were. */
-export type PhoneCount = {signals: MatchSignals; count: number};
+/** A kind of phone among an organization's recent first opens: how many there were, and how many of them matched. */
+export type PhoneCount = {signals: MatchSignals; count: number; byToken: number; byGuess: number};
 
 export type OpenAt = {
 	now: Date;
@@ -32,6 +32,8 @@ export type OpenAt = {
 	made: number;
 	/** The organization's recent first opens, without this one. */
 	phones: readonly PhoneCount[];
+	/** Whether the app sent a token, of whatever click. */
+	hasToken: boolean;
 };
 
 /** How a click's phone and the app's compare, beside others. */
@@ -47,6 +49,8 @@ export type ClickChance = {
 export type Posterior = {
 	/** That nobody's click led to the open. */
 	nobody: number;
+	/** The part that is left of every click because no token came with the open; 1 where one did. */
+	tokenless: number;
 	/** By link: clicks of one link count together. */
 	links: ReadonlyMap<string, number>;
 	/** By click. */
@@ -78,12 +82,20 @@ const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {co
 
 type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
 
-/** How common phones are that resemble a click at least as much as the app's. Computed once per distinct set of signals. */
-const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs) => {
+/**
+ * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
+ * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
+ * of phones in general. At a place of few clicks some are of the same family or firm, with equal phones. Computed once
+ * per distinct set of signals.
+ */
+const comparison = ({app, now, made, phones}: OpenAt, {general, organic: {equal, among}}: Beliefs) => {
+	const twins = equal * Math.min(1, among / Math.max(1, made));
 	const offsetOf = offsetsAt(now);
-	const ofZone = phones.filter(({signals}) => app.timezone !== null && signals.timezone === app.timezone);
-	const others = total(ofZone) >= leastOfZone ? ofZone : phones;
-	const compared = total(others);
+	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
+	const ofZone = phones.filter(isOfZone);
+	const others = phones
+		.filter((phone) => !isOfZone(phone))
+		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
 	const known = new Map<string, Compared>();
 	return (signals: MatchSignals): Compared => {
 		const key = JSON.stringify(signals);
@@ -93,33 +105,52 @@ const comparison = ({app, now, phones}: OpenAt, {leastOfZone, general}: Beliefs)
 		}
 
 		const likeness = likenessOf(signals, app, offsetOf);
-		const alike = total(
-			others.filter((phone) => {
-				const other = likenessOf(signals, phone.signals, offsetOf);
-				return other.contradiction === null && other.sum >= likeness.sum;
-			}),
-		);
-		const asLike = (1 + alike + general * likeness.share) / (1 + compared + general);
-		const result = {likeness, alike, compared, asLike};
+		const countAlike = (some: readonly PhoneCount[]): number =>
+			total(
+				some.filter((phone) => {
+					const other = likenessOf(signals, phone.signals, offsetOf);
+					return other.contradiction === null && other.sum >= likeness.sum;
+				}),
+			);
+		const [here, abroad] = [countAlike(ofZone), countAlike(others)];
+		const expected = (abroad + general * likeness.share) / (total(others) + general);
+		const share = (here + general * expected) / (total(ofZone) + general);
+		const result = {likeness, alike: here + abroad, compared: total(phones), asLike: twins + (1 - twins) * share};
 		known.set(key, result);
 		return result;
 	};
+};
+
+/**
+ * The share of first opens after a tap that come as this one does, by token or not, among those of the app's platform
+ * that matched. Where most taps leave a token, an open without one speaks for nobody.
+ */
+const tokenlessShare = ({app, phones, hasToken}: OpenAt, {tokenless}: Beliefs): number => {
+	const same = phones.filter(({signals}) => app.platform === null || signals.platform === app.platform);
+	const byGuess = tokenless + same.reduce((sum, one) => sum + one.byGuess, 0);
+	return hasToken ? 1 : byGuess / (byGuess + same.reduce((sum, one) => sum + one.byToken, 0));
 };
 
 /** Whether no signal known on both sides speaks against a match. */
 const isUnopposed = ({points, contradiction}: Likeness): boolean =>
 	contradiction === null && Object.values(points).every((one) => one >= 0);
 
+const ageOf = ({clickedAt}: PossibleClick, now: Date, {leastMinutes}: Beliefs): number =>
+	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
+
 /** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
-const weightOf = ({clickedAt, nearness}: PossibleClick, {likeness, asLike}: Compared, now: Date, believed: Beliefs) => {
+const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, now: Date, believed: Beliefs) => {
+	const {nearness} = click;
 	if (nearness === 'elsewhere') {
 		return 0;
 	}
 
-	const hours = Math.max(believed.leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
+	const hours = ageOf(click, now, believed);
 	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
 	const hereShare = nearness === 'ip' ? stays : believed.movesWithin;
-	const toldShare = believed.toldShare * (likeness.sum < 0 ? believed.unlike : 1);
+	const {unlike} = believed;
+	const isChanged = points.timezone < 0 || points.osVersion < 0;
+	const toldShare = believed.toldShare * (points.language < 0 ? unlike.language : 1) * (isChanged ? unlike.phone : 1);
 	return (believed.installs * density(hours, believed.delay) * hereShare * toldShare) / asLike;
 };
 
@@ -131,15 +162,17 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  * Computes, for each open click at a place, the probability that it led to this first open. The alternatives are the
  * other clicks and an install without a tap (`nobody`). A click weighs more the likelier an install is at its age, and
  * less the more phones resemble it as much. People install from their latest tap. So a newer click that may be the same
- * person's takes weight from an older one: all of it if a cookie shows one visitor.
+ * person's takes weight from an older one: all of it if a cookie shows one visitor. Without a tap people install where
+ * others tap: at any hour of the day, or soon after a tap that they heard of.
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, made} = open;
 	const compareTo = comparison(open, believed);
 	const offsetOf = offsetsAt(now);
+	const tokenless = tokenlessShare(open, believed);
 	const clicks = open.clicks.toSorted(byAge).map((click) => {
 		const compared = compareTo(click.signals);
-		return {click, compared, weight: weightOf(click, compared, now, believed)};
+		return {click, compared, weight: tokenless * weightOf(click, compared, now, believed)};
 	});
 	type One = (typeof clicks)[number];
 	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
@@ -155,12 +188,20 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 			continue;
 		}
 
-		const taken = own === undefined ? 1 / (1 + Math.max(0, made - 2) * next.compared.asLike) : 1;
+		const taken = own === undefined ? 1 / (1 + Math.max(0, made - 1) * next.compared.asLike) : 1;
 		next.weight += older.weight * taken;
 		older.weight *= 1 - taken;
 	}
 
-	const nobody = believed.organic.always + believed.organic.perClick * Math.max(0, made - 1);
+	const {installs, delay, organic} = believed;
+	const perClick = (installs * organic.share) / (1 - organic.share) / HOURS_OF_DAY;
+	const heard = clicks
+		.filter(({click}) => click.nearness !== 'elsewhere')
+		.reduce((sum, {click, compared: {asLike}}) => {
+			const moreAlike = 1 + organic.equal * (1 / asLike - 1);
+			return sum + organic.heard * density(ageOf(click, now, believed), delay) * moreAlike;
+		}, 0);
+	const nobody = perClick * (organic.alone + Math.max(0, made - 1)) + heard;
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
 	const links = new Map<string, number>();
 	for (const {click, weight} of clicks) {
@@ -169,6 +210,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 
 	return {
 		nobody: nobody / all,
+		tokenless,
 		links,
 		clicks: new Map(
 			clicks.map(({click, compared: {likeness, alike, compared}, weight}) => [

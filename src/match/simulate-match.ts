@@ -24,6 +24,8 @@ export type SimulationInput = SimulatedPhone & {
 	network: SimulatedNetwork;
 	/** From the tap to the first open. */
 	delaySeconds: number;
+	/** The query of the tapped URL. */
+	query?: Record<string, string>;
 	/** Whether the page's script posts its signals. */
 	beacon: boolean;
 	/** Whether the app reads what the page left there. */
@@ -42,6 +44,7 @@ export type Simulation = {
 		headers: Record<string, string>;
 		/** What the script posted; null where it posted nothing. */
 		signals: object | null;
+		query?: Record<string, string>;
 		/** Where the page leaves its token. */
 		leaves: {clipboard: boolean; referrer: boolean};
 	};
@@ -120,7 +123,7 @@ type Played = {organization: Organization; input: SimulationInput; request: Pick
 
 /** Tap, beacon and first open by the code that serves them, over services of one transaction. */
 const play = async (services: Services, {organization, input, request}: Played): Promise<Simulation> => {
-	const {platform, osVersion, deviceModel, language, timezone, delaySeconds} = input;
+	const {platform, osVersion, deviceModel, language, timezone, query, delaySeconds} = input;
 	const linkId = await linkIdOf(services, organization.id, input);
 	const {id, url: shortUrl, shortCode, deferredDeepLinking} = await getLink(services, {organization, id: linkId});
 	const path = {orgKey: organization.orgKey, shortCode};
@@ -128,7 +131,8 @@ const play = async (services: Services, {organization, input, request}: Played):
 	const {headers, signals} = browserOf(input);
 	const tappedAt = services.clock.now();
 	const url = new URL(shortUrl);
-	const answered = await visitLink(services, requestFrom(request, {url, ip: tap, headers}), {...path, data: false}, {});
+	const tapping = requestFrom(request, {url, ip: tap, headers});
+	const answered = await visitLink(services, tapping, {...path, data: false}, query ?? {});
 	const page = readPage(answered instanceof Reply ? String(answered.parts.body) : '');
 	const posted = page.postsSignals && input.beacon ? signals : null;
 	if (posted !== null) {
@@ -167,6 +171,7 @@ const play = async (services: Services, {organization, input, request}: Played):
 			ip: tap,
 			headers,
 			signals: posted,
+			...(query && {query}),
 			leaves: {clipboard: page.copies, referrer: page.referrer !== null},
 		},
 		open: {at: openedAt, ip: open, apiKey: input.apiKey, body: fields},

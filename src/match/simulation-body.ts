@@ -25,6 +25,7 @@ const isPlatform = (platform: SimulationInput['platform']) => (parent: {platform
 export const simulationBody = Joi.object<SimulationInput>({
 	linkId: Joi.string().guid({separator: '-'}),
 	shortCode: Joi.string().max(64),
+	query: Joi.object().pattern(/^/, Joi.string().allow('')).description('The query of the tapped URL.'),
 	platform: Joi.valid('iOS', 'Android').default('iOS'),
 	osVersion: Joi.string()
 		.pattern(/^\d{1,3}(?:\.\d{1,3}){0,2}$/)

@@ -1,3 +1,4 @@
+import {isOfRelay} from '../clicks/network-keys.ts';
 import type {Services} from '../services.ts';
 import type {Asker} from './asker.ts';
 import type {Candidate} from './candidate.ts';
@@ -17,6 +18,7 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 	signals: click.signals,
 	isConsumed: click.consumedAt !== null,
 	isLive: click.isLive,
+	isRelay: isOfRelay(click),
 	visitor: click.visitor?.toString('hex') ?? null,
 	rules: click.rules,
 });
@@ -41,10 +43,10 @@ export const weighNearby = async (
 	asker: Asker,
 	{atAddress, later, made, inNetwork, consumed}: Surroundings,
 ): Promise<NearbyWeighing> => {
-	const {now, organizationId, signals} = asker;
+	const {now, organizationId, signals, hasToken} = asker;
 	const clicks = new Map<string, MatchClick>();
 	if (!asker.allowsGuesses) {
-		return {guess: null, reason: 'guesses_off', weighed: [], nobody: 1, made: 0, clicks};
+		return {guess: null, reason: 'guesses_off', weighed: [], nobody: 1, tokenless: 1, made: 0, clicks};
 	}
 
 	const candidates: Candidate[] = [];
@@ -57,7 +59,7 @@ export const weighNearby = async (
 	const weigh = async (count: number): Promise<NearbyWeighing> => {
 		const owner = organizationOf(asker, candidates);
 		const phones = owner === null ? [] : await phoneBook.of(owner, now);
-		const circumstances = {now, isConfined: organizationId !== null, made: count, phones};
+		const circumstances = {now, isConfined: organizationId !== null, made: count, phones, hasToken};
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
 	};
 
