@@ -28,12 +28,14 @@ CREATE TABLE match_clicks (
 	os_patch integer,
 	-- the last part of the version that can be believed
 	os_precision text CONSTRAINT match_clicks_os_precision_check CHECK (os_precision IN ('patch', 'minor', 'major')),
-	-- as the browser sent them; they are normalised where they are compared
+	-- as the browser sent them; they are normalized where they are compared
 	device_model text,
 	language text,
 	timezone text,
 	-- SHA-256 of the visitor's cookie
 	visitor bytea,
+	-- of the visited URL: `params` take from it what the link does not set. json and not jsonb, which has another order
+	query json,
 	-- when the page's own signals came in
 	signals_at timestamptz,
 	created_at timestamptz NOT NULL,
@@ -57,7 +59,7 @@ CREATE INDEX match_clicks_ip_consumed_idx ON match_clicks (ip_key, consumed_at D
 CREATE INDEX match_clicks_consumer_idx ON match_clicks (consumed_by, consumed_at DESC) WHERE consumed_by IS NOT NULL;
 -- finds the visitor's latest click without reading the others
 CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE visitor IS NOT NULL;
--- finds what is to be forgotten, and what was matched at a time, forgotten or not: the data of a device needs it
+-- finds what is to be forgotten
 CREATE INDEX match_clicks_consumed_at_idx ON match_clicks (forgotten, consumed_at) WHERE consumed_at IS NOT NULL;
 CREATE INDEX match_clicks_expires_at_idx ON match_clicks (expires_at) WHERE NOT forgotten;
 CREATE INDEX match_clicks_forgotten_idx ON match_clicks (expires_at) WHERE forgotten;
@@ -92,6 +94,8 @@ CREATE TABLE match_attempts (
 	confidence text,
 	score integer,
 	link_id uuid,
+	-- the row of match_clicks that was matched; its query is read there, so that it is cleared in one place
+	click_id uuid,
 	reason text,
 	-- json and not jsonb, which would answer with its fields in another order
 	signals json NOT NULL,

@@ -9,7 +9,7 @@ CREATE TABLE counted_phones (
 	slot smallint NOT NULL,
 	day date NOT NULL,
 	platform text NOT NULL CONSTRAINT counted_phones_platform_check CHECK (platform IN ('iOS', 'Android')),
-	-- as the app sent them; they are normalised where they are compared
+	-- as the app sent them; they are normalized where they are compared
 	os_version text,
 	device_model text,
 	language text,

@@ -1,4 +1,4 @@
-import type {RequestListener} from 'node:http';
+import type {IncomingMessage, RequestListener} from 'node:http';
 import Router from '@koa/router';
 import Joi from 'joi';
 import Koa from 'koa';
@@ -15,7 +15,7 @@ import {statsRoutes} from './clicks/admin-routes.ts';
 import {clickStreamRoutes} from './clicks/click-stream-routes.ts';
 import {portalStatsRoutes} from './clicks/portal-routes.ts';
 import {devRoutes} from './dev/routes.ts';
-import {portalDeviceRoutes} from './devices/portal-routes.ts';
+import {deviceRoutes} from './devices/organization-routes.ts';
 import {doctorRoutes} from './doctor/admin-routes.ts';
 import {internalRoutes} from './domains/internal-routes.ts';
 import {domainRoutes} from './domains/organization-routes.ts';
@@ -41,14 +41,16 @@ import {reservedSegments} from './organizations/org-key.ts';
 import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
 import {privacyRoutes} from './privacy/admin-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
+import {answeredByPage} from './resolution/error-pages.ts';
+import {pathBehindPrefix, servedOnEveryHost} from './resolution/path-prefixes.ts';
 import {resolutionRoutes} from './resolution/routes.ts';
-import {serves} from './resolution/serves-host.ts';
-import {portalEventRoutes} from './sdk/portal-routes.ts';
+import {domainOfHost, serves} from './resolution/serves-host.ts';
+import {eventRoutes} from './sdk/organization-routes.ts';
 import {sdkRoutes} from './sdk/routes.ts';
 import type {Services} from './services.ts';
 import {portalTeamRoutes} from './team/portal-routes.ts';
 import {templateRoutes} from './templates/organization-routes.ts';
-import {portalUsageRoutes} from './usage/portal-routes.ts';
+import {usageRoutes} from './usage/organization-routes.ts';
 
 /** Every route except the link paths (`resolutionRoutes`), grouped by surface (contract/hosts 1). */
 const surfaces: Route[] = [
@@ -84,9 +86,9 @@ const surfaces: Route[] = [
 	...portalApiKeyRoutes,
 	...portalLinkRoutes,
 	...portalStatsRoutes,
-	...portalUsageRoutes,
-	...portalEventRoutes,
-	...portalDeviceRoutes,
+	...usageRoutes,
+	...eventRoutes,
+	...deviceRoutes,
 	...portalAuditRoutes,
 	...opsBillingRoutes,
 	...devRoutes,
@@ -104,6 +106,12 @@ const preflight: Record<string, string> = {
 
 type Handler = (ctx: Exchange) => Promise<void>;
 
+const requestedHostname = ({clientIp}: Services, request: IncomingMessage): string | null => {
+	const {headers} = request;
+	const isForwarded = headers['x-forwarded-host'] !== undefined;
+	return hostnameOf((isForwarded ? clientIp.forwarded(request).host : null) ?? headers.host);
+};
+
 /** @returns the handler of the route. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
 	const allowAnyOrigin = (ctx: Exchange) => {
@@ -113,10 +121,6 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 	};
 	const answer: Handler = async (ctx) => {
 		ctx.state.route = route.path;
-		const {headers} = ctx.req;
-		const isForwarded = headers['x-forwarded-host'] !== undefined;
-		const forwarded = isForwarded ? services.clientIp.forwarded(ctx.req).host : null;
-		ctx.state.hostname = hostnameOf(forwarded ?? headers.host);
 		const served = serves(services, route, ctx.state.hostname, ctx.req);
 		if (!(typeof served === 'boolean' ? served : await served)) {
 			throw unknownPath();
@@ -150,8 +154,9 @@ const isPlain = ({method, path, declared, schemas}: Route): boolean =>
 
 /**
  * Handles all requests beside the hot path. Plain routes bypass Koa, in the same envelope. Koa's middleware in order:
- * the envelope around everything, then the surfaces, then 404 for the rest below a reserved first segment, and
- * resolution last, because `/:orgKey/:shortCode` matches nearly any path.
+ * the envelope around everything, then old addresses of custom domains, whose prefix may be the first segment of a
+ * surface, then the surfaces, then 404 for the rest below a reserved first segment, and resolution last, because
+ * `/:orgKey/:shortCode` matches nearly any path.
  */
 export const createApp = (services: Services): RequestListener => {
 	const app = new Koa();
@@ -176,12 +181,33 @@ export const createApp = (services: Services): RequestListener => {
 	const enveloped = envelope(services);
 	app.use((ctx, next) =>
 		enveloped(ctx, async () => {
-			await next();
-			if (ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false) {
-				throw unknownPath();
+			ctx.state.hostname = requestedHostname(services, ctx.req);
+			try {
+				await next();
+				if (ctx.status === 404 && ctx.body === undefined && !ctx.headerSent && ctx.respond !== false) {
+					throw unknownPath();
+				}
+			} catch (error) {
+				if (!(await answeredByPage(services, ctx, error))) {
+					throw error;
+				}
 			}
 		}),
 	);
+	const resolve = resolution.routes() as Koa.Middleware;
+	app.use(async (ctx, next) => {
+		const [, first = ''] = ctx.path.split('/');
+		const domain = servedOnEveryHost.has(first) ? null : await domainOfHost(services, ctx.state.hostname, ctx.req);
+		const rest = domain === null ? null : pathBehindPrefix(domain.pathPrefixes, ctx.path);
+		if (rest === null) {
+			await next();
+			return;
+		}
+
+		// The router reads this path instead of the one that was sent.
+		Object.assign(ctx, {newRouterPath: rest});
+		await resolve(ctx, async () => {});
+	});
 	app.use(api.routes());
 	app.use((ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');
@@ -191,7 +217,7 @@ export const createApp = (services: Services): RequestListener => {
 
 		return next();
 	});
-	app.use(resolution.routes());
+	app.use(resolve);
 	const behind = app.callback();
 	return (request, response) => {
 		const answer = request.method === 'POST' ? plain.get(request.url ?? '') : undefined;
@@ -201,6 +227,7 @@ export const createApp = (services: Services): RequestListener => {
 		}
 
 		const {exchange, send} = createExchange(request, response, request.url ?? '');
+		exchange.state.hostname = requestedHostname(services, request);
 		enveloped(exchange, () => answer(exchange))
 			.then(send)
 			.catch((error: unknown) => {

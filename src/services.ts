@@ -10,19 +10,29 @@ import {createPaymobGateway} from './billing/paymob/paymob-gateway.ts';
 import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
+import type {ClickStore} from './clicks/click-store.ts';
 import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
+import {createClickHouse} from './clicks/clickhouse/clickhouse.ts';
+import {createClickHouseClicks} from './clicks/clickhouse/clickhouse-clicks.ts';
+import {readClickHouseUrl} from './clicks/clickhouse/clickhouse-url.ts';
+import {createRawStore} from './clicks/clickhouse/raw-store.ts';
 import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
+import {postgresClicks} from './clicks/postgres-clicks.ts';
+import {createRelayRanges, noRelayRanges, type RelayRanges} from './clicks/relay-ranges.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config/config.ts';
 import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
 import type {Db} from './db/db.ts';
+import {createRedisLine} from './db/redis-line.ts';
 import type {VerifiedDomain} from './domains/domain-store.ts';
 import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
+import {createUnknownCodes, type UnknownCodes} from './domains/unknown-codes.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
 import {createTurns, type Turns} from './identity/turns.ts';
 import type {Limiter} from './limits/limiter.ts';
+import {createRefusals, type Refusals} from './limits/refusals.ts';
 import {createOwnLimiter} from './limits/windows.ts';
 import type {LinkWriter} from './links/link-writer.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
@@ -31,6 +41,7 @@ import type {Figure} from './metrics/instruments.ts';
 import {createMetrics, type Metrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
 import {type AssociationCache, createAssociationCache} from './resolution/association-cache.ts';
+import {createErrorPages, type ErrorPages} from './resolution/error-page-senders.ts';
 import {createHostCache, createLinkCache, type HostCache, type LinkCache} from './resolution/link-cache.ts';
 import {isCurrent, type LinkRow} from './resolution/link-row.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
@@ -66,15 +77,21 @@ export type Services = Readonly<{
 	gateways: Gateways;
 	keyCipher: DisplayKeyCipher;
 	resolveTxt: TxtResolver;
+	unknownCodes: UnknownCodes;
+	errorPages: ErrorPages;
 	clickPartitions: ClickPartitions;
 	clickJournal: ClickJournal;
+	/** Raw clicks, wherever they are stored. */
+	clicks: ClickStore;
 	clickStream: ClickStream;
 	matchPeppers: MatchPeppers;
+	relayRanges: RelayRanges;
 	phoneBook: PhoneBook;
 	eventWriter: EventWriter;
 	linkWriter: LinkWriter;
 	background: Background;
 	metrics: Metrics;
+	refusals: Refusals;
 	/** The figures of all processes of this machine; null if this one is alone. */
 	figuresOfAll: (() => Promise<Figure[]>) | null;
 	eventLoop: ReturnType<typeof watchEventLoop>;
@@ -86,7 +103,7 @@ type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' 
 		/** Decides for all processes of this machine; absent if this one is alone. */
 		limiterOfAll?: Limiter | undefined;
 		/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
-		clicksOfOthers?: ((mentioned: string[]) => Promise<void>) | undefined;
+		clicksOfOthers?: ((mentioned: string[], inStore: boolean) => Promise<void>) | undefined;
 	};
 
 export const createServices = ({
@@ -103,18 +120,28 @@ export const createServices = ({
 	const addresses = addressesOf(config, port);
 	const limiter = limiterOfAll ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
+	const refusals = createRefusals({db, clock, background});
 	const eventLoop = watchEventLoop();
-	const changes = createChangeFeed({db, log});
+	const changes = createChangeFeed({
+		db,
+		log,
+		line: config.redisUrl === null ? null : createRedisLine(config.redisUrl),
+	});
 	const clickPartitions = createClickPartitions(db);
+	const clickHouse = config.clicksUrl === null ? null : createClickHouse(readClickHouseUrl(config.clicksUrl));
 	const clickJournal = createClickJournal({
 		db,
-		clock,
 		log,
 		clickPartitions,
 		dataDir: config.dataDir,
 		maxBytes: config.journalMegabytes * 1024 * 1024,
 		clicksOfOthers: clicksOfOthers ?? null,
+		raw: clickHouse === null ? null : createRawStore(clickHouse),
 	});
+	const clicks =
+		clickHouse === null
+			? postgresClicks
+			: createClickHouseClicks({db, clickHouse, settled: clickJournal.settledInStore});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
@@ -153,11 +180,15 @@ export const createServices = ({
 			GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
 		},
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
+		unknownCodes: createUnknownCodes({db, background}),
+		errorPages: createErrorPages(changes, db),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions,
 		clickJournal,
-		clickStream: createClickStream({db, clock, log, background}),
+		clicks,
+		clickStream: createClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
+		relayRanges: config.relayRangesFile === null ? noRelayRanges : createRelayRanges(config.relayRangesFile, log),
 		phoneBook: createPhoneBook(db),
 		eventWriter: createEventWriter(db),
 		linkWriter: async (newLink) => {
@@ -168,9 +199,12 @@ export const createServices = ({
 		},
 		background,
 		metrics: createMetrics(clock),
+		refusals,
 		figuresOfAll,
 		eventLoop,
 		close: async () => {
+			refusals.close();
+			background.run('record refusals by limits', refusals.settled());
 			await background.settle();
 			await clickJournal.close();
 			await changes.close();

@@ -4,22 +4,23 @@ import type {Db} from '../../src/db/db.ts';
 /** `days`: over how many the clicks are spread, up to `until`. */
 export type Size = {clicks: number; days: number; links: number; until: Date};
 
+/** SQL: the square of a random number, so that the first of 2,000 links gets 2 % of the clicks, half of them go to a quarter. */
+const link = `CAST(md5(:id || floor(power(random(), 2) * :links)) AS uuid)`;
+/** SQL, in the order of time, as they come in: what is near in time is near on the disk. */
+const at = (rows: string) => `date_trunc('milliseconds',
+		CAST(:until AS timestamptz) - (1 - CAST(n AS float8) / ${rows}) * CAST(:days AS int) * interval '1 day')`;
+
 /**
- * An organization with so many clicks, every tenth a crawler's, a third as many matches and as many events, spread evenly over the days;
- * a few links get most of the clicks. @returns its id, and that of its busiest link.
+ * An organization with so many clicks, every tenth a crawler's, spread evenly over the days; a few links get most of
+ * them. @returns its id, and that of its busiest link.
  */
-export const fill = async (db: Db, {clicks, days, links, until}: Size): Promise<{id: string; linkId: string}> => {
+export const fillClicks = async (db: Db, {clicks, days, links, until}: Size): Promise<{id: string; linkId: string}> => {
 	const id = randomUUID();
-	const bindings = {id, clicks, third: Math.ceil(clicks / 3), days, links, until, key: id.slice(0, 4)};
+	const bindings = {id, clicks, days, links, until, key: id.slice(0, 4)};
 	await db.raw(
 		`INSERT INTO organizations (id, org_key, name, created_at, updated_at) VALUES (:id, :key, 'Bench ' || :id, now(), now())`,
 		bindings,
 	);
-	// The square of a random number: the first of 2,000 links gets 2 % of the clicks, half of them go to a quarter.
-	const link = `CAST(md5(:id || floor(power(random(), 2) * :links)) AS uuid)`;
-	// In the order of time, as they come in: what is near in time is near on the disk.
-	const at = (rows: string) => `date_trunc('milliseconds',
-		CAST(:until AS timestamptz) - (1 - CAST(n AS float8) / ${rows}) * CAST(:days AS int) * interval '1 day')`;
 	await db.raw(
 		`WITH told AS (
 			SELECT at, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)] AS platform,
@@ -40,6 +41,15 @@ export const fill = async (db: Db, {clicks, days, links, until}: Size): Promise<
 		ORDER BY at`,
 		bindings,
 	);
+	const {rows} = await db.raw(`SELECT CAST(md5(CAST(:id AS text) || '0') AS uuid) AS link`, bindings);
+	return {id, linkId: rows[0].link};
+};
+
+/** The same with a third as many matches and as many events. */
+export const fill = async (db: Db, size: Size): Promise<{id: string; linkId: string}> => {
+	const filled = await fillClicks(db, size);
+	const {clicks, ...others} = size;
+	const bindings = {...others, id: filled.id, third: Math.ceil(clicks / 3)};
 	await db.raw(
 		`INSERT INTO match_attempts (id, at, organization_id, matched, method, link_id, signals, candidates)
 		SELECT gen_random_uuid(), ${at('CAST(:third AS int)')}, CAST(:id AS uuid), true,
@@ -55,6 +65,5 @@ export const fill = async (db: Db, {clicks, days, links, until}: Size): Promise<
 		FROM generate_series(1, CAST(:third AS int)) AS n`,
 		bindings,
 	);
-	const {rows} = await db.raw(`SELECT CAST(md5(CAST(:id AS text) || '0') AS uuid) AS link`, bindings);
-	return {id, linkId: rows[0].link};
+	return filled;
 };

@@ -37,6 +37,9 @@ export type Installation = {
 
 export type InstallationGiven = {organizations?: number; links?: number};
 
+/** What the image and the systemd unit start Node with. */
+const NODE_FLAGS = ['--max-semi-space-size=4'];
+
 const PATIENCE_MS = 60_000;
 const SETTLING_MS = 1000;
 
@@ -60,7 +63,7 @@ export const openInstallation = async (
 	const start = async (env: Record<string, string> = {}): Promise<Server> => {
 		const dataDir = env['DATA_DIR'] ?? (await mkdtemp(path.join(folder, 'data-')));
 		const {child, pid, ready, startedAt} = await startNode(
-			[path.join(packageRoot, 'bin', 'oplink.js'), 'serve'],
+			[...NODE_FLAGS, path.join(packageRoot, 'bin', 'oplink.js'), 'serve'],
 			{
 				PORT: '0',
 				ADMIN_TOKEN,

@@ -1,5 +1,15 @@
+import {send} from '../../test/helpers/callers.ts';
 import {figure} from './figure.ts';
-import {measureBare, type Sample, samplePage, startBare, visits, warm} from './installation.ts';
+import {
+	ADMIN_TOKEN,
+	measureBare,
+	type Sample,
+	type Server,
+	samplePage,
+	startBare,
+	visits,
+	warm,
+} from './installation.ts';
 import type {Measure} from './stage.ts';
 import {inTurns, median, quantile, ratioOf} from './statistics.ts';
 
@@ -8,6 +18,16 @@ const RATE = 5000;
 const SHARE = 0.6;
 const CONNECTIONS = 128;
 const HOT_LINKS = 1000;
+
+type Delay = {p99: number; max: number};
+
+/** How long timers of the server waited since this was last asked, in ms: no turn of its event loop took longer. */
+const loopDelay = async ({url}: Server): Promise<Delay> => {
+	const {text} = await send(url.href, 'GET', '/metrics', {Authorization: `Bearer ${ADMIN_TOKEN}`});
+	const of = (name: string) =>
+		1000 * Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (\\S+)$`, 'm').exec(text)?.[1]);
+	return {p99: of('p99'), max: of('max')};
+};
 
 /** How long pages take where 5,000 a second are due, or what a machine that is too slow or too busy for them can answer. */
 export const latency: Measure = {
@@ -25,11 +45,14 @@ export const latency: Measure = {
 		installation.expect(flatOut.answered - flatOut.bad);
 		const rate = Math.min(RATE, Math.floor(flatOut.rate * SHARE));
 		const shape = {connections: CONNECTIONS, seconds, rate};
+		const delays: Delay[] = [];
 		const samples = await inTurns<Sample>(rounds, {
 			'node:http': () => measureBare(http, shape),
 			page: async () => {
+				await loopDelay(server);
 				const sample = await installation.measure([server], {...shape, request: visits(installation, HOT_LINKS)});
 				installation.expect(sample.answered - sample.bad);
+				delays.push(await loopDelay(server));
 				return sample;
 			},
 		});
@@ -42,6 +65,8 @@ export const latency: Measure = {
 			(name) =>
 				`${name}: p50 ${median(at(name, 0.5)).toFixed(2)} ms, p99 ${median(at(name, 0.99)).toFixed(2)} ms at ${Math.round(reached(name))}/s`,
 		);
+		const delay = (part: keyof Delay) => median(delays.map((one) => one[part])).toFixed(1);
+		notes.push(`event loop: timers waited ${delay('p99')} ms at p99, ${delay('max')} ms at most`);
 		if (Math.min(reached('node:http'), reached('page')) < rate * 0.95) {
 			notes.push(`the ${rate}/s were not reached: requests waited for a connection`);
 		}

@@ -1,46 +1,68 @@
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import {type Db, translateViolation} from '../db/db.ts';
 import {appConfigNotFound, organizationNotFound} from '../errors.ts';
-import type {AndroidConfig, AppConfig, IosConfig} from './app-config.ts';
+import {
+	type Destinations,
+	type MinimumVersion,
+	type PlatformColumns,
+	platformColumns,
+	platformFieldsOf,
+} from '../links/platform-fields.ts';
+import {type AppConfig, androidOf, iosOf} from './app-config.ts';
 
 /** `og` has a column for each of its fields. */
-const withoutOg = ({og, ...config}: AppConfig) => ({
+const withoutOg = ({
+	og,
+	browserPaths,
+	errorPages,
+	clipboardFormat,
+	logoUrl,
+	destinations,
+	minimumVersion,
+	...config
+}: AppConfig) => ({
 	...config,
+	browserPaths: browserPaths ?? null,
+	errorPages: errorPages ?? false,
+	clipboardFormat: clipboardFormat ?? null,
+	logoUrl: logoUrl ?? null,
+	...platformColumns({destinations, minimumVersion}),
 	ogTitle: og.title,
 	ogDescription: og.description,
 	ogImageUrl: og.imageUrl,
 });
-type Stored = ReturnType<typeof withoutOg>;
+type Stored = Omit<ReturnType<typeof withoutOg>, keyof PlatformColumns> & {
+	destinations: Destinations | null;
+	minimumVersion: MinimumVersion | null;
+};
 
 const columns: Columns<Stored> = columnsOf(
-	'ios, android, fallback_url, og_title, og_description, og_image_url, probabilistic_matching, minimum_confidence',
+	'ios, android, fallback_url, destinations, minimum_version, browser_paths, error_pages, clipboard_format, logo_url, og_title, og_description, og_image_url, probabilistic_matching, minimum_confidence',
 );
-
-// Field by field: jsonb keeps keys in an order of its own.
-const toIos = ({bundleId, teamId, appStoreId, scheme}: IosConfig): IosConfig => ({
-	bundleId,
-	teamId,
-	appStoreId,
-	scheme,
-});
-const toAndroid = ({packageName, sha256Fingerprints, scheme}: AndroidConfig): AndroidConfig => ({
-	packageName,
-	sha256Fingerprints,
-	scheme,
-});
 
 const toAppConfig = ({
 	ios,
 	android,
 	fallbackUrl,
+	destinations,
+	minimumVersion,
+	browserPaths,
+	errorPages,
+	clipboardFormat,
+	logoUrl,
 	ogTitle,
 	ogDescription,
 	ogImageUrl,
 	...matching
 }: Stored): AppConfig => ({
-	ios: ios === null ? null : toIos(ios),
-	android: android.map(toAndroid),
+	ios: ios === null ? null : iosOf(ios),
+	android: android.map(androidOf),
 	fallbackUrl,
+	...platformFieldsOf({destinations, minimum_version: minimumVersion}),
+	...(browserPaths === null ? {} : {browserPaths}),
+	...(errorPages ? {errorPages} : {}),
+	...(clipboardFormat === null ? {} : {clipboardFormat}),
+	...(logoUrl === null ? {} : {logoUrl}),
 	og: {title: ogTitle, description: ogDescription, imageUrl: ogImageUrl},
 	...matching,
 });

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {sized} from '../http/sized.ts';
-import {httpUrl, type Og, ogSchema} from '../links/link-fields.ts';
+import {httpUrl, type Og, ogSchema, platformFieldSchemas} from '../links/link-fields.ts';
+import {type PlatformFields, type PlatformInput, platformColumns, platformFieldsOf} from '../links/platform-fields.ts';
 import {deniedSchemes} from '../resolution/denied-schemes.ts';
 import {isCustomScheme} from '../resolution/link-targets.ts';
 import {isAppStoreId, isPackageName} from './app-ids.ts';
@@ -10,16 +11,34 @@ export type IosConfig = {
 	teamId: string | null;
 	appStoreId: string | null;
 	scheme: string | null;
+	/** Of the App Clip that custom domains open. Absent unless set, as all fields below that are optional. */
+	appClipBundleId?: string;
 };
-export type AndroidConfig = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
+export type AndroidConfig = {
+	packageName: string;
+	sha256Fingerprints: string[];
+	scheme: string | null;
+	/** Whether `assetlinks.json` limits the paths that open the app. */
+	dynamicAppLinks?: true;
+};
+/** What pages copy: the token, or the short URL with the token as its fragment. */
+export type ClipboardFormat = 'token' | 'url';
 export type Confidence = 'exact' | 'high' | 'medium' | 'low';
 
 /** An organization's app configuration, as stored and as the API shows it (contract/portal 5). */
-export type AppConfig = {
+export type AppConfig = PlatformFields & {
 	ios: IosConfig | null;
 	android: AndroidConfig[];
 	fallbackUrl: string | null;
+	/** Paths of custom domains that stay in the browser, with Apple's wildcards. */
+	browserPaths?: string[];
 	og: Og;
+	/** Whether people get a page instead of JSON where a link does not exist or is gone. */
+	errorPages?: true;
+	/** Absent: the token. */
+	clipboardFormat?: ClipboardFormat;
+	/** A square picture that pages show instead of the organization's initial. */
+	logoUrl?: string;
 	/** Whether a first open may be matched by a guess. */
 	probabilisticMatching: boolean;
 	/** The lowest confidence that a match needs. */
@@ -30,14 +49,15 @@ const MAX_FINGERPRINTS = 10;
 /** Some of them may be given more than once. */
 const MOST_GIVEN = 100;
 const MAX_ANDROID_APPS = 20;
+const MAX_BROWSER_PATHS = 50;
 
 /** A string that must pass `test`; its only rule, in words and as JSON Schema. */
-const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalise = (text: string) => text) =>
+const textThat = (test: (text: string) => boolean, rule: string, schema: object, normalize = (text: string) => text) =>
 	sized
 		.string()
 		.max(255)
 		.custom((value: string, helpers) => {
-			const text = normalise(value);
+			const text = normalize(value);
 			return test(text) ? text : helpers.message({custom: `{{#label}} ${rule}`});
 		})
 		.meta({schema: {description: `It ${rule}.`, ...schema}});
@@ -51,12 +71,13 @@ const scheme = textThat(
 );
 
 // The rules of these fields: contract/resolution 10.
-const ios = Joi.object<Partial<IosConfig>>({
-	bundleId: textThat(
-		(text) => text.length <= 155 && /^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text),
-		'must be an iOS bundle id of letters, digits, hyphens and dots, such as com.example.app',
-		{maxLength: 155, pattern: '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$'},
-	).allow(null),
+const bundleId = textThat(
+	(text) => text.length <= 155 && /^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text),
+	'must be an iOS bundle id of letters, digits, hyphens and dots, such as com.example.app',
+	{maxLength: 155, pattern: '^[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$'},
+);
+const ios = Joi.object<IosInput>({
+	bundleId: bundleId.allow(null),
 	teamId: textThat(
 		(text) => /^[A-Z0-9]{10}$/.test(text),
 		'must be an Apple team id of 10 letters and digits',
@@ -67,6 +88,7 @@ const ios = Joi.object<Partial<IosConfig>>({
 		pattern: '^[0-9]{6,12}$',
 	}).allow(null),
 	scheme: scheme.allow(null),
+	appClipBundleId: bundleId.allow(null),
 });
 
 const withColons = (hex: string): string => hex.match(/../g)?.join(':') ?? '';
@@ -105,7 +127,7 @@ const fingerprints = sized
 			: helpers.message({custom: `{{#label}} must contain at most ${MAX_FINGERPRINTS} items`});
 	});
 
-const androidApp = Joi.object<AndroidConfig>({
+const androidApp = Joi.object<AndroidInput>({
 	packageName: textThat(
 		isPackageName,
 		'must be an Android package name of two or more segments, such as com.example.app',
@@ -113,12 +135,32 @@ const androidApp = Joi.object<AndroidConfig>({
 	).required(),
 	sha256Fingerprints: fingerprints.required(),
 	scheme: scheme.allow(null),
+	dynamicAppLinks: Joi.boolean().strict().allow(null),
 });
 
-export type AppConfigInput = {
-	ios?: Partial<IosConfig> | null;
-	android?: Array<Omit<AndroidConfig, 'scheme'> & {scheme?: string | null}> | null;
+// As association files compare it. Without `$`: Apple replaces `$(name)`.
+const BROWSER_PATH = /^\/(?:[A-Za-z0-9._~!&'()+,;=:@/*?-]|%[0-9A-Fa-f]{2})*$/;
+const browserPath = textThat(
+	(text) => BROWSER_PATH.test(text),
+	'must be a path from / in percent-encoded form, in which * stands for any text and ? for one character, such as /help/*',
+	{maxLength: 255, pattern: BROWSER_PATH.source},
+);
+
+type Nullable<T> = {[Field in keyof T]?: T[Field] | null};
+type IosInput = Nullable<IosConfig>;
+type AndroidInput = Pick<AndroidConfig, 'packageName' | 'sha256Fingerprints'> & {
+	scheme?: string | null;
+	dynamicAppLinks?: boolean | null;
+};
+
+export type AppConfigInput = PlatformInput & {
+	ios?: IosInput | null;
+	android?: AndroidInput[] | null;
 	fallbackUrl?: string | null;
+	browserPaths?: string[] | null;
+	errorPages?: boolean;
+	clipboardFormat?: ClipboardFormat | null;
+	logoUrl?: string | null;
 	og?: Partial<Og> | null;
 	probabilisticMatching?: boolean;
 	minimumConfidence?: Confidence;
@@ -134,28 +176,49 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 		.messages({'array.unique': '{{#label}} repeats a package name'})
 		.allow(null),
 	fallbackUrl: httpUrl().allow(null),
+	...platformFieldSchemas,
+	browserPaths: sized
+		.array()
+		.items(browserPath)
+		.max(MAX_BROWSER_PATHS)
+		.unique()
+		.messages({'array.unique': '{{#label}} repeats a path'})
+		.allow(null),
+	errorPages: Joi.boolean().strict(),
+	clipboardFormat: Joi.string().valid('token', 'url').allow(null),
+	logoUrl: httpUrl().allow(null),
 	og: ogSchema,
 	probabilisticMatching: Joi.boolean().strict(),
 	minimumConfidence: Joi.string().valid('exact', 'high', 'medium', 'low'),
 });
 
+/** An iOS app in the order of answers, which jsonb does not keep. */
+export const iosOf = ({appClipBundleId, ...ios}: IosInput): IosConfig => ({
+	bundleId: ios.bundleId ?? null,
+	teamId: ios.teamId ?? null,
+	appStoreId: ios.appStoreId ?? null,
+	scheme: ios.scheme ?? null,
+	...(appClipBundleId == null ? {} : {appClipBundleId}),
+});
+
+/** An Android app in the order of answers. */
+export const androidOf = ({packageName, sha256Fingerprints, scheme, dynamicAppLinks}: AndroidInput): AndroidConfig => ({
+	packageName,
+	sha256Fingerprints,
+	scheme: scheme ?? null,
+	...(dynamicAppLinks ? {dynamicAppLinks} : {}),
+});
+
 /** The complete configuration of a body: missing fields are unset or get their defaults. */
-export const appConfigOf = ({ios, og, ...input}: AppConfigInput): AppConfig => ({
-	ios:
-		ios == null
-			? null
-			: {
-					bundleId: ios.bundleId ?? null,
-					teamId: ios.teamId ?? null,
-					appStoreId: ios.appStoreId ?? null,
-					scheme: ios.scheme ?? null,
-				},
-	android: (input.android ?? []).map(({packageName, sha256Fingerprints, scheme}) => ({
-		packageName,
-		sha256Fingerprints,
-		scheme: scheme ?? null,
-	})),
+export const appConfigOf = ({ios, og, browserPaths, ...input}: AppConfigInput): AppConfig => ({
+	ios: ios == null ? null : iosOf(ios),
+	android: (input.android ?? []).map(androidOf),
 	fallbackUrl: input.fallbackUrl ?? null,
+	...platformFieldsOf(platformColumns(input)),
+	...(browserPaths?.length ? {browserPaths} : {}),
+	...(input.errorPages ? {errorPages: true} : {}),
+	...(input.clipboardFormat == null ? {} : {clipboardFormat: input.clipboardFormat}),
+	...(input.logoUrl == null ? {} : {logoUrl: input.logoUrl}),
 	og: {title: og?.title ?? null, description: og?.description ?? null, imageUrl: og?.imageUrl ?? null},
 	probabilisticMatching: input.probabilisticMatching ?? true,
 	minimumConfidence: input.minimumConfidence ?? 'low',

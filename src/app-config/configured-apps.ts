@@ -1,5 +1,5 @@
 import type {Db} from '../db/db.ts';
-import type {AndroidApp, AppleApp} from '../resolution/association-files.ts';
+import type {AndroidApp, AppleApp, OwnAppleApp} from '../resolution/association-files.ts';
 
 /** Columns of an iOS app of `app_configs`, and of its organization. */
 export const iosColumns = `org_key AS "orgKey", ios->>'teamId' AS "teamId", ios->>'bundleId' AS "bundleId"`;
@@ -10,9 +10,9 @@ export const hasIosApp = `organizations.status = 'ACTIVE' AND ios->>'teamId' IS 
 /** Whether the organization's plan is one of `:plans`. An unknown stored plan counts as none (contract/requests 12). */
 export const hasPlan = 'upper(organizations.plan) = ANY(:plans)';
 
-const iosApps = async (db: Db, where: string, bindings: Record<string, unknown>): Promise<AppleApp[]> => {
-	const {rows} = await db.raw<{rows: AppleApp[]}>(
-		`SELECT ${iosColumns} FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id
+const iosApps = async (db: Db, where: string, bindings: Record<string, unknown>): Promise<OwnAppleApp[]> => {
+	const {rows} = await db.raw<{rows: OwnAppleApp[]}>(
+		`SELECT ${iosColumns}, ios->>'appClipBundleId' AS "appClipBundleId", coalesce(browser_paths, '{}') AS "browserPaths" FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id
 		WHERE ${hasIosApp} AND ${where} ORDER BY org_key COLLATE "C"`,
 		bindings as never,
 	);
@@ -21,7 +21,10 @@ const iosApps = async (db: Db, where: string, bindings: Record<string, unknown>)
 
 const androidApps = async (db: Db, where: string, bindings: Record<string, unknown>): Promise<AndroidApp[]> => {
 	const {rows} = await db.raw<{rows: AndroidApp[]}>(
-		`SELECT app.value->>'packageName' AS "packageName", app.value->'sha256Fingerprints' AS "sha256Fingerprints"
+		`SELECT org_key AS "orgKey", app.value->>'packageName' AS "packageName",
+			app.value->'sha256Fingerprints' AS "sha256Fingerprints",
+			coalesce(CAST(app.value->>'dynamicAppLinks' AS boolean), false) AS "dynamicAppLinks",
+			coalesce(browser_paths, '{}') AS "browserPaths"
 		FROM app_configs JOIN organizations ON organizations.id = app_configs.organization_id,
 			jsonb_array_elements(android) WITH ORDINALITY AS app (value, position)
 		WHERE organizations.status = 'ACTIVE' AND ${where} ORDER BY org_key COLLATE "C", position`,
@@ -34,7 +37,7 @@ const ONE_ORGANIZATION = 'organizations.id = :organizationId';
 const NAMED = 'organizations.id = ANY(:organizationIds)';
 
 /** The iOS app of an organization; none while it is suspended or its configuration is incomplete. */
-export const iosAppsOf = (db: Db, organizationId: string): Promise<AppleApp[]> =>
+export const iosAppsOf = (db: Db, organizationId: string): Promise<OwnAppleApp[]> =>
 	iosApps(db, ONE_ORGANIZATION, {organizationId});
 
 /** The Android apps of an organization, as configured; none while it is suspended. */

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {answerOf, flag, instant, partOf, text, uuid} from '../http/answer.ts';
+import {answerOf, count, flag, instant, partOf, text, textOrNull, uuid} from '../http/answer.ts';
 
 const summary = {
 	id: uuid,
@@ -16,6 +16,16 @@ export const domainAnswer = answerOf('Domain', {
 	...summary,
 	verification: partOf({type: Joi.valid('TXT'), name: text, value: text}).allow(null),
 	createdAt: instant,
+	pathPrefixes: Joi.array().items(text).optional(),
+	rootUrl: text.optional(),
+	unknownCodes: partOf({url: text}).optional(),
+});
+
+/** A code that no link has, with its taps (contract/hosts 9). */
+export const unknownCodeAnswer = answerOf('UnknownCode', {
+	code: textOrNull.description('Null stands for the further codes of days that had too many.'),
+	count,
+	lastAt: instant,
 });
 
 export const certificateAnswer = answerOf('CertificateAllowed', {domain: text});

@@ -6,8 +6,9 @@ import {createOrganizationStore, type Organization} from '../organizations/organ
 import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
-import {type Domain, domainJson, mintVerificationToken} from './domain.ts';
+import {type ConfiguredDomain, type Domain, domainJson, mintVerificationToken} from './domain.ts';
 import {createDomainStore, createHostnameRulings, findUsableDomain, sharedDomainId} from './domain-store.ts';
+import {listUnknownCodes} from './unknown-code-store.ts';
 
 export type DomainJson = ReturnType<typeof domainJson>;
 export type DomainTarget = {organization: Organization; by: Caller; id: string};
@@ -20,7 +21,7 @@ type DomainWork = {
 	organization: Organization;
 	store: ReturnType<typeof createDomainStore>;
 	record(action: string, domain: Domain, details?: Record<string, unknown>): Promise<void>;
-	json(domain: Domain, defaultDomainId?: string | null): DomainJson;
+	json(domain: ConfiguredDomain, defaultDomainId?: string | null): DomainJson;
 };
 
 /**
@@ -68,6 +69,20 @@ export const listDomains = async (
 	return {...found, data: found.data.map((domain) => domainJson(domain, {linkDomain, defaultDomainId}))};
 };
 
+/** The codes of a domain that no link has, most taps first. @throws 404. */
+export const readUnknownCodes = async (
+	{db, unknownCodes}: Pick<Services, 'db' | 'unknownCodes'>,
+	{organization, id, query}: {organization: {id: string}; id: string; query: PageQuery},
+) => {
+	const domain = await createDomainStore(db, organization.id).find(id);
+	if (domain === null) {
+		throw domainNotFound();
+	}
+
+	await unknownCodes.settled();
+	return listUnknownCodes(db, {organizationId: organization.id, domainId: domain.id}, query);
+};
+
 /** The plan of an organization that may have its own domains. @throws 402, 403 FEATURE_NOT_AVAILABLE. */
 export const requireCustomDomains = (
 	services: Pick<Services, 'clock' | 'config' | 'log'>,
@@ -93,11 +108,12 @@ export const addDomain = (
 		}
 
 		const plan = requireCustomDomains(services, organization);
-		requireQuota(plan, 'domains', await store.count());
 		const rulings = createHostnameRulings(trx);
 		await rulings.hold(hostname);
 		const status = (await rulings.isRejected(hostname)) ? 'REJECTED' : 'PENDING';
 		const domain = await store.insert({hostname, token: mintVerificationToken(), status}, now);
+		// After the insert: a name that is there already is that, not a used-up quota.
+		requireQuota(plan, 'domains', (await store.count()) - 1);
 		await record('CREATE', domain);
 		return json(domain);
 	});

@@ -1,20 +1,25 @@
 import {randomUUID} from 'node:crypto';
-import {type Columns, columnsOf} from '../db/columns.ts';
+import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {countRows, type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {domainTaken} from '../errors.ts';
 import type {OrganizationStatus} from '../organizations/organization-store.ts';
 import type {Entitled} from '../plans/entitlements.ts';
-import type {Domain, DomainStatus} from './domain.ts';
+import type {ConfiguredDomain, Domain, DomainSettings, DomainStatus} from './domain.ts';
 
-const columns: Columns<Domain> = columnsOf('id, organization_id, hostname, status, verification_token, created_at');
+const columns: Columns<ConfiguredDomain> = columnsOf(
+	'id, organization_id, hostname, status, verification_token, created_at, path_prefixes, root_url, unknown_codes_url',
+);
 
 /** A VERIFIED custom domain with its organization, whose plan decides whether it serves. */
-export type VerifiedDomain = Entitled & {
-	organizationId: string;
-	orgKey: string;
-	organizationStatus: OrganizationStatus;
-};
+export type VerifiedDomain = Entitled &
+	DomainSettings & {
+		id: string;
+		organizationId: string;
+		orgKey: string;
+		organizationName: string;
+		organizationStatus: OrganizationStatus;
+	};
 
 /** The VERIFIED custom domain of a host name (as `normalHostname` writes it), of any organization. */
 export const findVerifiedDomain = async (db: Db, hostname: string): Promise<VerifiedDomain | null> =>
@@ -22,12 +27,21 @@ export const findVerifiedDomain = async (db: Db, hostname: string): Promise<Veri
 		.join('organizations', 'organizations.id', 'domains.organization_id')
 		.where({'domains.hostname': hostname, 'domains.status': 'VERIFIED'})
 		.first({
+			id: 'domains.id',
 			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
+			organizationName: 'organizations.name',
 			organizationStatus: 'organizations.status',
 			plan: 'organizations.plan',
 			entitledUntil: 'organizations.entitled_until',
+			pathPrefixes: 'domains.path_prefixes',
+			rootUrl: 'domains.root_url',
+			unknownCodesUrl: 'domains.unknown_codes_url',
 		})) ?? null;
+
+/** Whether a host name is a VERIFIED custom domain of any organization. */
+export const isVerifiedHostname = async (db: Db, hostname: string): Promise<boolean> =>
+	(await db('domains').where({hostname, status: 'VERIFIED'}).first('id')) !== undefined;
 
 /** The id of the shared link domain, which the migrations made. */
 export const sharedDomainId = async (db: Db): Promise<string> => {
@@ -36,7 +50,11 @@ export const sharedDomainId = async (db: Db): Promise<string> => {
 };
 
 /** The domain, if the organization's links may be on it: the shared one, or one of its own that is VERIFIED. */
-export const findUsableDomain = async (db: Db, organizationId: string, domainId: string): Promise<Domain | null> =>
+export const findUsableDomain = async (
+	db: Db,
+	organizationId: string,
+	domainId: string,
+): Promise<ConfiguredDomain | null> =>
 	(await db('domains')
 		.where({id: domainId, status: 'VERIFIED'})
 		.andWhere((owner) => owner.whereNull('organization_id').orWhere({organization_id: organizationId}))
@@ -85,7 +103,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 
 	return {
 		/** The organization's own domains, newest first, and the shared one after them. */
-		list: (page: PageQuery): Promise<Page<Domain>> => {
+		list: (page: PageQuery): Promise<Page<ConfiguredDomain>> => {
 			const all = db('domains')
 				.where((owner) => owner.where(own).orWhereNull('organization_id'))
 				.select(columns.list);
@@ -101,7 +119,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 				.first('id')) !== undefined,
 
 		/** One of the organization's own. */
-		find: async (id: string): Promise<Domain | null> =>
+		find: async (id: string): Promise<ConfiguredDomain | null> =>
 			(await db('domains')
 				.where({...own, id})
 				.first(columns.list)) ?? null,
@@ -110,7 +128,10 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 		 * As `find`, and locks it until the transaction ends. With `referrers: 'wait'` no link can be put on it meanwhile
 		 * either.
 		 */
-		lock: async (id: string, {referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {}): Promise<Domain | null> => {
+		lock: async (
+			id: string,
+			{referrers = 'pass'}: {referrers?: 'pass' | 'wait'} = {},
+		): Promise<ConfiguredDomain | null> => {
 			const query = db('domains')
 				.where({...own, id})
 				.first(columns.list);
@@ -121,9 +142,9 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 		insert: async (
 			domain: {hostname: string; token: string; status: 'PENDING' | 'REJECTED'},
 			now: Date,
-		): Promise<Domain> => {
+		): Promise<ConfiguredDomain> => {
 			const {rows} = await db
-				.raw<{rows: Domain[]}>(
+				.raw<{rows: ConfiguredDomain[]}>(
 					`INSERT INTO domains
 						(id, organization_id, hostname, status, verification_token, created_at, updated_at)
 					SELECT :id, :organizationId, :hostname, :status, :token, :now, :now
@@ -145,8 +166,8 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 		},
 
 		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */
-		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<Domain> => {
-			const rows: Domain[] = await db('domains')
+		setStatus: async ({id, hostname}: Domain, status: DomainStatus, now: Date): Promise<ConfiguredDomain> => {
+			const rows: ConfiguredDomain[] = await db('domains')
 				.where({...own, id})
 				.update({status, verified_at: status === 'VERIFIED' ? now : null, updated_at: now})
 				.returning(columns.list)
@@ -155,6 +176,15 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 				});
 			return onlyRow(rows);
 		},
+
+		/** Sets exactly the given settings. */
+		configure: async (id: string, settings: Partial<DomainSettings>, now: Date): Promise<ConfiguredDomain> =>
+			onlyRow(
+				await db('domains')
+					.where({...own, id})
+					.update(toColumns({...settings, updatedAt: now}))
+					.returning(columns.list),
+			),
 
 		/** Puts the links of a domain on another one. @returns how many. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>

@@ -1,7 +1,7 @@
 import {domainLookupFailed, domainNotFound, domainRecordMissing, domainRejected} from '../errors.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
-import {type Domain, recordName} from './domain.ts';
+import {type ConfiguredDomain, type Domain, recordName} from './domain.ts';
 import {type DomainJson, type DomainTarget, requireCustomDomains, withDomains} from './domain-operations.ts';
 import {createDomainStore, createHostnameRulings} from './domain-store.ts';
 
@@ -33,7 +33,7 @@ const requireRecord = async (
 	}
 };
 
-const requirePending = (domain: Domain | null): Domain => {
+const requirePending = (domain: ConfiguredDomain | null): ConfiguredDomain => {
 	if (domain === null) {
 		throw domainNotFound();
 	}

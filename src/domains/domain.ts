@@ -16,6 +16,18 @@ export type Domain = {
 	createdAt: Date;
 };
 
+/** What its owner set for a custom domain; empty and null by default, which changes nothing (contract/hosts 8). */
+export type DomainSettings = {
+	/** Segments before a code in old addresses, without slashes at the ends. */
+	pathPrefixes: string[];
+	/** Where `/` leads. */
+	rootUrl: string | null;
+	/** Where visitors of unknown codes go on, with `{code}` for the code. */
+	unknownCodesUrl: string | null;
+};
+
+export type ConfiguredDomain = Domain & DomainSettings;
+
 /** Top-level names reserved for tests and private networks (RFC 2606, RFC 6762, ICANN's `internal`). */
 const RESERVED_SUFFIXES = new Set(['test', 'example', 'invalid', 'local', 'internal']);
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -84,12 +96,15 @@ export const domainSummary = (domain: Domain, {linkDomain, defaultDomainId}: Con
 	isDefault: isDefault(domain, defaultDomainId),
 });
 
-/** A domain in its own routes (contract/portal 6). */
-export const domainJson = (domain: Domain, context: Context) => ({
+/** A domain in its own routes (contract/portal 6). Settings that nobody made are left out. */
+export const domainJson = (domain: ConfiguredDomain, context: Context) => ({
 	...domainSummary(domain, context),
 	verification:
 		domain.hostname === null
 			? null
 			: {type: 'TXT' as const, name: recordName(domain.hostname), value: domain.verificationToken},
 	createdAt: domain.createdAt,
+	...(domain.pathPrefixes.length === 0 ? {} : {pathPrefixes: domain.pathPrefixes}),
+	...(domain.rootUrl === null ? {} : {rootUrl: domain.rootUrl}),
+	...(domain.unknownCodesUrl === null ? {} : {unknownCodes: {url: domain.unknownCodesUrl}}),
 });

@@ -3,9 +3,10 @@ import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {orgIdParams, requireOrganization} from '../organizations/require-organization.ts';
+import {configureDomain, domainChanges} from './configure-domain.ts';
 import {newDomain} from './domain.ts';
-import {domainAnswer} from './domain-answer.ts';
-import {addDomain, deleteDomain, listDomains, setDefaultDomain} from './domain-operations.ts';
+import {domainAnswer, unknownCodeAnswer} from './domain-answer.ts';
+import {addDomain, deleteDomain, listDomains, readUnknownCodes, setDefaultDomain} from './domain-operations.ts';
 import {approveDomain, rejectDomain, verifyDomain} from './domain-verification.ts';
 
 export const domainRoutes = [
@@ -74,6 +75,29 @@ export const domainRoutes = [
 		role: 'admin',
 		params: idParams,
 		handler: ({services, organization, by, params: {id}}) => setDefaultDomain(services, {organization, by, id}),
+	}),
+
+	organizationRoute({
+		method: 'PATCH',
+		path: '/domains/:id',
+		summary: 'Change where the old addresses of a domain lead',
+		answer: domainAnswer,
+		role: 'admin',
+		params: idParams,
+		body: domainChanges,
+		handler: ({services, organization, by, params: {id}, body}) =>
+			configureDomain(services, {organization, by, id, changes: body}),
+	}),
+
+	organizationRoute({
+		method: 'GET',
+		path: '/domains/:id/unknown-codes',
+		summary: 'List the unknown codes of a domain, most taps first',
+		answer: pageOf(unknownCodeAnswer),
+		role: 'viewer',
+		params: idParams,
+		query: pageQuerySchema,
+		handler: ({services, organization, params: {id}, query}) => readUnknownCodes(services, {organization, id, query}),
 	}),
 
 	organizationRoute({

@@ -58,3 +58,28 @@ export const deletedAnswer = answerOf('Deleted', {id: text, deleted: Joi.valid(t
 
 /** The answer to a webhook. */
 export const receivedAnswer = answerOf('Received', {received: Joi.valid(true)});
+
+/**
+ * The envelope of every error (contract/requests 1), with the extra fields of structured ones (contract/requests 5).
+ */
+export const errorAnswer = answerOf('Error', {
+	statusCode: Joi.number().integer().min(400).max(599),
+	error: text,
+	message: text,
+	details: Joi.array()
+		.items(answerOf('FieldFault', {message: text, field: text.optional()}))
+		.allow(null),
+	code: Joi.valid(
+		'QUOTA_EXCEEDED',
+		'PLAN_NOT_SELECTED',
+		'FEATURE_NOT_AVAILABLE',
+		'USE_BILLING_FLOW',
+		'APP_CONFIG_REQUIRED',
+	).optional(),
+	quota: text.optional(),
+	feature: text.optional(),
+	billingEndpoint: text.optional(),
+	timestamp: instant,
+	path: text,
+	requestId: text,
+});

@@ -2,8 +2,7 @@ import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import type {Logger} from 'pino';
-import type {Entrance} from './entrance.ts';
-import {createBodyKeeper} from './rest-of-body.ts';
+import {type Connection, createBodyKeeper} from './rest-of-body.ts';
 
 /**
  * A stop ends idle connections once no request has arrived for this part of its time, or after ten times that.
@@ -17,18 +16,17 @@ const PAUSE_MS = 5;
  * connection that seems idle may have a request in flight: it is answered with `Connection: close` first.
  */
 export const watchConnections = (server: Server, {max, log}: {max: number; log: Logger}) => {
-	const sockets = new Set<Socket>();
-	const underWay = new Set<ServerResponse>();
-	const bodies = createBodyKeeper();
+	// Changes with each connection, not with each request: the tables that a busy Set or Map leaves behind keep what was
+	// in them alive, which cost a quarter of a page (docs/performance.md).
+	const connections = new Map<Socket, Connection>();
+	const bodies = createBodyKeeper(connections);
 	let stopping = false;
-	let endsIdle = false;
 	/** Whether a connection or a request has arrived since it was last reset. */
 	let hasCome = false;
-	let onGone = (): void => {};
 
 	const endIdle = (): void => {
 		server.closeIdleConnections();
-		for (const socket of sockets) {
+		for (const socket of connections.keys()) {
 			// Node counts one that never sent anything as busy.
 			if (socket.bytesRead === 0) {
 				socket.destroy();
@@ -36,20 +34,22 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 		}
 	};
 
+	const endAll = (): void => {
+		for (const socket of connections.keys()) {
+			socket.destroy();
+		}
+	};
+
 	server.on('connection', (socket: Socket) => {
-		if (sockets.size >= max) {
+		if (connections.size >= max) {
 			socket.destroy();
 			log.error({connections: max}, 'closing a connection: MAX_CONNECTIONS is reached');
 			return;
 		}
 
 		hasCome = true;
-		sockets.add(socket);
 		bodies.connected(socket);
-		socket.once('close', () => {
-			sockets.delete(socket);
-			onGone();
-		});
+		socket.once('close', () => connections.delete(socket));
 	});
 
 	server.on('clientError', bodies.failed);
@@ -59,49 +59,32 @@ export const watchConnections = (server: Server, {max, log}: {max: number; log: 
 		watch: (request: IncomingMessage, response: ServerResponse): void => {
 			hasCome = true;
 			response.shouldKeepAlive &&= !stopping;
-			underWay.add(response);
 			bodies.came(request, response);
-			response.once('close', () => {
-				underWay.delete(response);
-				void bodies.answered(request);
-				if (endsIdle) {
-					setImmediate(endIdle);
-				}
-			});
 		},
-		/** Resolves when no connection is left; those left after `seconds` are destroyed. */
-		finish: async (entrance: Entrance, seconds: number): Promise<void> => {
+		/** Call when no more connections come. Resolves when none is left; those left after `seconds` are destroyed. */
+		finish: async (seconds: number): Promise<void> => {
 			stopping = true;
-			for (const response of underWay) {
-				response.shouldKeepAlive = false;
+			for (const {response} of connections.values()) {
+				if (response !== null) {
+					response.shouldKeepAlive = false;
+				}
 			}
 
-			const deadline = setTimeout(() => {
-				for (const socket of sockets) {
-					socket.destroy();
-				}
-			}, seconds * 1000);
-			await entrance.close();
+			const began = performance.now();
 			const quietMs = seconds * 1000 * QUIET_PART;
-			const end = performance.now() + 10 * quietMs;
 			// Counted in turns, not by the clock: where this process had to wait for the machine, its clients had to as well.
-			for (let quiet = 0; sockets.size > 0 && quiet < quietMs && performance.now() < end; quiet += PAUSE_MS) {
+			for (let quiet = 0; connections.size > 0 && quiet < quietMs && performance.now() < began + 10 * quietMs; ) {
 				hasCome = false;
 				await pause(PAUSE_MS);
 				// Timers run before sockets are read: what arrived during the pause is read in the rest of the turn.
 				await nextTurn();
-				if (hasCome) {
-					quiet = 0;
-				}
+				quiet = hasCome ? 0 : quiet + PAUSE_MS;
 			}
 
-			endsIdle = true;
-			endIdle();
-			await new Promise<void>((resolve) => {
-				onGone = () => sockets.size === 0 && resolve();
-				onGone();
-			});
-			clearTimeout(deadline);
+			while (connections.size > 0) {
+				(performance.now() < began + seconds * 1000 ? endIdle : endAll)();
+				await pause(PAUSE_MS);
+			}
 		},
 	};
 };

@@ -1,6 +1,6 @@
 import type {Server} from 'node:http';
 import {type Socket, Server as TcpServer} from 'node:net';
-import {setImmediate as nextTurn} from 'node:timers/promises';
+import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {type ListenAddress, listenAt} from '../start/port.ts';
 
 /** The source of a server's connections. */
@@ -11,23 +11,23 @@ export type Entrance = {
 	close(): Promise<void>;
 };
 
-/** A turn of the event loop accepts one connection. A bound on turns, in case more keep coming. */
-const MOST_TURNS = 10_000;
+/** The time without a new connection after which none is on its way, and the longest wait for it. */
+const QUIET_MS = 10;
+const LONGEST_MS = 200;
 
 /**
- * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits for a turn in
- * which none arrived: all that arrived before the call are accepted.
+ * Stops a server from listening. Linux then resets connections that wait to be accepted, so this waits until none
+ * arrives, and closes right after a look for more. The caller answers no request meanwhile.
  */
 export const closeListener = async (server: TcpServer): Promise<void> => {
-	let came = 0;
+	let hasCome = true;
 	server.on('connection', () => {
-		came += 1;
+		hasCome = true;
 	});
-	let before = -1;
-	for (let turn = 0; before !== came && turn < MOST_TURNS; turn += 1) {
-		before = came;
-		// The first turn is a partial one, which may have looked for connections already.
-		await (turn === 0 ? nextTurn() : null);
+	for (let waited = 0; hasCome && waited < LONGEST_MS; waited += QUIET_MS) {
+		hasCome = false;
+		await pause(QUIET_MS);
+		// Timers run before sockets are read: what arrived during the pause is accepted in the rest of the turn.
 		await nextTurn();
 	}
 

@@ -65,3 +65,13 @@ export const createExchange = (
 		},
 	};
 };
+
+/** Headers whose names and values alternate, as an object. */
+export const headersOf = (alternating: readonly string[]): Record<string, string> => {
+	const headers: Record<string, string> = {};
+	for (let index = 0; index < alternating.length; index += 2) {
+		headers[alternating[index] ?? ''] = alternating[index + 1] ?? '';
+	}
+
+	return headers;
+};

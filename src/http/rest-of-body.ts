@@ -18,7 +18,15 @@ const BELOW_HTTP: Readonly<Record<string, number>> = {
 	ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
 };
 
-type Pending = {request: IncomingMessage; response: ServerResponse};
+/** A connection, and its latest request while that is not answered. */
+export type Connection = {
+	request: IncomingMessage | null;
+	response: ServerResponse | null;
+	/** Node would have closed it after the answer. */
+	isPostponed: boolean;
+	/** A malformed request came. Node reports it again for the bytes that follow. */
+	isMalformed: boolean;
+};
 
 /** Reads until `isOver`, at the latest until `close` or REST_BYTES. */
 const readRest = async (read: Socket | IncomingMessage, socket: Socket, isOver: () => boolean): Promise<void> => {
@@ -75,67 +83,86 @@ const answerBelowHttp = (code = ''): {status: number; text: string} | null => {
  * the sender, such as a proxy, then loses the answer. The rest is read and dropped, within bounds, so that an endless
  * body does not keep a connection.
  */
-export const createBodyKeeper = () => {
-	const pending = new WeakMap<Socket, Pending>();
-	/** Connections that Node would have closed after the answer. */
-	const postponed = new WeakSet<Socket>();
-	/** Connections with a malformed request. Node reports each again for the bytes that follow. */
-	const malformed = new WeakSet<Socket>();
+export const createBodyKeeper = (connections: Map<Socket, Connection>) => {
+	const release = (connection: Connection, request: IncomingMessage): void => {
+		if (connection.request === request) {
+			connection.request = null;
+			connection.response = null;
+		}
+	};
+
+	const finish = async (connection: Connection, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+		const {socket} = request;
+		// A sender that was too slow gets no more time.
+		if (!request.complete && !socket.destroyed && response.statusCode !== TOO_SLOW) {
+			await readRest(request, socket, () => request.complete);
+		}
+
+		if (socket.destroyed || connection.isMalformed) {
+			return;
+		}
+
+		if (!request.complete) {
+			hangUp(socket);
+		} else if (connection.isPostponed) {
+			Socket.prototype.destroySoon.call(socket);
+		} else {
+			release(connection, request);
+		}
+	};
+
+	/** An answer is sent, or its connection is gone. One function for all, so that a request makes none. */
+	function answered(this: ServerResponse): void {
+		const {req: request} = this;
+		const connection = connections.get(request.socket);
+		if (connection !== undefined && request.complete && !connection.isPostponed && !connection.isMalformed) {
+			release(connection, request);
+		} else if (connection !== undefined) {
+			void finish(connection, request, this);
+		}
+	}
+
 	return {
 		/** Call for each connection. */
 		connected: (socket: Socket): void => {
+			const connection: Connection = {request: null, response: null, isPostponed: false, isMalformed: false};
+			connections.set(socket, connection);
 			// Node's HTTP server calls this after the last answer of a connection.
 			socket.destroySoon = () => {
-				const last = pending.get(socket);
-				if (last === undefined) {
+				if (connection.request === null) {
 					// Node has answered, such as a request without a Host.
 					void endAndRead(socket);
-				} else if (last.request.complete) {
+				} else if (connection.request.complete) {
 					Socket.prototype.destroySoon.call(socket);
 				} else {
-					postponed.add(socket);
+					connection.isPostponed = true;
 				}
 			};
 		},
 		/** Call for each request. */
 		came: (request: IncomingMessage, response: ServerResponse): void => {
-			pending.set(request.socket, {request, response});
-		},
-		/** Call when an answer is sent, or its connection is gone. */
-		answered: async (request: IncomingMessage): Promise<void> => {
-			const {socket} = request;
-			// A sender that was too slow gets no more time.
-			const isAwaited = pending.get(socket)?.response.statusCode !== TOO_SLOW;
-			if (!request.complete && !socket.destroyed && isAwaited) {
-				await readRest(request, socket, () => request.complete);
-			}
-
-			if (socket.destroyed || malformed.has(socket)) {
-				return;
-			}
-
-			if (!request.complete) {
-				hangUp(socket);
-			} else if (postponed.has(socket)) {
-				Socket.prototype.destroySoon.call(socket);
-			} else if (pending.get(socket)?.request === request) {
-				pending.delete(socket);
+			const connection = connections.get(request.socket);
+			if (connection !== undefined) {
+				connection.request = request;
+				connection.response = response;
+				response.on('close', answered);
 			}
 		},
 		/** Call for each `clientError` of the server: the connection sends no more valid requests. */
 		failed: ({code}: NodeJS.ErrnoException, socket: Socket): void => {
-			if (malformed.has(socket)) {
+			const connection = connections.get(socket);
+			if (connection?.isMalformed) {
 				return;
 			}
 
-			malformed.add(socket);
 			const answer = answerBelowHttp(code);
-			if (answer === null || !socket.writable) {
+			if (connection === undefined || answer === null || !socket.writable) {
 				socket.destroy();
 				return;
 			}
 
-			const {request, response} = pending.get(socket) ?? {};
+			connection.isMalformed = true;
+			const {request, response} = connection;
 			if (answer.status === TOO_SLOW) {
 				hangUp(socket, answer.text);
 			} else if (request?.complete && !response?.writableFinished) {

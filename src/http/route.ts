@@ -4,7 +4,8 @@ import Joi from 'joi';
 import type {Logger} from 'pino';
 import {admit, type Credential, type Granted} from '../auth/admission.ts';
 import type {Role} from '../auth/roles.ts';
-import {rateLimited, validationFailed} from '../errors.ts';
+import {validationFailed} from '../errors.ts';
+import {enforceLimit} from '../limits/enforce-limit.ts';
 import {decidedWaits} from '../limits/limiter.ts';
 import {type Limit, limitSubjectOf} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
@@ -189,14 +190,11 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				return named === undefined ? null : String(named);
 			};
 			const shown = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
-			const {subject, grant} = await admit(services, credential, shown, {role, onboarding});
+			const {subject, owner, grant} = await admit(services, credential, shown, {role, onboarding});
 			if (limit !== undefined) {
-				const wait =
-					decidedWaits.get(ctx.req) ?? (await services.limiter.take(limit, subject ?? limitSubjectOf(facts.ip)));
-				if (wait > 0) {
-					services.metrics.rateLimited(limit.name);
-					throw rateLimited(wait);
-				}
+				const decided = decidedWaits.get(ctx.req);
+				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
+				await enforceLimit(services, limit, counted, decided?.limit === limit ? decided.wait : undefined);
 			}
 
 			const granted = await grant();

@@ -5,10 +5,11 @@ import {orgParams, requireOrganization} from '../organizations/require-organizat
 import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
 import {exportLinks} from './export-links.ts';
+import {findLinks} from './find-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import/import-links.ts';
 import {idempotencyHeader, importLineAnswer, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
-import {importQuery, linkChanges, linkListQuery, newLink} from './link-schemas.ts';
+import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
 import {updateLink} from './update-link.ts';
@@ -16,6 +17,16 @@ import {updateLink} from './update-link.ts';
 const linkParams = orgParams.append<{orgId: string; id: string}>({id: uuidParam});
 
 export const adminLinkRoutes = [
+	route({
+		method: 'GET',
+		path: '/admin/links',
+		summary: 'Find links of any organization by id, short code or short URL',
+		answer: pageOf(linkWithDomainAnswer),
+		credential: 'admin',
+		query: linkNameQuery,
+		handler: ({services, query}) => findLinks(services, query),
+	}),
+
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/links',

@@ -1,3 +1,4 @@
+import {randomUUID} from 'node:crypto';
 import {recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction, translateViolation} from '../db/db.ts';
 import {
@@ -15,7 +16,7 @@ import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
 import {readReferences} from './link-references.ts';
 import {createLinkStore, takeLink} from './link-store.ts';
-import {lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
+import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
 import type {NewLink} from './link-writer.ts';
 
 /** The refusals of a link's constraints. */
@@ -47,28 +48,42 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 	}
 };
 
-/** Runs one check after the other, so that the first refusal is the answer. */
-const create = async (services: Deps, trx: Db, {organization, by, fields}: NewLink): Promise<LinkJson> => {
-	const now = services.clock.now();
-	const owner = await lockOwner(trx, organization.id);
+/** Counts the new link, after the checks that precede those of its fields. @throws 402, 428. */
+export const takePlace = async (services: Deps, trx: Db, owner: LockedOwner): Promise<void> => {
 	const plan = requireCreationTerms(services, owner);
 	if (!(await takeLink(trx, owner.id, plan.quotas.links))) {
 		throw quotaExceeded('links');
 	}
 
-	await requireClickQuota(trx, owner, plan, now);
+	await requireClickQuota(trx, owner, plan, services.clock.now());
+};
+
+/** Inserts a link that is counted, with its audit record. @throws 404, 400, 409. */
+export const insertLink = async (
+	services: Deps,
+	trx: Db,
+	{owner, by, fields, id}: Omit<NewLink, 'organization'> & {owner: LockedOwner; id: string},
+): Promise<LinkJson> => {
+	const now = services.clock.now();
 	const references = await readReferences(services, trx, owner, {inputs: [fields], lock: 'share'});
-	const row = references.apply(emptyLink(owner.id, references.defaultDomain.id, now), fields);
+	const row = references.apply({...emptyLink(owner.id, references.defaultDomain.id, now), id}, fields);
 	const link = await insert(trx, row, fields);
 	await recordAudit(trx, now, by, creationOf(link));
 	return linkJson(services.addresses, owner, references.view(link));
 };
 
+/** Runs one check after the other, so that the first refusal is the answer. */
+const create = async (services: Deps, trx: Db, {organization, ...link}: NewLink): Promise<LinkJson> => {
+	const owner = await lockOwner(trx, organization.id);
+	await takePlace(services, trx, owner);
+	return insertLink(services, trx, {...link, owner, id: randomUUID()});
+};
+
 /**
  * Creates a link. The checks are in the order of contract/requests 8; a repetition with an idempotency key gets the
  * first answer before any check. Resolves when no process still answers as if the link did not exist.
- * @throws 402 without a plan or over a quota, 428 without an app configuration, 404 for a foreign domain or template,
- * 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
+ * @throws in this order: 402 without a plan, 428 without an app configuration, 402 over a quota, 404 for a foreign domain
+ * or template, 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */
 export const createLink = async (
 	services: Deps & Pick<Services, 'changes' | 'clickJournal' | 'db' | 'linkWriter'>,

@@ -25,6 +25,8 @@ export const emptyLink = (organizationId: string, domainId: string, now: Date): 
 	utm_term: null,
 	utm_content: null,
 	fallback_url: null,
+	destinations: null,
+	minimum_version: null,
 	og_title: null,
 	og_description: null,
 	og_image_url: null,

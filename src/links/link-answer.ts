@@ -18,12 +18,20 @@ import {
 export const ogAnswer = partOf({title: textOrNull, description: textOrNull, imageUrl: textOrNull});
 export const paramsAnswer = Joi.object().pattern(/^/, text);
 
+const placeAnswer = text.optional();
+/** Absent where nobody has set them. */
+export const platformAnswerFields = {
+	destinations: partOf({ios: placeAnswer, ipad: placeAnswer, android: placeAnswer, desktop: placeAnswer}).optional(),
+	minimumVersion: partOf({ios: text.optional(), android: count.optional()}).optional(),
+};
+
 /** The shared fields of links and templates in answers. */
 export const sharedAnswerFields = {
 	path: textOrNull,
 	params: paramsAnswer.allow(null),
 	og: ogAnswer,
 	fallbackUrl: textOrNull,
+	...platformAnswerFields,
 	channel: textOrNull,
 	tags: Joi.array().items(text).allow(null),
 	utmSource: textOrNull,

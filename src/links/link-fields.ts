@@ -4,11 +4,18 @@ import {validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
 import type {BodyContext} from '../http/validate.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
+import {
+	type PlatformColumns,
+	type PlatformFields,
+	type PlatformInput,
+	platformColumns,
+	platformFieldsOf,
+} from './platform-fields.ts';
 
 export type Og = {title: string | null; description: string | null; imageUrl: string | null};
 
 /** The fields of links and templates (contract/links 1); null: unset, so the next in the chain decides. */
-export type SharedFields = {
+export type SharedFields = PlatformFields & {
 	path: string | null;
 	params: Record<string, string> | null;
 	og: Og;
@@ -24,8 +31,9 @@ export type SharedFields = {
 	matchWindowHours: number | null;
 };
 
-/** The same in a body: absent fields stay unchanged, also within `og`; null clears, `og: null` all of it. */
-export type SharedFieldsInput = Partial<Omit<SharedFields, 'og'>> & {og?: Partial<Og> | null};
+/** The same in a body: absent fields stay unchanged, also within an object; null clears, `og: null` all of it. */
+export type SharedFieldsInput = Partial<Omit<SharedFields, 'og' | keyof PlatformFields>> &
+	PlatformInput & {og?: Partial<Og> | null};
 
 const MAX_PARAMS_BYTES = 8192;
 
@@ -57,10 +65,7 @@ export const httpUrl = () =>
 		});
 
 /** Refuses URLs on the link's custom domain, which only the database knows. @throws 400. */
-export const requireNoLoop = (
-	hostname: string,
-	urls: {fallbackUrl: string | null; 'og.imageUrl': string | null},
-): void => {
+export const requireNoLoop = (hostname: string, urls: Readonly<Record<string, string | null>>): void => {
 	const faults = Object.entries(urls)
 		.filter(([, url]) => url !== null && safeHttpUrl(url, {linkHosts: [hostname]}) === null)
 		.map(([field]) => ({field, message: `${field} ${NO_LOOP}`}));
@@ -95,6 +100,20 @@ const paramsSchema = Joi.object<Record<string, string>>()
 			: helpers.message({custom: `{{#label}} must be shorter than or equal to ${MAX_PARAMS_BYTES} bytes serialized`}),
 	);
 
+const url = httpUrl().allow(null);
+
+/** The fields that differ by platform (contract/links 12, 13). */
+export const platformFieldSchemas = {
+	destinations: Joi.object({ios: url, ipad: url, android: url, desktop: url}).allow(null),
+	minimumVersion: Joi.object({
+		ios: Joi.string()
+			.pattern(/^\d{1,9}(?:\.\d{1,9}){0,5}$/)
+			.message('{{#label}} must be dotted numbers, such as 2.10.0')
+			.allow(null),
+		android: Joi.number().integer().min(1).max(2_147_483_647).allow(null),
+	}).allow(null),
+};
+
 const utm = Joi.string().max(255).allow(null);
 
 /** The joi schemas of the shared fields. `path` refuses null unless a schema adds `.allow(null)`. */
@@ -102,7 +121,8 @@ export const sharedFieldSchemas = {
 	path: Joi.string().max(2048),
 	params: paramsSchema.allow(null),
 	og: ogSchema,
-	fallbackUrl: httpUrl().allow(null),
+	fallbackUrl: url,
+	...platformFieldSchemas,
 	channel: Joi.string().max(50).allow(null),
 	tags: sized.array().items(Joi.string().max(50)).max(20).allow(null),
 	utmSource: utm,
@@ -115,16 +135,27 @@ export const sharedFieldSchemas = {
 };
 
 /** The columns of the shared fields, by the same names in `links` and `templates`. */
-export type SharedFieldsRow = RowOf<
-	Omit<SharedFields, 'og'> & {ogTitle: string | null; ogDescription: string | null; ogImageUrl: string | null}
->;
+export type SharedFieldsRow = PlatformColumns &
+	RowOf<
+		Omit<SharedFields, 'og' | keyof PlatformFields> & {
+			ogTitle: string | null;
+			ogDescription: string | null;
+			ogImageUrl: string | null;
+		}
+	>;
 
 const noOg = {title: null, description: null, imageUrl: null};
 
-/** The columns that the fields of a link or a template set: an insert or an update of exactly those. */
-export const inputColumns = <T extends SharedFieldsInput>({og, ...fields}: T): Record<string, unknown> => {
+/** The columns that the fields of a link or a template set in an insert or, of the row `before`, in an update. */
+export const inputColumns = <T extends SharedFieldsInput>(
+	{og, destinations, minimumVersion, ...fields}: T,
+	before: PlatformColumns | null,
+): Record<string, unknown> => {
 	const {title: ogTitle, description: ogDescription, imageUrl: ogImageUrl} = og === null ? noOg : (og ?? {});
-	return toColumns({...fields, ogTitle, ogDescription, ogImageUrl});
+	return {
+		...toColumns({...fields, ogTitle, ogDescription, ogImageUrl}),
+		...platformColumns({destinations, minimumVersion}, before),
+	};
 };
 
 /** The shared fields of a row, in the order in which the API shows them. */
@@ -133,6 +164,7 @@ export const sharedFieldsOf = (row: SharedFieldsRow): SharedFields => ({
 	params: row.params,
 	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
 	fallbackUrl: row.fallback_url,
+	...platformFieldsOf(row),
 	channel: row.channel,
 	tags: row.tags,
 	utmSource: row.utm_source,

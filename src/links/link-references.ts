@@ -154,7 +154,12 @@ export const readReferences = async (
 
 			const {hostname} = domainOf(after);
 			if (hostname !== null) {
-				requireNoLoop(hostname, {fallbackUrl: after.fallback_url, 'og.imageUrl': after.og_image_url});
+				const own = Object.entries(after.destinations ?? {}).map(([name, url]) => [`destinations.${name}`, url]);
+				requireNoLoop(hostname, {
+					fallbackUrl: after.fallback_url,
+					...Object.fromEntries(own),
+					'og.imageUrl': after.og_image_url,
+				});
 			}
 
 			return after;

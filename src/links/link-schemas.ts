@@ -25,6 +25,9 @@ const fields = {
 	isActive: Joi.boolean().strict().allow(null),
 };
 
+/** What a link's body may have. */
+export const linkFieldNames = ['path', ...Object.keys(fields)];
+
 /** The body of a create. The path is required unless a template may have one, which is checked later. */
 export const newLink = Joi.object<LinkInput>({
 	path: path.when('templateId', {is: Joi.string().required(), otherwise: Joi.required()}),
@@ -40,6 +43,8 @@ export type LinkListQuery = PageQuery & {
 	tag?: string;
 	channel?: string;
 	externalId?: string;
+	shortCode?: string;
+	domainId?: string;
 };
 
 export const linkListQuery = Joi.object<LinkListQuery>({
@@ -49,7 +54,19 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 	tag: Joi.string().max(50),
 	channel: Joi.string().max(50),
 	externalId: Joi.string().max(255),
+	shortCode: Joi.string().max(64),
+	domainId: uuid,
 });
+
+/** A link as people name it, without its organization. */
+export type LinkName = {id: string} | {shortCode: string} | {url: string};
+
+export const linkNameQuery = Joi.object<PageQuery & LinkName>({
+	...pageQuery,
+	id: uuid,
+	shortCode: Joi.string().max(64),
+	url: Joi.string().max(2048),
+}).xor('id', 'shortCode', 'url');
 
 export type OnConflict = 'skip' | 'update' | 'fail';
 export type ImportQuery = {dryRun: boolean; onConflict: OnConflict};

@@ -58,6 +58,8 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 					['is_active', equal.isActive],
 					['channel', equal.channel],
 					['external_id', equal.externalId],
+					['short_code', equal.shortCode],
+					['domain_id', equal.domainId],
 				] as const) {
 					if (value !== undefined) {
 						query.where(column, value);

@@ -88,7 +88,7 @@ const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
 	entitled_until: owner.entitledUntil,
 	clicks: plan.quotas.clicks,
 	month: `${now.toISOString().slice(0, 7)}-01`,
-	has_no_url: link.fallback_url === null && link.og_image_url === null,
+	has_no_url: link.fallback_url === null && link.og_image_url === null && link.destinations === null,
 	has_domains: plan.features.custom_domains,
 	links: plan.quotas.links,
 	link,
@@ -151,7 +151,7 @@ export const createLinkWriter = (
 		const plan = planOf(services, owner);
 		const isPlain = own.path != null && own.channel == null && domainId == null && templateId == null;
 		// Without the change feed the barrier is never reported as passed.
-		if (plan === null || !isPlain || !changes.isTrusted()) {
+		if (plan === null || !isPlain || !changes.isHearing()) {
 			return null;
 		}
 

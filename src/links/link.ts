@@ -3,6 +3,7 @@ import type {Addresses} from '../config/config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
 import type {Entitled} from '../plans/entitlements.ts';
 import {inputColumns, type SharedFieldsInput, type SharedFieldsRow, sharedFieldsOf} from './link-fields.ts';
+import {platformFieldsOf} from './platform-fields.ts';
 import {shortUrl} from './short-url.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
@@ -78,6 +79,7 @@ export const linkJson = (
 		utmTerm: shared.utmTerm,
 		utmContent: shared.utmContent,
 		fallbackUrl: shared.fallbackUrl,
+		...platformFieldsOf(link),
 		og: shared.og,
 		expiry: link.expiry,
 		templateId: link.template_id,
@@ -113,6 +115,8 @@ const fieldNames = {
 	utm_term: 'utmTerm',
 	utm_content: 'utmContent',
 	fallback_url: 'fallbackUrl',
+	destinations: 'destinations',
+	minimum_version: 'minimumVersion',
 	og_title: 'og.title',
 	og_description: 'og.description',
 	og_image_url: 'og.imageUrl',
@@ -127,7 +131,7 @@ export const linkColumns = Object.keys(fieldNames) as LinkColumn[];
 /** The row with the fields of `input`. A null `domainId`, the default domain, must have been replaced by its id. */
 export const withInput = (row: LinkRow, input: LinkInput): LinkRow => ({
 	...row,
-	...inputColumns({...input, isActive: input.isActive === null ? true : input.isActive}),
+	...inputColumns({...input, isActive: input.isActive === null ? true : input.isActive}, row),
 });
 
 /** The columns in which two rows of a link differ. */

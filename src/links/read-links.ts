@@ -7,7 +7,8 @@ import {readReferences} from './link-references.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 import {createLinkStore} from './link-store.ts';
 
-type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
+/** A link as list and get answer it. */
+export type LinkJsonWithDomain = ReturnType<typeof linkJsonWithDomain>;
 
 /** One link, with its domain. @throws 404. */
 export const getLink = async (

@@ -58,7 +58,7 @@ export const createAssociationCache = ({changes, clock, config, db, log}: Deps):
 
 	const makeOwn = async (organizationId: string): Promise<AssociationFiles> => {
 		const ios = await iosAppsOf(db, organizationId);
-		const statements = assetLinks(await androidAppsOf(db, organizationId));
+		const statements = assetLinks(await androidAppsOf(db, organizationId), {customDomain: true});
 		return {
 			apple: bodyOf(ios, appleAppSiteAssociation(ios, {customDomain: true})),
 			android: bodyOf(statements, statements),

@@ -1,13 +1,28 @@
 export type AppleApp = {orgKey: string; teamId: string; bundleId: string};
-export type AndroidApp = {packageName: string; sha256Fingerprints: string[]};
-
-type AppleAssociation = {
-	applinks: {details: Array<{appIDs: string[]; components: Array<{'/': string}>}>};
+/** With what custom domains have beside it. */
+export type OwnAppleApp = AppleApp & {appClipBundleId?: string | null; browserPaths?: string[]};
+export type AndroidApp = {
+	orgKey: string;
+	packageName: string;
+	sha256Fingerprints: string[];
+	dynamicAppLinks?: boolean;
+	browserPaths?: string[];
 };
 
+/** A rule for paths, in both systems: the first that matches decides, and no match excludes the path. */
+type Component = {'/': string; exclude?: true};
+
+type AppleAssociation = {
+	applinks: {details: Array<{appIDs: string[]; components: Component[]}>};
+	appclips?: {apps: string[]};
+};
+
+const RELATION = 'delegate_permission/common.handle_all_urls';
+
 type AssetLink = {
-	relation: ['delegate_permission/common.handle_all_urls'];
+	relation: [typeof RELATION];
 	target: {namespace: 'android_app'; package_name: string; sha256_cert_fingerprints: string[]};
+	relation_extensions?: {[RELATION]: {dynamic_app_link_components: Component[]}};
 };
 
 /** Apple reads no more of the file. Beyond this size every link of the host breaks (contract/resolution 9). */
@@ -21,28 +36,37 @@ export const APPLE_WARNING_BYTES = APPLE_LIMIT_BYTES * 0.8;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const appleEntry = ({orgKey, teamId, bundleId}: AppleApp, customDomain: boolean) => ({
+const excluded = (paths: readonly string[] = []): Component[] => paths.map((path) => ({'/': path, exclude: true}));
+
+const appleEntry = ({orgKey, teamId, bundleId, browserPaths}: OwnAppleApp, customDomain: boolean) => ({
 	appIDs: [`${teamId}.${bundleId}`],
-	components: [{'/': customDomain ? '/*' : `/${orgKey}/*`}],
+	components: customDomain ? [...excluded(browserPaths), {'/': '/*'}] : [{'/': `/${orgKey}/*`}],
 });
+
+const clipIds = (apps: readonly OwnAppleApp[]): string[] =>
+	apps.flatMap(({teamId, appClipBundleId: clip}) => (clip == null ? [] : [`${teamId}.${clip}`]));
 
 /**
  * `apple-app-site-association` of one host, in the format of iOS 13 and later (contract/resolution 9). On the default
  * domain each app opens the paths under its organization's key. On a custom domain it opens every path, because bare
- * codes resolve there. `webcredentials` and `appclips` are absent: they cannot be limited to paths, and the host is
- * shared.
+ * codes resolve there, except those of `browserPaths`. The default domain has no `appclips`, and none has
+ * `webcredentials`: they cannot be limited to paths, and the host is shared.
  */
 export const appleAppSiteAssociation = (
-	apps: readonly AppleApp[],
+	apps: readonly OwnAppleApp[],
 	{customDomain = false}: {customDomain?: boolean} = {},
-): AppleAssociation => ({
-	applinks: {
-		details: apps
-			// A stable order, so that the file of an unchanged configuration does not change in Apple's cache.
-			.toSorted((a, b) => byText(a.orgKey, b.orgKey) || byText(a.bundleId, b.bundleId))
-			.map((app) => appleEntry(app, customDomain)),
-	},
-});
+): AppleAssociation => {
+	const clips = customDomain ? clipIds(apps) : [];
+	return {
+		applinks: {
+			details: apps
+				// A stable order, so that the file of an unchanged configuration does not change in Apple's cache.
+				.toSorted((a, b) => byText(a.orgKey, b.orgKey) || byText(a.bundleId, b.bundleId))
+				.map((app) => appleEntry(app, customDomain)),
+		},
+		...(clips.length === 0 ? {} : {appclips: {apps: clips}}),
+	};
+};
 
 /** Bytes of an app's entry in the shared domain's file, with the comma. */
 export const entryBytes = (app: AppleApp): number => Buffer.byteLength(JSON.stringify(appleEntry(app, false))) + 1;
@@ -57,21 +81,54 @@ export const fileBytes = (apps: readonly AppleApp[]): number =>
 	apps.reduce((sum, app) => sum + entryBytes(app), EMPTY_FILE_BYTES);
 
 /**
+ * Android's rules for a package (contract/resolution 11): none unless one of its apps has `dynamicAppLinks`. A package has
+ * one list per host, so on the default domain the list has the paths of every organization that configures the package:
+ * otherwise the switch of one would keep the links of another from opening.
+ */
+const rulesOf = (apps: readonly AndroidApp[], customDomain: boolean): Component[] => {
+	if (!apps.some(({dynamicAppLinks}) => dynamicAppLinks)) {
+		return [];
+	}
+
+	return customDomain
+		? [...excluded([...apps.flatMap(({browserPaths = []}) => browserPaths), '*/data', '*/signals']), {'/': '*'}]
+		: [...new Set(apps.map(({orgKey}) => orgKey))].toSorted(byText).map((orgKey) => ({'/': `/${orgKey}/*`}));
+};
+
+/**
  * `assetlinks.json` of one host: one statement per package, with the fingerprints from all its rows
  * (contract/resolution 9). A package without a fingerprint is left out, because its statement would verify nothing.
  */
-export const assetLinks = (apps: readonly AndroidApp[]): AssetLink[] => {
-	const fingerprints = new Map<string, Set<string>>();
-	for (const {packageName, sha256Fingerprints} of apps) {
-		const known = fingerprints.get(packageName) ?? [];
-		fingerprints.set(packageName, new Set([...known, ...sha256Fingerprints.map((print) => print.toUpperCase())]));
+export const assetLinks = (
+	apps: readonly AndroidApp[],
+	{customDomain = false}: {customDomain?: boolean} = {},
+): AssetLink[] => {
+	const packages = new Map<string, AndroidApp[]>();
+	for (const app of apps) {
+		const known = packages.get(app.packageName);
+		if (known === undefined) {
+			packages.set(app.packageName, [app]);
+		} else {
+			known.push(app);
+		}
 	}
 
-	return [...fingerprints]
-		.filter(([, prints]) => prints.size > 0)
+	return [...packages]
 		.toSorted(([a], [b]) => byText(a, b))
-		.map(([packageName, prints]) => ({
-			relation: ['delegate_permission/common.handle_all_urls'],
-			target: {namespace: 'android_app', package_name: packageName, sha256_cert_fingerprints: [...prints].toSorted()},
-		}));
+		.map(([packageName, rows]): AssetLink => {
+			const prints = rows.flatMap(({sha256Fingerprints}) => sha256Fingerprints.map((print) => print.toUpperCase()));
+			const components = rulesOf(rows, customDomain);
+			return {
+				relation: [RELATION],
+				target: {
+					namespace: 'android_app',
+					package_name: packageName,
+					sha256_cert_fingerprints: [...new Set(prints)].toSorted(),
+				},
+				...(components.length === 0
+					? {}
+					: {relation_extensions: {[RELATION]: {dynamic_app_link_components: components}}}),
+			};
+		})
+		.filter(({target}) => target.sha256_cert_fingerprints.length > 0);
 };

@@ -40,31 +40,34 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 		return role === 'link' || role === 'both';
 	});
 
-	const answer = async (
+	const answer = (
 		request: IncomingMessage,
 		response: ServerResponse,
 		row: LinkRow,
 		{isData, ip}: {isData: boolean; ip: string},
-	): Promise<void> => {
+		fail: (error: unknown) => void,
+	): void => {
 		const started = performance.now();
 		const visit = {ip, headers: request.headers, stream: request, isHead: false};
-		const {outcome, headers, body} = await (isData
-			? answerData(services, visit, row, null)
-			: answerPage(services, visit, row));
-		response.writeHead(200, [
-			'X-Request-Id',
-			requestIdOf(request.headers['x-request-id']),
-			'X-Content-Type-Options',
-			'nosniff',
-			'Content-Length',
-			String(body.length),
-			...(isData ? ANY_ORIGIN : []),
-			...headers,
-		]);
-		response.end(body, 'latin1');
-		const seconds = (performance.now() - started) / 1000;
-		services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
-		services.metrics.resolution(outcome);
+		(isData ? answerData : answerPage)(services, visit, row, null, {
+			answer: ({outcome, headers, body}) => {
+				response.writeHead(200, [
+					'X-Request-Id',
+					requestIdOf(request.headers['x-request-id']),
+					'X-Content-Type-Options',
+					'nosniff',
+					'Content-Length',
+					String(body.length),
+					...(isData ? ANY_ORIGIN : []),
+					...headers,
+				]);
+				response.end(body, 'latin1');
+				const seconds = (performance.now() - started) / 1000;
+				services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
+				services.metrics.resolution(outcome);
+			},
+			fail,
+		});
 	};
 
 	/** The requested link, or null if the request is not answered here. */
@@ -83,7 +86,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 		const ip = services.clientIp.ip(request);
 		const passOn = (wait: number): void => {
 			// The request has been counted; the routes do not count it again.
-			decidedWaits.set(request, wait);
+			decidedWaits.set(request, {limit: limits.resolution, wait});
 			next(request, response);
 		};
 		const decided = (wait: number): void => {
@@ -92,12 +95,17 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 				return;
 			}
 
-			answer(request, response, row, {isData, ip}).catch((error: unknown) => {
+			const fail = (error: unknown): void => {
 				services.log.error({err: error}, 'could not answer a visit in the hot path');
 				if (!response.headersSent) {
 					passOn(0);
 				}
-			});
+			};
+			try {
+				answer(request, response, row, {isData, ip}, fail);
+			} catch (error) {
+				fail(error);
+			}
 		};
 		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
 		// For nearly all visitors the decision is synchronous.

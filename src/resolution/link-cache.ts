@@ -1,6 +1,6 @@
 import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
-import {createWholeCache, mayServeStale, type WholeCache} from '../db/whole-cache.ts';
+import {createWholeCache, mayServeStale, readThroughFailover, type WholeCache} from '../db/whole-cache.ts';
 
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
@@ -122,8 +122,12 @@ export const createLinkCache = <T>(
 				return underWay;
 			}
 
+			const again = async () => {
+				const held = use(key);
+				return held === undefined ? read() : held.value;
+			};
 			const fresh = keepUnlessChanged(
-				read,
+				() => readThroughFailover(feed, again),
 				() => version,
 				(value) => keep(key, orgKey, value),
 			).catch((error: unknown) => {

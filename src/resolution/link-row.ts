@@ -1,5 +1,7 @@
+import type {ClipboardFormat} from '../app-config/app-config.ts';
 import type {Addresses} from '../config/config.ts';
 import type {linkGone} from '../errors.ts';
+import type {Destinations, MinimumVersion} from '../links/platform-fields.ts';
 import {shortUrl} from '../links/short-url.ts';
 
 /**
@@ -16,6 +18,8 @@ export type ResolvedLink = {
 	title: string | null;
 	channel: string | null;
 	fallbackUrl: string | null;
+	destinations: Destinations | null;
+	minimumVersion: MinimumVersion | null;
 	og: {title: string | null; description: string | null; imageUrl: string | null};
 	utm: {
 		source: string | null;
@@ -28,6 +32,8 @@ export type ResolvedLink = {
 	matchWindowHours: number;
 	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
 	android: Array<{packageName: string; scheme: string | null}>;
+	clipboardFormat: ClipboardFormat;
+	logoUrl: string | null;
 };
 
 /** The stored row of an address. Whether it resolves is decided at each visit. */
@@ -50,6 +56,8 @@ export type LinkRow = {
 	title: string | null;
 	channel: string | null;
 	fallback_url: string | null;
+	destinations: Destinations | null;
+	minimum_version: MinimumVersion | null;
 	og_title: string | null;
 	og_description: string | null;
 	og_image_url: string | null;
@@ -62,10 +70,18 @@ export type LinkRow = {
 	match_window_hours: number;
 	ios: ResolvedLink['ios'];
 	android: ResolvedLink['android'] | null;
+	clipboard_format: ClipboardFormat | null;
+	logo_url: string | null;
 };
 
 /** Whether a cached row is still valid. */
 export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean => until === null || until > now;
+
+/** The link's parameters, which override its template's. */
+export const ownParams = (row: Pick<LinkRow, 'params' | 'template_params'>): Record<string, string> => ({
+	...row.template_params,
+	...row.params,
+});
 
 /** The link of a row. */
 export const toResolvedLink = ({addresses}: {addresses: Addresses}, row: LinkRow): ResolvedLink => ({
@@ -74,10 +90,12 @@ export const toResolvedLink = ({addresses}: {addresses: Addresses}, row: LinkRow
 	shortCode: row.short_code,
 	url: shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code}),
 	path: row.path ?? '/',
-	params: {...row.template_params, ...row.params},
+	params: ownParams(row),
 	title: row.title,
 	channel: row.channel,
 	fallbackUrl: row.fallback_url,
+	destinations: row.destinations,
+	minimumVersion: row.minimum_version,
 	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
 	utm: {
 		source: row.utm_source,
@@ -90,6 +108,8 @@ export const toResolvedLink = ({addresses}: {addresses: Addresses}, row: LinkRow
 	matchWindowHours: row.match_window_hours,
 	ios: row.ios,
 	android: row.android ?? [],
+	clipboardFormat: row.clipboard_format ?? 'token',
+	logoUrl: row.logo_url,
 });
 
 /** Why a link does not resolve, or null if it does. */

@@ -1,4 +1,5 @@
 import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
+import {readConfigFile} from '../config/config-file.ts';
 import {deniedSchemes} from './denied-schemes.ts';
 
 export type Utm = {
@@ -9,20 +10,48 @@ export type Utm = {
 	content: string | null;
 };
 
-/** The URL with the link's campaign values as `utm_*`, except names that it already has. */
-export const withUtm = (href: string, utm: Utm): string => {
-	const url = new URL(href);
-	const added = new URLSearchParams();
-	for (const name of ['source', 'medium', 'campaign', 'term', 'content'] as const) {
-		const value = utm[name];
-		if (value !== null && value !== '' && !url.searchParams.has(`utm_${name}`)) {
-			added.append(`utm_${name}`, value);
-		}
-	}
+type Pairs = Array<[name: string, value: string]>;
 
+/** The URL with these parameters, except names that it already has. */
+const withMissing = (href: string, pairs: Pairs): string => {
+	const url = new URL(href);
+	const added = new URLSearchParams(pairs.filter(([name]) => !url.searchParams.has(name)));
 	// Appended as text, because `searchParams` would re-encode the owner's query.
 	url.search = [url.search.slice(1), added.toString()].filter((part) => part !== '').join('&');
 	return url.href;
+};
+
+/** The URL with the link's campaign values as `utm_*`, except names that it already has. */
+export const withUtm = (href: string, utm: Utm): string =>
+	withMissing(
+		href,
+		(['source', 'medium', 'campaign', 'term', 'content'] as const).flatMap((name): Pairs => {
+			const value = utm[name];
+			return value === null || value === '' ? [] : [[`utm_${name}`, value]];
+		}),
+	);
+
+/** Names of a visit's query that other websites receive; `*` stands for any end. */
+const passedNames = readConfigFile<string[]>('passed-queries.json');
+
+const isPassed = (name: string): boolean =>
+	passedNames.some((passed) => (passed.endsWith('*') ? name.startsWith(passed.slice(0, -1)) : name === passed));
+
+/** The URL with the campaign values and click ids of a visit's query, except names that it already has. */
+export const withPassed = (href: string, query: Readonly<Record<string, string>>): string =>
+	withMissing(
+		href,
+		Object.entries(query).filter(([name]) => isPassed(name)),
+	);
+
+// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
+const queryText = (params: Readonly<Record<string, string>>): string =>
+	new URLSearchParams(params).toString().replaceAll('+', '%20');
+
+/** The short URL with parameters. */
+export const tappedUrl = (url: string, params: Readonly<Record<string, string>>): string => {
+	const query = queryText(params);
+	return query === '' ? url : `${url}?${query}`;
 };
 
 /** True for a URI scheme that an app may claim. */
@@ -32,8 +61,7 @@ export const isCustomScheme = (scheme: string): boolean =>
 /** The in-app destination as URI text without a scheme: path, its query and `params`, fragment. */
 const destination = (path: string, params: Readonly<Record<string, string>>): string => {
 	const [, place = '', fragment = ''] = /^\/*([^#]*)(#.*)?$/s.exec(path.toWellFormed()) ?? [];
-	// Apple's parser does not decode a plus sign, so spaces are not encoded as one.
-	const query = new URLSearchParams(params).toString().replaceAll('+', '%20');
+	const query = queryText(params);
 	const separator = query === '' ? '' : place.includes('?') ? '&' : '?';
 	return encodeURI(place) + separator + query + encodeURI(fragment);
 };

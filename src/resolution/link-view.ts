@@ -1,7 +1,10 @@
+import type {ClipboardFormat} from '../app-config/app-config.ts';
 import type {Addresses} from '../config/config.ts';
+import type {Destinations} from '../links/platform-fields.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
 import type {ResolvedLink} from './link-row.ts';
-import type {Utm} from './link-targets.ts';
+import {tappedUrl, type Utm} from './link-targets.ts';
+import {withQuery} from './tap-query.ts';
 
 /** A live link as its pages show it, with the defaults of its template and organization applied. */
 export type LinkView = {
@@ -13,13 +16,20 @@ export type LinkView = {
 	title: string | null;
 	og: {title: string | null; description: string | null; imageUrl: string | null};
 	path: string;
+	/** With the query's. */
 	params: Record<string, string>;
+	/** The query of the visit that receives the page; null if there is none. */
+	query: Record<string, string> | null;
 	fallbackUrl: string | null;
+	destinations: Destinations | null;
 	utm: Utm;
 	/** The match token `opl_…`; null if the link is not deferred. */
 	token: string | null;
 	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
 	android: Array<{packageName: string; scheme: string | null}>;
+	clipboardFormat: ClipboardFormat;
+	/** The organization's logo. */
+	logoUrl: string | null;
 	/** The link host, with the port unless it is 80 or 443. */
 	host: string;
 };
@@ -28,18 +38,33 @@ export type LinkView = {
 export const titleOf = ({og, title, organizationName, host}: LinkView): string =>
 	[og.title, title, organizationName].find((text) => text !== null && text.trim() !== '') ?? host;
 
+/** The short URL with the visit's query, for whoever opens or shares it further (contract/page 10). */
+export const sharedUrl = ({url, params, query}: LinkView): string =>
+	query
+		? tappedUrl(url, Object.fromEntries(Object.entries(params).filter(([name]) => Object.hasOwn(query, name))))
+		: url;
+
 /** The social description, or null. */
 export const descriptionOf = ({og}: LinkView): string | null => (og.description?.trim() ? og.description : null);
 
-/** The social image, checked once more (contract/links 10), or null. */
-export const imageOf = ({og}: LinkView): string | null =>
-	og.imageUrl === null ? null : safeHttpUrl(og.imageUrl, {linkHosts: []});
+/** The URL of a picture, checked once more (contract/links 10), or null. */
+const pictureOf = (url: string | null): string | null => (url === null ? null : safeHttpUrl(url, {linkHosts: []}));
 
-/** @param token of the visit that receives the page. */
+/** The social image, or null. */
+export const imageOf = ({og}: LinkView): string | null => pictureOf(og.imageUrl);
+
+/** The organization's logo if a page may show it, or null: the policy blocks pictures over plain http. */
+export const logoOf = ({logoUrl}: LinkView): string | null => {
+	const url = pictureOf(logoUrl);
+	return url?.startsWith('https:') ? url : null;
+};
+
+/** @param token, query of the visit that receives the page. */
 export const linkViewOf = (
 	{addresses}: {addresses: Addresses},
 	link: ResolvedLink,
 	token: string | null,
+	query: LinkView['query'] = null,
 ): LinkView => ({
 	organizationName: link.organization.name,
 	orgKey: link.organization.orgKey,
@@ -48,11 +73,15 @@ export const linkViewOf = (
 	title: link.title,
 	og: link.og,
 	path: link.path,
-	params: link.params,
+	params: withQuery(link.params, query ?? {}),
+	query,
 	fallbackUrl: link.fallbackUrl,
+	destinations: link.destinations,
 	utm: link.utm,
 	token,
 	ios: link.ios,
 	android: link.android,
+	clipboardFormat: link.clipboardFormat,
+	logoUrl: link.logoUrl,
 	host: URL.canParse(link.url) ? new URL(link.url).host : addresses.linkDomain,
 });

@@ -1,6 +1,7 @@
 import {safeHttpUrl} from '../safe-http-url.ts';
-import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, withUtm} from './link-targets.ts';
-import type {LinkView} from './link-view.ts';
+import {wayOutUrl} from './in-app-browsers.ts';
+import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, withPassed, withUtm} from './link-targets.ts';
+import {type LinkView, sharedUrl} from './link-view.ts';
 import type {Visitor} from './visitor.ts';
 
 /**
@@ -8,7 +9,16 @@ import type {Visitor} from './visitor.ts';
  * (iOS); `along` follows it within the tap, which Android's `intent:` needs.
  */
 export type Action = {
-	label: 'continue' | 'getApp' | 'openApp' | 'haveApp' | 'website' | 'withoutCopying' | 'appStore' | 'googlePlay';
+	label:
+		| 'onAppStore'
+		| 'onGooglePlay'
+		| 'openApp'
+		| 'haveApp'
+		| 'website'
+		| 'withoutCopying'
+		| 'appStore'
+		| 'googlePlay'
+		| 'openInBrowser';
 	weight: 'primary' | 'secondary' | 'quiet';
 	href: string;
 	copies: 'before' | 'along' | null;
@@ -19,6 +29,8 @@ export type Offer = {
 	actions: Action[];
 	/** The browser to recommend, if an in-app browser may block taps. */
 	hint: 'Safari' | 'Chrome' | null;
+	/** Beside the link to copy, for the in-app browsers that have a way out. */
+	wayOut?: Action | undefined;
 	qr: boolean;
 };
 
@@ -39,32 +51,54 @@ const action = (
 	copies: Action['copies'] = null,
 ): Action[] => (href === null ? [] : [{label, weight, href, copies}]);
 
-const websiteOf = ({fallbackUrl, host, utm}: LinkView): string | null => {
-	const safe = fallbackUrl === null ? null : safeHttpUrl(fallbackUrl, {linkHosts: [host]});
-	return safe === null ? null : withUtm(safe, utm);
+/**
+ * The visitor as offers need it. `isIpad`: of an iOS class, where the link leads iPads elsewhere than phones. `wayOut`: as
+ * `wayOutOf`.
+ */
+export type PageVisitor = Pick<Visitor, 'class'> & {isIpad?: boolean; wayOut?: string | null};
+
+/** Where the visitor's platform leads people without the app; undefined for the link's default. */
+const placeOf = ({destinations}: LinkView, {class: name, isIpad}: PageVisitor): string | undefined => {
+	const {ios, ipad = ios, android, desktop} = destinations ?? {};
+	return name.startsWith('ios-') ? (isIpad ? ipad : ios) : name.startsWith('android-') ? android : desktop;
+};
+
+/** What a page may show of a stored URL: `fallbackUrl`, or a destination. */
+const websiteOf = ({host, utm, query}: LinkView, url: string | null | undefined): string | null => {
+	const safe = url == null ? null : safeHttpUrl(url, {linkHosts: [host]});
+	return safe === null ? null : withPassed(withUtm(safe, utm), query ?? {});
 };
 
 type Targets = {
+	/** Where people without the app go; null: to the store. */
+	destination: string | null;
 	appStore: string | null;
 	iosOpen: string | null;
 	play: string | null;
 	intent: string | null;
+	/** The destination, else the link's `fallbackUrl`. */
 	website: string | null;
 };
 
-const targetsOf = (link: LinkView): Targets => {
+const targetsOf = (link: LinkView, visitor: PageVisitor): Targets => {
+	const destination = websiteOf(link, placeOf(link, visitor));
 	const [android] = link.android;
 	const open = (scheme: string | null): string | null => (scheme === null ? null : customSchemeUrl({...link, scheme}));
 	const play = android === undefined ? null : playStoreUrl(android.packageName, link.token);
 	return {
+		destination,
 		appStore: link.ios?.appStoreId == null ? null : appStoreUrl(link.ios.appStoreId),
 		iosOpen: open(link.ios?.scheme ?? null),
 		play,
 		intent:
 			android === undefined || play === null
 				? null
-				: intentUrl({target: open(android.scheme) ?? link.url, packageName: android.packageName, fallback: play}),
-		website: websiteOf(link),
+				: intentUrl({
+						target: open(android.scheme) ?? sharedUrl(link),
+						packageName: android.packageName,
+						fallback: destination ?? play,
+					}),
+		website: destination ?? websiteOf(link, link.fallbackUrl),
 	};
 };
 
@@ -75,27 +109,31 @@ const websiteOffer = ({website}: Targets): Offer => ({
 });
 
 const iosOffer = (targets: Targets, token: string | null, isInApp: boolean): Offer | null => {
-	const {appStore, iosOpen, website} = targets;
+	const {destination, appStore, iosOpen, website} = targets;
 	const main = appStore ?? iosOpen;
 	if (main === null) {
 		return null;
 	}
 
-	const label = appStore === null ? 'openApp' : token === null ? 'getApp' : 'continue';
+	const label = appStore === null ? 'openApp' : 'onAppStore';
 	return {
 		actions: [
-			...action(label, 'primary', main, token === null ? null : 'before'),
+			...action('website', 'primary', destination),
+			...action(label, destination === null ? 'primary' : 'secondary', main, token === null ? null : 'before'),
 			// In-app browsers mostly block custom schemes (contract/page 1), so only the store's plain link is offered.
 			...action('haveApp', 'secondary', appStore === null || isInApp ? null : iosOpen),
 			...action('withoutCopying', 'quiet', token === null ? null : main),
-			...action('website', 'quiet', website),
+			...action('website', 'quiet', destination === null ? website : null),
 		],
 		hint: isInApp ? 'Safari' : null,
 		qr: false,
 	};
 };
 
-const androidOffer = ({play, intent, website}: Targets, token: string | null, isInApp: boolean): Offer | null => {
+const androidOffer = (targets: Targets, token: string | null, isInApp: boolean): Offer | null => {
+	const {play, intent, website} = targets;
+	// In a browser the intent itself falls back to the destination.
+	const destination = isInApp ? targets.destination : null;
 	if (play === null) {
 		return null;
 	}
@@ -103,14 +141,18 @@ const androidOffer = ({play, intent, website}: Targets, token: string | null, is
 	const copies = token === null ? null : 'along';
 	// Web views show an error page for `intent:`, so the store comes first (contract/page 4).
 	const [first, second] = isInApp
-		? [action('getApp', 'primary', play, copies), action('openApp', 'secondary', intent, copies)]
-		: [action('openApp', 'primary', intent, copies), action('getApp', 'secondary', play, copies)];
+		? [
+				action('onGooglePlay', destination === null ? 'primary' : 'secondary', play, copies),
+				action('openApp', 'secondary', intent, copies),
+			]
+		: [action('openApp', 'primary', intent, copies), action('onGooglePlay', 'secondary', play, copies)];
 	return {
 		actions: [
+			...action('website', 'primary', destination),
 			...first,
 			...second,
 			...action('withoutCopying', 'quiet', token === null ? null : isInApp ? play : intent),
-			...action('website', 'quiet', website),
+			...action('website', 'quiet', destination === null ? website : null),
 		],
 		hint: isInApp ? 'Chrome' : null,
 		qr: false,
@@ -131,9 +173,27 @@ const desktopOffer = (targets: Targets): Offer => ({
 const unknownOffer = (targets: Targets): Offer =>
 	targets.website === null ? {actions: storeActions(targets), hint: null, qr: false} : websiteOffer(targets);
 
+/** Without an app an iPad goes where a Mac goes, unless its own place is another one. */
+const ipadOffer = (link: LinkView, mac: Targets): Offer | null => {
+	const targets = targetsOf(link, {class: 'ios-browser', isIpad: true});
+	const isElsewhere = targets.website !== null && targets.website !== mac.website;
+	return iosOffer(targets, link.token, false) ?? (isElsewhere ? websiteOffer(targets) : null);
+};
+
+/** An in-app browser's offer: where there is a way out, the panel with it and with the link to copy is always there. */
+const withWayOut = (
+	offer: Offer,
+	browser: 'Safari' | 'Chrome',
+	link: LinkView,
+	{wayOut = null}: PageVisitor,
+): Offer => {
+	const [out] = action('openInBrowser', 'secondary', wayOut === null ? null : wayOutUrl(wayOut, sharedUrl(link)));
+	return out === undefined ? offer : {...offer, hint: browser, wayOut: out};
+};
+
 /** The page's offers by class of reader: the table of contract/page 1. */
-export const planPage = (link: LinkView, visitor: Pick<Visitor, 'class'>): PagePlan => {
-	const targets = targetsOf(link);
+export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
+	const targets = targetsOf(link, visitor);
 	const still = {ipadOffer: null, redirectTo: null, bannerAppStoreId: null};
 	// Safari's banner opens the store without copying, so it would lose a deferred link's token.
 	const bannerAppStoreId = targets.appStore === null || link.token !== null ? null : (link.ios?.appStoreId ?? null);
@@ -141,15 +201,21 @@ export const planPage = (link: LinkView, visitor: Pick<Visitor, 'class'>): PageP
 		case 'ios-browser':
 			return {...still, offer: iosOffer(targets, link.token, false) ?? websiteOffer(targets), bannerAppStoreId};
 		case 'ios-inapp':
-			return {...still, offer: iosOffer(targets, link.token, true) ?? websiteOffer(targets)};
+			return {
+				...still,
+				offer: withWayOut(iosOffer(targets, link.token, true) ?? websiteOffer(targets), 'Safari', link, visitor),
+			};
 		case 'android-browser':
 			return {...still, offer: androidOffer(targets, link.token, false) ?? websiteOffer(targets)};
 		case 'android-inapp':
-			return {...still, offer: androidOffer(targets, link.token, true) ?? websiteOffer(targets)};
+			return {
+				...still,
+				offer: withWayOut(androidOffer(targets, link.token, true) ?? websiteOffer(targets), 'Chrome', link, visitor),
+			};
 		case 'mac-or-ipad':
 			return {
 				offer: desktopOffer(targets),
-				ipadOffer: iosOffer(targets, link.token, false),
+				ipadOffer: ipadOffer(link, targets),
 				redirectTo: targets.website,
 				bannerAppStoreId,
 			};

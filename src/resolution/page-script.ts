@@ -1,6 +1,8 @@
 /** The data that the script reads from the page's JSON block. */
 export type PageConfig = {
 	token: string | null;
+	/** What a tap copies instead of the token. */
+	copies?: string;
 	/** The URL that receives the signals; null if none are collected. */
 	signalUrl: string | null;
 	/** Automatic destination of desktop browsers. */
@@ -39,7 +41,7 @@ function copy(text, atOnce) {
 function say(text) { return function () { byId('status').textContent = text; }; }
 each('[data-copies]', function (a) {
 	a.addEventListener('click', function (e) {
-		var waits = a.getAttribute('data-copies') === 'before', copied = copy(c.token, !waits);
+		var waits = a.getAttribute('data-copies') === 'before', copied = copy(c.copies || c.token, !waits);
 		copied.then(say(c.codeCopied), function () {});
 		if (!waits) return;
 		e.preventDefault();

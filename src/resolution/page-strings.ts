@@ -1,10 +1,8 @@
-import Negotiator from 'negotiator';
-import {memoize} from '../memoize.ts';
-
 /** The page's own texts; everything else on it comes from the link. */
 export type PageStrings = {
-	continue: string;
-	getApp: string;
+	/** In these two `{name}` is the organization's. */
+	onAppStore: string;
+	onGooglePlay: string;
 	openApp: string;
 	haveApp: string;
 	website: string;
@@ -14,6 +12,7 @@ export type PageStrings = {
 	codeCopied: string;
 	copyLink: string;
 	linkCopied: string;
+	openInBrowser: string;
 	/** `{browser}` is Safari or Chrome. */
 	hint: string;
 	scan: string;
@@ -25,8 +24,8 @@ export type PageStrings = {
 /** By language, in the order of contract/page 7; the first is the default. */
 const strings = {
 	en: {
-		continue: 'Continue',
-		getApp: 'Get the app',
+		onAppStore: 'Get {name} on the App Store',
+		onGooglePlay: 'Get {name} on Google Play',
 		openApp: 'Open in the app',
 		haveApp: 'I already have the app',
 		website: 'Continue to the website',
@@ -35,14 +34,15 @@ const strings = {
 		codeCopied: 'Code copied',
 		copyLink: 'Copy link',
 		linkCopied: 'Link copied',
+		openInBrowser: 'Open in browser',
 		hint: 'Nothing happens? Open this link in {browser}.',
 		scan: 'Scan with your phone to open it in the app',
 		qrAlt: 'QR code for {url}',
 		nothing: 'This link cannot be opened on this device.',
 	},
 	ar: {
-		continue: 'متابعة',
-		getApp: 'الحصول على التطبيق',
+		onAppStore: 'الحصول على {name} من App Store',
+		onGooglePlay: 'الحصول على {name} من Google Play',
 		openApp: 'الفتح في التطبيق',
 		haveApp: 'التطبيق مثبّت لديّ بالفعل',
 		website: 'المتابعة إلى الموقع',
@@ -51,14 +51,15 @@ const strings = {
 		codeCopied: 'تم نسخ الرمز',
 		copyLink: 'نسخ الرابط',
 		linkCopied: 'تم نسخ الرابط',
+		openInBrowser: 'الفتح في المتصفح',
 		hint: 'لم يحدث شيء؟ افتح هذا الرابط في {browser}.',
 		scan: 'امسح الرمز بهاتفك لفتح الرابط في التطبيق',
 		qrAlt: 'رمز QR للرابط {url}',
 		nothing: 'لا يمكن فتح هذا الرابط على هذا الجهاز.',
 	},
 	es: {
-		continue: 'Continuar',
-		getApp: 'Obtener la app',
+		onAppStore: 'Obtener {name} en el App Store',
+		onGooglePlay: 'Obtener {name} en Google Play',
 		openApp: 'Abrir en la app',
 		haveApp: 'Ya tengo la app',
 		website: 'Continuar al sitio web',
@@ -67,14 +68,15 @@ const strings = {
 		codeCopied: 'Código copiado',
 		copyLink: 'Copiar enlace',
 		linkCopied: 'Enlace copiado',
+		openInBrowser: 'Abrir en el navegador',
 		hint: '¿No pasa nada? Abre este enlace en {browser}.',
 		scan: 'Escanéalo con el móvil para abrirlo en la app',
 		qrAlt: 'Código QR de {url}',
 		nothing: 'Este enlace no se puede abrir en este dispositivo.',
 	},
 	fr: {
-		continue: 'Continuer',
-		getApp: 'Obtenir l’application',
+		onAppStore: 'Obtenir {name} sur l’App Store',
+		onGooglePlay: 'Obtenir {name} sur Google Play',
 		openApp: 'Ouvrir dans l’application',
 		haveApp: 'J’ai déjà l’application',
 		website: 'Continuer vers le site',
@@ -83,14 +85,15 @@ const strings = {
 		codeCopied: 'Code copié',
 		copyLink: 'Copier le lien',
 		linkCopied: 'Lien copié',
+		openInBrowser: 'Ouvrir dans le navigateur',
 		hint: 'Rien ne se passe ? Ouvrez ce lien dans {browser}.',
 		scan: 'Scannez avec votre téléphone pour ouvrir dans l’application',
 		qrAlt: 'QR code de {url}',
 		nothing: 'Ce lien ne peut pas être ouvert sur cet appareil.',
 	},
 	de: {
-		continue: 'Weiter',
-		getApp: 'App laden',
+		onAppStore: '{name} im App Store laden',
+		onGooglePlay: '{name} bei Google Play laden',
 		openApp: 'In der App öffnen',
 		haveApp: 'Ich habe die App schon',
 		website: 'Weiter zur Website',
@@ -99,14 +102,15 @@ const strings = {
 		codeCopied: 'Code kopiert',
 		copyLink: 'Link kopieren',
 		linkCopied: 'Link kopiert',
+		openInBrowser: 'Im Browser öffnen',
 		hint: 'Es passiert nichts? Öffne diesen Link in {browser}.',
 		scan: 'Mit dem Handy scannen und in der App öffnen',
 		qrAlt: 'QR-Code für {url}',
 		nothing: 'Dieser Link lässt sich auf diesem Gerät nicht öffnen.',
 	},
 	it: {
-		continue: 'Continua',
-		getApp: 'Scarica l’app',
+		onAppStore: 'Scarica {name} dall’App Store',
+		onGooglePlay: 'Scarica {name} da Google Play',
 		openApp: 'Apri nell’app',
 		haveApp: 'Ho già l’app',
 		website: 'Vai al sito web',
@@ -115,14 +119,15 @@ const strings = {
 		codeCopied: 'Codice copiato',
 		copyLink: 'Copia link',
 		linkCopied: 'Link copiato',
+		openInBrowser: 'Apri nel browser',
 		hint: 'Non succede nulla? Apri questo link in {browser}.',
 		scan: 'Scansiona con il telefono per aprirlo nell’app',
 		qrAlt: 'Codice QR di {url}',
 		nothing: 'Questo link non può essere aperto su questo dispositivo.',
 	},
 	pt: {
-		continue: 'Continuar',
-		getApp: 'Baixar o app',
+		onAppStore: 'Baixar {name} na App Store',
+		onGooglePlay: 'Baixar {name} no Google Play',
 		openApp: 'Abrir no app',
 		haveApp: 'Já tenho o app',
 		website: 'Continuar para o site',
@@ -131,14 +136,15 @@ const strings = {
 		codeCopied: 'Código copiado',
 		copyLink: 'Copiar link',
 		linkCopied: 'Link copiado',
+		openInBrowser: 'Abrir no navegador',
 		hint: 'Não acontece nada? Abra este link no {browser}.',
 		scan: 'Escaneie com o celular para abrir no app',
 		qrAlt: 'QR code de {url}',
 		nothing: 'Este link não pode ser aberto neste dispositivo.',
 	},
 	tr: {
-		continue: 'Devam et',
-		getApp: 'Uygulamayı edin',
+		onAppStore: '{name} uygulamasını App Store’dan edin',
+		onGooglePlay: '{name} uygulamasını Google Play’den edin',
 		openApp: 'Uygulamada aç',
 		haveApp: 'Uygulama bende zaten var',
 		website: 'Web sitesine devam et',
@@ -147,14 +153,15 @@ const strings = {
 		codeCopied: 'Kod kopyalandı',
 		copyLink: 'Bağlantıyı kopyala',
 		linkCopied: 'Bağlantı kopyalandı',
+		openInBrowser: 'Tarayıcıda aç',
 		hint: 'Bir şey olmuyor mu? Bu bağlantıyı {browser} tarayıcısında aç.',
 		scan: 'Uygulamada açmak için telefonunla tara',
 		qrAlt: '{url} için QR kodu',
 		nothing: 'Bu bağlantı bu cihazda açılamıyor.',
 	},
 	ru: {
-		continue: 'Продолжить',
-		getApp: 'Скачать приложение',
+		onAppStore: 'Скачать {name} в App Store',
+		onGooglePlay: 'Скачать {name} в Google Play',
 		openApp: 'Открыть в приложении',
 		haveApp: 'У меня уже есть приложение',
 		website: 'Перейти на сайт',
@@ -163,14 +170,15 @@ const strings = {
 		codeCopied: 'Код скопирован',
 		copyLink: 'Скопировать ссылку',
 		linkCopied: 'Ссылка скопирована',
+		openInBrowser: 'Открыть в браузере',
 		hint: 'Ничего не происходит? Откройте эту ссылку в {browser}.',
 		scan: 'Отсканируйте телефоном, чтобы открыть в приложении',
 		qrAlt: 'QR-код для {url}',
 		nothing: 'Эту ссылку нельзя открыть на этом устройстве.',
 	},
 	zh: {
-		continue: '继续',
-		getApp: '获取应用',
+		onAppStore: '在 App Store 获取 {name}',
+		onGooglePlay: '在 Google Play 获取 {name}',
 		openApp: '在应用中打开',
 		haveApp: '我已安装该应用',
 		website: '前往网站',
@@ -179,14 +187,15 @@ const strings = {
 		codeCopied: '代码已复制',
 		copyLink: '复制链接',
 		linkCopied: '链接已复制',
+		openInBrowser: '在浏览器中打开',
 		hint: '没有反应？请在 {browser} 中打开此链接。',
 		scan: '用手机扫描，在应用中打开',
 		qrAlt: '{url} 的二维码',
 		nothing: '此链接无法在此设备上打开。',
 	},
 	ja: {
-		continue: '続ける',
-		getApp: 'アプリを入手',
+		onAppStore: 'App Storeで{name}を入手',
+		onGooglePlay: 'Google Playで{name}を入手',
 		openApp: 'アプリで開く',
 		haveApp: 'アプリをインストール済みの方',
 		website: 'ウェブサイトに進む',
@@ -195,14 +204,15 @@ const strings = {
 		codeCopied: 'コードをコピーしました',
 		copyLink: 'リンクをコピー',
 		linkCopied: 'リンクをコピーしました',
+		openInBrowser: 'ブラウザで開く',
 		hint: '何も起こらない場合は、このリンクを{browser}で開いてください。',
 		scan: 'スマートフォンで読み取ってアプリで開く',
 		qrAlt: '{url} のQRコード',
 		nothing: 'このリンクはこの端末では開けません。',
 	},
 	ko: {
-		continue: '계속',
-		getApp: '앱 받기',
+		onAppStore: 'App Store에서 {name} 받기',
+		onGooglePlay: 'Google Play에서 {name} 받기',
 		openApp: '앱에서 열기',
 		haveApp: '이미 앱이 있습니다',
 		website: '웹사이트로 계속',
@@ -211,6 +221,7 @@ const strings = {
 		codeCopied: '코드가 복사되었습니다',
 		copyLink: '링크 복사',
 		linkCopied: '링크가 복사되었습니다',
+		openInBrowser: '브라우저에서 열기',
 		hint: '아무 반응이 없나요? {browser}에서 이 링크를 여세요.',
 		scan: '휴대폰으로 스캔하여 앱에서 열기',
 		qrAlt: '{url} QR 코드',
@@ -222,18 +233,4 @@ export type PageLanguage = keyof typeof strings;
 
 export const pageLanguages = Object.keys(strings) as PageLanguage[];
 
-const ACCEPT_LANGUAGE_LIMIT = 512;
-
-const languageOf = memoize((header): PageLanguage => {
-	const wanted = new Negotiator({headers: {'accept-language': header}}).language(pageLanguages);
-	return pageLanguages.find((own) => own === wanted) ?? 'en';
-}, 2000);
-
-/** The page's language for an `Accept-Language` header: the best available by q-values, else English. */
-export const pageLanguage = (acceptLanguage: string | undefined): PageLanguage =>
-	languageOf((acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT));
-
 export const pageStrings = (language: PageLanguage): PageStrings => strings[language];
-
-/** The language's writing direction. */
-export const directionOf = (language: PageLanguage): 'ltr' | 'rtl' => (language === 'ar' ? 'rtl' : 'ltr');

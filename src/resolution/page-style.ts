@@ -33,7 +33,7 @@ a { color: var(--link); }
 .button, button {
 	display: flex; flex-direction: column; align-items: center; justify-content: center; width: 100%; min-height: 3.25rem; padding: .625rem 1rem;
 	border: 1px solid var(--line); border-radius: .875rem; background: none; color: var(--ink);
-	font: inherit; font-weight: 600; line-height: 1.3; text-align: center; text-decoration: none; cursor: pointer;
+	font: inherit; font-weight: 600; line-height: 1.3; text-align: center; text-wrap: balance; text-decoration: none; cursor: pointer;
 }
 .primary { background: var(--ink); border-color: var(--ink); color: var(--card); }
 .quiet {
@@ -68,4 +68,8 @@ a.button:not(.primary):hover, button:hover { border-color: var(--soft); }
 	.body { gap: 1rem; padding: 1.125rem; }
 	h1 { font-size: 1.3125rem; }
 }
+.panel .button { min-height: 2.75rem; border-radius: .625rem; font-size: .9375rem; background: var(--card); }
+.mark { position: relative; overflow: hidden; }
+.logo { position: absolute; inset: 0; }
+.logo img { object-fit: contain; background: #fff; }
 `;

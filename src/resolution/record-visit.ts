@@ -1,3 +1,4 @@
+import type {ClickContext} from '../clicks/click-context.ts';
 import {networkKeyTextsOf} from '../clicks/network-keys.ts';
 import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
@@ -26,18 +27,17 @@ const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: Vi
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
-/** Records the visit of a link. @returns whether it was stored. */
-export const recordVisit = async (
-	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
-	request: VisitRequest,
-	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>,
-	visitor: Visitor,
-	match: OpenMatch | null,
-): Promise<boolean> => {
-	const isKept = await services.clickJournal.record({
-		organizationId: row.organization_id,
-		linkId: row.id,
-		channel: row.channel,
+/** The contexts of a visitor's clicks, by country. Who sends the same headers is the same visitor here. */
+const contexts = new WeakMap<Visitor, Map<string | null, ClickContext>>();
+
+const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
+	const own = contexts.get(visitor) ?? new Map<string | null, ClickContext>();
+	const known = own.get(country);
+	if (known !== undefined) {
+		return known;
+	}
+
+	const context = {
 		platform: visitor.platform,
 		os: visitor.os,
 		osVersion: versionText(visitor.osVersion),
@@ -45,33 +45,66 @@ export const recordVisit = async (
 		deviceModel: visitor.deviceModel,
 		language: visitor.language,
 		timezone: visitor.timezone,
-		referrerHost: referrerHost(request.headers.referer),
-		country: countryOf(services, request),
+		country,
 		botClass: isCrawler(visitor) ? visitor.class : null,
-		match,
-	});
-	if (isKept) {
-		services.metrics.click(isCrawler(visitor) ? 'crawler' : 'person');
-	}
-
-	return isKept;
-};
-
-/** The data stored for the app's first open (contract/match 7). */
-export const openMatchOf = async (
-	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
-	{ip}: Pick<VisitRequest, 'ip'>,
-	row: Pick<LinkRow, 'match_window_hours'>,
-	visitor: Visitor,
-	cookie: VisitorCookie | null,
-): Promise<OpenMatch> => {
-	const now = clock.now();
-	const [pepper] = await matchPeppers.at(now);
-	return {
-		token: mintMatchToken(now),
-		windowHours: row.match_window_hours,
-		network: networkKeyTextsOf(pepper, ip),
-		signals: visitor,
-		visitor: cookie,
 	};
+	contexts.set(visitor, own.set(country, context));
+	return context;
 };
+
+/** A visit of a link, and the match that it opens. */
+type Visited = {
+	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>;
+	visitor: Visitor;
+	match: OpenMatch | null;
+	at: Date;
+};
+
+/** Records a visit, and goes on with whether it was stored. @param fail hears what is thrown from then on. */
+export const recordVisit = (
+	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
+	request: VisitRequest,
+	{row, visitor, match, at}: Visited,
+	fail: (error: unknown) => void,
+	goOn: (isKept: boolean) => void,
+): void => {
+	const context = contextOf(visitor, countryOf(services, request));
+	services.clickJournal.record(
+		{
+			organizationId: row.organization_id,
+			linkId: row.id,
+			channel: row.channel,
+			context,
+			referrerHost: referrerHost(request.headers.referer),
+			match,
+		},
+		at,
+		(isKept) => {
+			try {
+				if (isKept) {
+					services.metrics.click(context.botClass === null ? 'person' : 'crawler');
+				}
+
+				goOn(isKept);
+			} catch (error) {
+				fail(error);
+			}
+		},
+	);
+};
+
+/** The data stored for the app's first open (contract/match 7). @param pepper the week's. */
+export const openMatchOf = (
+	{relayRanges}: Pick<Services, 'relayRanges'>,
+	{ip}: Pick<VisitRequest, 'ip'>,
+	{row, visitor, at, pepper}: {row: Pick<LinkRow, 'match_window_hours'>; visitor: Visitor; at: Date; pepper: Buffer},
+	cookie: VisitorCookie | null,
+	query: OpenMatch['query'],
+): OpenMatch => ({
+	token: mintMatchToken(at),
+	windowHours: row.match_window_hours,
+	network: networkKeyTextsOf(pepper, ip, relayRanges.has(ip)),
+	signals: visitor,
+	visitor: cookie,
+	query,
+});

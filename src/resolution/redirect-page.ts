@@ -1,14 +1,16 @@
+import {createHash} from 'node:crypto';
 import {socialTags} from './crawler-page.ts';
 import {type Html, html, jsonBlock, render, trusted} from './html.ts';
-import {descriptionOf, imageOf, type LinkView, titleOf} from './link-view.ts';
-import {type Action, type Offer, planPage} from './page-actions.ts';
+import {descriptionOf, imageOf, type LinkView, logoOf, sharedUrl, titleOf} from './link-view.ts';
+import {type Action, type Offer, type PageVisitor, planPage} from './page-actions.ts';
+import {directionOf, pageLanguage} from './page-language.ts';
 import {type PageConfig, pageScript} from './page-script.ts';
-import {directionOf, type PageLanguage, type PageStrings, pageLanguage, pageStrings} from './page-strings.ts';
+import {type PageLanguage, type PageStrings, pageStrings} from './page-strings.ts';
 import {pageStyle} from './page-style.ts';
-import type {Visitor} from './visitor.ts';
 
 const TITLE_LENGTH = 70;
 const DESCRIPTION_LENGTH = 200;
+const NAME_LENGTH = 50;
 
 /** Truncates the text to a number of graphemes, so that no emoji is cut in two. */
 const clamp = (text: string, length: number): string => {
@@ -25,12 +27,23 @@ const clamp = (text: string, length: number): string => {
 				.trimEnd()}…`;
 };
 
-const actionLink = ({label, weight, href, copies}: Action, words: PageStrings): Html => {
+/** Letters of right-to-left scripts, and controls of direction. */
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+
+/** The organization's name within a button's text, isolated where it might turn the words around it. */
+const nameWithin = ({organizationName}: LinkView): string => {
+	const name = clamp(organizationName, NAME_LENGTH);
+	return TURNS.test(name) ? `\u2068${name}\u2069` : name;
+};
+
+const actionLink = ({label, weight, href, copies}: Action, link: LinkView, words: PageStrings): Html => {
 	const names = {...words, appStore: 'App Store', googlePlay: 'Google Play'};
 	const isQuiet = weight === 'quiet';
-	return html`<a class="${isQuiet ? weight : `button ${weight}`}" href="${href}"${copies !== null && html` data-copies="${copies}"`}>${
-		names[label]
-	}${label === 'website' && !isQuiet && html`<bdi class="where" dir="ltr">${new URL(href).host}</bdi>`}</a>\n`;
+	return html`<a class="${isQuiet ? weight : `button ${weight}`}" href="${href}"${copies !== null && html` data-copies="${copies}"`}>${names[
+		label
+	].replace('{name}', () =>
+		nameWithin(link),
+	)}${label === 'website' && !isQuiet && html`<bdi class="where" dir="ltr">${new URL(href).host}</bdi>`}</a>\n`;
 };
 
 /** The short URL for people, with a line break opportunity after each slash. */
@@ -39,34 +52,43 @@ const shortUrl = ({url}: LinkView): Html => {
 	return html`<p class="url"><bdi dir="ltr">${parts.map((part) => html`${part}<wbr>`)}</bdi></p>`;
 };
 
-const copyButton = (link: LinkView, words: PageStrings): Html =>
-	html`<button type="button" hidden data-copy-link="${link.url}">${words.copyLink}</button>`;
+const copyButton = (url: string, words: PageStrings): Html =>
+	html`<button type="button" hidden data-copy-link="${url}">${words.copyLink}</button>`;
 
-const sharePanel = (text: string, link: LinkView, words: PageStrings): Html =>
-	html`<div class="panel"><p>${text}</p>${shortUrl(link)}${copyButton(link, words)}</div>\n`;
+const sharePanel = (text: string, link: LinkView, words: PageStrings, wayOut?: Action): Html =>
+	html`<div class="panel"><p>${text}</p>${shortUrl(link)}${wayOut && actionLink(wayOut, link, words)}${copyButton(sharedUrl(link), words)}</div>\n`;
 
 const scanPanel = (qrSvg: string, link: LinkView, words: PageStrings): Html => html`<div class="panel scan">
 <div class="qr" role="img" aria-label="${words.qrAlt.replace('{url}', () => link.url)}">${trusted(qrSvg)}</div>
-<div class="beside"><p>${words.scan}</p>${shortUrl(link)}${copyButton(link, words)}</div>
+<div class="beside"><p>${words.scan}</p>${shortUrl(link)}${copyButton(link.url, words)}</div>
 </div>
 `;
 
 const isStore = ({label}: Action): boolean => label === 'appStore' || label === 'googlePlay';
 
-/** From top to bottom: main link, the copied text and the link without copying, QR code, other links, hint. */
-const offerMarkup = ({actions, hint, qr}: Offer, link: LinkView, words: PageStrings, qrSvg: string | null): Html => {
+/**
+ * From top to bottom: main link, QR code, other links, hint. Below the first link that copies: what it copies, and the
+ * link without copying.
+ */
+const offerMarkup = (
+	{actions, hint, wayOut, qr}: Offer,
+	link: LinkView,
+	words: PageStrings,
+	qrSvg: string | null,
+): Html => {
+	const copying = actions.find(({copies}) => copies !== null);
+	const consent = html`<div class="consent"><p>${words.copyNote}</p>\n${actions
+		.filter(({label}) => label === 'withoutCopying')
+		.map((action) => actionLink(action, link, words))}</div>\n`;
 	const draw = (isWanted: (action: Action) => boolean) =>
-		actions.filter(isWanted).map((action) => actionLink(action, words));
-	const withoutCopying = draw(({label}) => label === 'withoutCopying');
+		actions.filter(isWanted).map((action) => html`${actionLink(action, link, words)}${action === copying && consent}`);
 	const stores = draw(isStore);
 	const scan = qr && qrSvg !== null && scanPanel(qrSvg, link, words);
-	return html`${draw(({weight}) => weight === 'primary')}${
-		withoutCopying.length > 0 && html`<div class="consent"><p>${words.copyNote}</p>\n${withoutCopying}</div>\n`
-	}${scan}${draw((action) => action.weight === 'secondary' && !isStore(action))}${
+	const isEmpty = actions.length === 0 && !scan;
+	const panelText = isEmpty ? words.nothing : hint && words.hint.replace('{browser}', hint);
+	return html`${draw(({weight}) => weight === 'primary')}${scan}${draw((action) => action.weight === 'secondary' && !isStore(action))}${
 		stores.length > 0 && html`<div class="stores">\n${stores}</div>\n`
-	}${draw(({label, weight}) => weight === 'quiet' && label !== 'withoutCopying')}${
-		hint !== null && sharePanel(words.hint.replace('{browser}', hint), link, words)
-	}${actions.length === 0 && !scan && sharePanel(words.nothing, link, words)}`;
+	}${draw(({label, weight}) => weight === 'quiet' && label !== 'withoutCopying')}${panelText !== null && sharePanel(panelText, link, words, wayOut)}`;
 };
 
 const cover = (link: LinkView): Html | null => {
@@ -77,9 +99,13 @@ const cover = (link: LinkView): Html | null => {
 		: null;
 };
 
-const sender = ({organizationName}: LinkView, title: string): Html => {
+const sender = (link: LinkView, title: string): Html => {
+	const {organizationName} = link;
 	const [initial = ''] = organizationName.trim();
-	return html`<p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${
+	const logo = logoOf(link);
+	// Over the initial, which shows where the picture cannot be loaded.
+	const picture = logo && html`<span class="logo"><img src="${logo}" alt="" referrerpolicy="no-referrer"></span>`;
+	return html`<p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}${picture}</span>${
 		title !== organizationName && html`<bdi>${organizationName}</bdi>`
 	}</p>`;
 };
@@ -89,15 +115,12 @@ export const renderRedirectPage = ({
 	link,
 	visitor,
 	acceptLanguage,
-	nonce,
 	qrSvg,
 	globalPrivacyControl = false,
 }: {
 	link: LinkView;
-	visitor: Pick<Visitor, 'class'>;
+	visitor: PageVisitor;
 	acceptLanguage?: string | undefined;
-	/** Of `redirectPageHeaders`. */
-	nonce: string;
 	/** The short URL's QR code as our own markup, with its quiet zone. */
 	qrSvg: string | null;
 	/** The request sent `Sec-GPC: 1`: no signals are posted. */
@@ -108,8 +131,10 @@ export const renderRedirectPage = ({
 	const plan = planPage(link, visitor);
 	const title = titleOf(link);
 	const description = descriptionOf(link);
+	const copies = link.clipboardFormat === 'url' && link.token !== null ? `${link.url}#${link.token}` : null;
 	const config: PageConfig = {
 		token: link.token,
+		...(copies === null ? {} : {copies}),
 		signalUrl: link.token === null || globalPrivacyControl ? null : `/${link.orgKey}/${link.shortCode}/signals`,
 		redirectTo: plan.redirectTo,
 		hasIpadOffer: plan.ipadOffer !== null,
@@ -123,13 +148,13 @@ export const renderRedirectPage = ({
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title}</title>
 ${socialTags(link)}
-${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${plan.bannerAppStoreId}, app-argument=${link.url}">\n`}${
+${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${plan.bannerAppStoreId}, app-argument=${sharedUrl(link)}">\n`}${
 	plan.redirectTo !== null &&
 	html`<noscript><meta http-equiv="refresh" content="0;url=${plan.redirectTo}"></noscript>\n`
 }<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${trusted(pageStyle)}</style>
+<style>${trusted(pageStyle)}</style>
 </head>
 <body>
 <main>
@@ -146,18 +171,20 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 </div>
 </main>
 <script type="application/json" id="config">${jsonBlock(config)}</script>
-<script nonce="${nonce}">${trusted(pageScript)}</script>
+<script>${trusted(pageScript)}</script>
 </body>
 </html>
 `);
 };
 
-/** The policy of a page (contract/page 5). `nonce`: at least 16 random bytes as base64, new for each response. */
-const contentSecurityPolicy = (nonce: string): string =>
-	`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/** The source of a policy that allows an inline text and no other. */
+const sourceOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Headers of the page for people (contract/page 5), names and values alternating. `nonce` as in the policy. */
-export const redirectPageHeaders = (nonce: string, language: PageLanguage): string[] => [
+/** The policy of a page (contract/page 5): its one script and its one style, which are the same for all pages. */
+const POLICY = `default-src 'none'; script-src ${sourceOf(pageScript)}; style-src ${sourceOf(pageStyle)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** Headers of the page for people (contract/page 5), names and values alternating. */
+export const redirectPageHeaders = (language: PageLanguage): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',
 	'Content-Language',
@@ -173,5 +200,5 @@ export const redirectPageHeaders = (nonce: string, language: PageLanguage): stri
 	'Referrer-Policy',
 	'strict-origin-when-cross-origin',
 	'Content-Security-Policy',
-	contentSecurityPolicy(nonce),
+	POLICY,
 ];

@@ -1,8 +1,13 @@
 import Joi from 'joi';
-import {answerOf, type MediaAnswer, partOf, text, uuid} from '../http/answer.ts';
-import {paramsAnswer} from '../links/link-answer.ts';
+import {answerOf, errorAnswer, type MediaAnswer, partOf, text, uuid} from '../http/answer.ts';
+import {paramsAnswer, platformAnswerFields} from '../links/link-answer.ts';
 
-export const linkDataAnswer = answerOf('LinkData', {linkId: uuid, path: text, params: paramsAnswer});
+export const linkDataAnswer = answerOf('LinkData', {
+	linkId: uuid,
+	path: text,
+	params: paramsAnswer,
+	minimumVersion: platformAnswerFields.minimumVersion,
+});
 
 export const pageAnswer: MediaAnswer = {
 	media: ['text/html'],
@@ -16,18 +21,31 @@ export const pageOrDataAnswer: MediaAnswer = {
 	json: linkDataAnswer,
 };
 
+const absent = (about: string): MediaAnswer => ({
+	media: ['text/html'],
+	about: `${about} A page for who prefers text/html, where the app configuration has \`errorPages\`.`,
+	json: errorAnswer,
+});
+
+/** The refusals that may be a page (contract/page 12). */
+export const absentAnswers = {404: absent('There is no such link.'), 410: absent('The link is gone.')};
+
+const pathRules = Joi.array().items(partOf({'/': text, exclude: Joi.valid(true).optional()}));
+
 export const appleFileAnswer = answerOf('AppleAppSiteAssociation', {
 	applinks: partOf({
-		details: Joi.array().items(
-			partOf({appIDs: Joi.array().items(text), components: Joi.array().items(partOf({'/': text}))}),
-		),
+		details: Joi.array().items(partOf({appIDs: Joi.array().items(text), components: pathRules})),
 	}),
+	appclips: partOf({apps: Joi.array().items(text)}).optional(),
 });
 
 export const androidFileAnswer = Joi.array().items(
 	answerOf('AssetLink', {
 		relation: Joi.array().items(text),
 		target: partOf({namespace: text, package_name: text, sha256_cert_fingerprints: Joi.array().items(text)}),
+		relation_extensions: partOf({
+			'delegate_permission/common.handle_all_urls': partOf({dynamic_app_link_components: pathRules}),
+		}).optional(),
 	}),
 );
 

@@ -1,5 +1,6 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {linkGone, linkNotFound} from '../errors.ts';
+import {platformSql} from '../links/platform-fields.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {goneReason, type LinkRow, type ResolvedLink, toResolvedLink} from './link-row.ts';
@@ -22,6 +23,7 @@ const query = (where: string) => `
 		templates.params AS template_params, links.params,
 		coalesce(links.channel, templates.channel) AS channel,
 		coalesce(links.fallback_url, templates.fallback_url, app_configs.fallback_url) AS fallback_url,
+		${platformSql('destinations')} AS destinations, ${platformSql('minimum_version')} AS minimum_version,
 		coalesce(links.og_title, templates.og_title, app_configs.og_title) AS og_title,
 		coalesce(links.og_description, templates.og_description, app_configs.og_description) AS og_description,
 		coalesce(links.og_image_url, templates.og_image_url, app_configs.og_image_url) AS og_image_url,
@@ -32,7 +34,7 @@ const query = (where: string) => `
 		coalesce(links.utm_content, templates.utm_content) AS utm_content,
 		coalesce(links.deferred_deep_linking, templates.deferred_deep_linking, true) AS deferred_deep_linking,
 		coalesce(links.match_window_hours, templates.match_window_hours, ${MATCH_WINDOW_HOURS}) AS match_window_hours,
-		app_configs.ios, app_configs.android
+		app_configs.ios, app_configs.android, app_configs.clipboard_format, app_configs.logo_url
 	FROM organizations
 	JOIN links ON links.organization_id = organizations.id
 	JOIN domains ON domains.id = links.domain_id

@@ -1,18 +1,32 @@
 import Joi from 'joi';
+import {findServedDomain} from '../domains/served-domain.ts';
+import {unknownPath} from '../errors.ts';
 import type {Query} from '../http/query.ts';
-import {route} from '../http/route.ts';
+import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
-import {linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
+import type {Services} from '../services.ts';
+import {absentAnswers, linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
 
-/** The query may hold any parameter: on `/data` it is added to `params` (contract/resolution 2). */
+/** The query may hold any parameter: it is added to `params` (contract/resolution 2). */
 const anyQuery = Joi.object<Query>().unknown(true);
 
 type Code = {shortCode: string};
 type OrganizationCode = Code & {orgKey: string};
 const code = Joi.object<Code>({shortCode: Joi.string()});
 const organizationCode = Joi.object<OrganizationCode>({orgKey: Joi.string(), shortCode: Joi.string()});
+
+/** @throws 404 without a `rootUrl` (contract/hosts 8). */
+const openRoot = async (services: Services, hostname: string | null) => {
+	const isOwn = hostname !== null && services.hostRoles.roleOf(hostname) === 'other';
+	const domain = isOwn ? await findServedDomain(services, hostname) : null;
+	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
+		throw unknownPath();
+	}
+
+	return reply({headers: {Location: domain.rootUrl, 'Cache-Control': 'no-store'}});
+};
 
 /**
  * Mounted last, because these paths match nearly anything. `resolveLink` decides which form a path has, by the host.
@@ -22,7 +36,7 @@ export const resolutionRoutes = [
 		method: 'GET',
 		path: '/:orgKey/:shortCode/data',
 		summary: 'The data of a link',
-		refusals: [410],
+		otherAnswers: absentAnswers,
 		answer: linkDataAnswer,
 		credential: 'none',
 		host: 'link',
@@ -53,7 +67,7 @@ export const resolutionRoutes = [
 		method: 'GET',
 		path: '/:orgKey/:shortCode',
 		summary: 'Open a link',
-		refusals: [410],
+		otherAnswers: absentAnswers,
 		answer: pageOrDataAnswer,
 		credential: 'none',
 		host: 'link',
@@ -66,15 +80,29 @@ export const resolutionRoutes = [
 
 	route({
 		method: 'GET',
+		path: '/',
+		summary: 'The start page of a custom domain',
+		description: 'Redirects to the `rootUrl` of the domain; without one it is 404.',
+		answer: null,
+		otherAnswers: {404: absentAnswers[404]},
+		status: 302,
+		credential: 'none',
+		host: 'link',
+		handler: ({services, request}) => openRoot(services, request.hostname),
+	}),
+
+	route({
+		method: 'GET',
 		path: '/:shortCode',
 		summary: 'Open a link of a custom domain',
-		refusals: [410],
+		otherAnswers: absentAnswers,
 		answer: pageAnswer,
 		credential: 'none',
 		host: 'link',
 		lenient: true,
 		limit: limits.resolution,
 		params: code,
-		handler: ({services, request, params}) => visitLink(services, request, {...params, data: false}, {}),
+		query: anyQuery,
+		handler: ({services, request, params, query}) => visitLink(services, request, {...params, data: false}, query),
 	}),
 ];

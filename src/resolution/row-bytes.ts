@@ -42,11 +42,14 @@ const paramsBytes = (params: Record<string, string> | null): number =>
 		OBJECT_HEADER,
 	);
 
+/** A least version in the body of `/data`, at its longest. */
+const LEAST_VERSION_BYTES = 130;
+
 /** The most bytes of a text in the body of `/data`, as UTF-8 or escaped JSON: three per character. */
-const bodyBytes = ({path, params, template_params}: LinkRow): number =>
+const bodyBytes = ({path, params, template_params, minimum_version: minimumVersion}: LinkRow): number =>
 	[path ?? '', ...Object.entries({...template_params, ...params}).flat()].reduce(
 		(sum, text) => sum + WORD + (isOneByte(text) ? text.length : 3 * text.length),
-		0,
+		minimumVersion ? LEAST_VERSION_BYTES : 0,
 	);
 
 /** Estimated memory of a link, with the body of its `/data`. */
@@ -55,6 +58,6 @@ export const rowBytes = (row: LinkRow): number =>
 	recordBytes(row) +
 	paramsBytes(row.params) +
 	paramsBytes(row.template_params) +
-	(row.ios === null ? 0 : recordBytes(row.ios)) +
+	[row.ios, row.destinations, row.minimum_version].reduce((sum, part) => sum + (part ? recordBytes(part) : 0), 0) +
 	(row.android ?? []).reduce((sum, app) => sum + WORD + recordBytes(app), ARRAY_HEADER) +
 	bodyBytes(row);

@@ -50,14 +50,16 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 
 /** Adds the signals to the match of the token, once, and those that reports show to its click. */
 const store = async (
-	{db, clock}: Pick<Services, 'db' | 'clock'>,
+	{db, clicks, clock}: Pick<Services, 'db' | 'clicks' | 'clock'>,
 	token: MatchToken,
 	signals: PageSignals,
 ): Promise<void> => {
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();
 	await db.raw(
-		`WITH updated AS (
+		`WITH before AS MATERIALIZED (
+			SELECT id AS before_id, platform IS NOT NULL AS had_platform FROM match_clicks WHERE id = :id FOR UPDATE
+		), updated AS (
 			UPDATE match_clicks SET signals_at = :now,
 				timezone = coalesce(:timezone, timezone), language = coalesce(:language, language),
 				platform = coalesce(platform, :platform), device_model = coalesce(:deviceModel, device_model),
@@ -65,15 +67,10 @@ const store = async (
 				os_minor = CASE WHEN CAST(:major AS integer) IS NULL THEN os_minor ELSE :minor END,
 				os_patch = CASE WHEN CAST(:major AS integer) IS NULL THEN os_patch ELSE :patch END,
 				os_precision = CASE WHEN CAST(:major AS integer) IS NULL THEN os_precision ELSE :precision END
-			WHERE id = :id AND signals_at IS NULL AND created_at >= :since
-			RETURNING click_id, created_at, platform
+			FROM before WHERE id = before_id AND signals_at IS NULL AND created_at >= :since
+			RETURNING click_id, organization_id, link_id, created_at, platform, had_platform
 		)
-		UPDATE clicks SET context_id = keep_click_context(occurred_at, coalesce(known.platform, updated.platform), os, os_version,
-			browser, device_model, language, coalesce(:timezone, timezone), country, bot_class)
-		FROM updated, click_contexts AS known
-		WHERE clicks.id = updated.click_id AND clicks.occurred_at = updated.created_at AND known.id = context_id
-			AND (coalesce(:timezone, timezone), coalesce(known.platform, updated.platform))
-				IS DISTINCT FROM (timezone, known.platform)`,
+		${clicks.statements.addSignals}`,
 		{
 			id: clickIdOfToken(token),
 			now,

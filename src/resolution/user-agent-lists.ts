@@ -1,6 +1,4 @@
-import {readFileSync} from 'node:fs';
-import path from 'node:path';
-import {packageRoot} from '../package-root.ts';
+import {readConfigFile} from '../config/config-file.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
 
 /** The name found in a User-Agent by the lists of `config`; null if no line of a list matches. */
@@ -29,9 +27,6 @@ export type OwnLists = Crawlers & {
 /** The form of `config/kept-crawlers.json`: case-sensitive tokens, anchored at the start if they begin with `^`. */
 export type KeptLists = {source: string; licence: string} & Record<keyof Crawlers, string[]>;
 
-const readConfig = <T>(file: string): T =>
-	JSON.parse(readFileSync(path.join(packageRoot, 'config', file), 'utf8')) as T;
-
 const keptToken = (text: string): ListedToken => {
 	const token = text.replace(/^\^/, '');
 	const end = [...token].findLastIndex((character) => /[\w.)]/.test(character));
@@ -40,8 +35,8 @@ const keptToken = (text: string): ListedToken => {
 };
 
 const compile = () => {
-	const own = readConfig<OwnLists>('crawlers.json');
-	const kept = readConfig<KeptLists>('kept-crawlers.json');
+	const own = readConfigFile<OwnLists>('crawlers.json');
+	const kept = readConfigFile<KeptLists>('kept-crawlers.json');
 	return createTokenSearch({
 		preview: [...own.preview, ...kept.preview.map(keptToken)],
 		search: [...own.search, ...kept.search.map(keptToken)],

@@ -2,11 +2,13 @@ import Joi from 'joi';
 import {deviceIdField} from '../devices/device-fields.ts';
 import {registerVisitDevice} from '../devices/visit-device.ts';
 import {HttpError} from '../errors.ts';
+import {headersOf} from '../http/exchange.ts';
 import type {Query} from '../http/query.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
-import {answerData, answerPage, type VisitAnswer} from './answer-visit.ts';
+import {answerUnknownCode} from './answer-unknown-code.ts';
+import {type Asker, answerData, answerPage, type VisitAnswer} from './answer-visit.ts';
 import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
 import {resolveLink} from './resolve-link.ts';
@@ -14,22 +16,16 @@ import {resolveLink} from './resolve-link.ts';
 /** Only `deviceId` of the query is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
+/** The answer that `ask` is given. */
+const answerOf = (ask: (to: Asker) => void): Promise<VisitAnswer> => new Promise((answer, fail) => ask({answer, fail}));
+
 const data = async (services: Services, request: RequestFacts, row: LinkRow, query: Query): Promise<VisitAnswer> => {
 	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});
 	if (!request.isHead && deviceId !== undefined) {
 		await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip});
 	}
 
-	return answerData(services, request, row, query);
-};
-
-const recordOf = (headers: readonly string[]): Record<string, string> => {
-	const record: Record<string, string> = {};
-	for (let index = 0; index < headers.length; index += 2) {
-		record[headers[index] ?? ''] = headers[index + 1] ?? '';
-	}
-
-	return record;
+	return answerOf((to) => answerData(services, request, row, query, to));
 };
 
 const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
@@ -43,12 +39,15 @@ export const visitLink = async (
 ): Promise<Reply> => {
 	const {metrics} = services;
 	try {
-		const found = await resolveLink(services, request.hostname, path);
-		const {outcome, headers, body} = await (found.data
-			? data(services, request, found.row, query)
-			: answerPage(services, request, found.row));
+		const {outcome, headers, body} = await resolveLink(services, request.hostname, path).then(
+			(found) =>
+				found.data
+					? data(services, request, found.row, query)
+					: answerOf((to) => answerPage(services, request, found.row, query, to)),
+			(error: unknown) => answerUnknownCode(services, request, path, error),
+		);
 		metrics.resolution(outcome);
-		return reply({headers: recordOf(headers), body: Buffer.from(body, 'latin1')});
+		return reply({headers: headersOf(headers), body: Buffer.from(body, 'latin1')});
 	} catch (error) {
 		metrics.resolution((error instanceof HttpError && refusals[error.status]) || 'failed');
 		throw error;

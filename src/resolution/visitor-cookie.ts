@@ -1,4 +1,5 @@
-import {hash, randomBytes} from 'node:crypto';
+import {hash} from 'node:crypto';
+import {randomAlphanumeric} from '../random-text.ts';
 import type {Services} from '../services.ts';
 
 /** Identifies visits of one person, so that only one of their clicks stays open (contract/match 6). */
@@ -13,10 +14,10 @@ export type VisitorCookie = {
 const NAME = 'oplink_visitor';
 const SENT = new RegExp(`(?:^|; *)${NAME}=([A-Za-z0-9_-]{22})(?:;|$)`);
 
-/** The visitor's cookie, or a new one with 128 random bits. */
+/** The visitor's cookie, or a new one with 130 random bits. */
 export const visitorCookie = (header: string | undefined): VisitorCookie => {
 	const sent = SENT.exec(header ?? '')?.[1];
-	const value = sent ?? randomBytes(16).toString('base64url');
+	const value = sent ?? randomAlphanumeric(22);
 	return {value, hash: hash('sha256', value, 'hex').slice(0, 32), isReturning: sent !== undefined};
 };
 

@@ -15,6 +15,8 @@ export type HandOver = {
 	taken(worker: Worker): void;
 	/** Removes a worker from the rotation. A later message to it arrives after its last connection. */
 	leave(worker: Worker): void;
+	/** From now on connections wait, while the listener closes. */
+	hold(): void;
 	/** Distributes the waiting connections; without any worker they are closed. */
 	finish(): void;
 };
@@ -28,6 +30,7 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 	/** Ready workers, by whether a connection is in transit to them. The order is that of the rotation. */
 	const members = new Map<Worker, 'free' | 'busy'>();
 	let waiting: Socket[] = [];
+	let isHeld = false;
 
 	const send = (worker: Worker, socket: Socket): void => {
 		const message: SupervisorMessage = {is: 'connection'};
@@ -37,7 +40,7 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 
 	const distribute = (): void => {
 		for (const [worker, state] of members) {
-			const socket = state === 'free' && worker.isConnected() ? waiting.shift() : undefined;
+			const socket = !isHeld && state === 'free' && worker.isConnected() ? waiting.shift() : undefined;
 			if (socket !== undefined) {
 				members.delete(worker);
 				members.set(worker, 'busy');
@@ -81,6 +84,9 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 		leave: (worker) => {
 			members.delete(worker);
 			distribute();
+		},
+		hold: () => {
+			isHeld = true;
 		},
 		finish: () => {
 			const open = [...members.keys()].filter((worker) => worker.isConnected());

@@ -3,6 +3,10 @@ import {createServer, type Server} from 'node:net';
 /** The address that a server listens on. */
 export type ListenAddress = {host: string; port: number};
 
+/** The URL of a listener. */
+export const listenerUrl = ({host, port}: ListenAddress): string =>
+	`http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** Starts listening. @throws the system's error: a port in use (EADDRINUSE) or not permitted (EACCES). */
 export const listenAt = (server: Server, {host, port}: ListenAddress): Promise<number> =>
 	new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import {setFlagsFromString} from 'node:v8';
 import type {Logger} from 'pino';
+import {requirePlace} from '../clicks/clickhouse/place.ts';
 import {createClock} from '../clock.ts';
 import {type Config, loadConfig} from '../config/config.ts';
 import {migrateUp} from '../db/migrate.ts';
@@ -10,13 +11,15 @@ import {type Entrance, handedOver} from '../http/entrance.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
 import {createWorkerLimiter} from '../limits/worker-limiter.ts';
-import {createFigureRequests} from '../metrics/ask-supervisor.ts';
+import type {Figure} from '../metrics/instruments.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
 import type {Services} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
-import {requireFreePort} from './port.ts';
+import {leaveAddress} from './own-address.ts';
+import {createPendingRequests} from './pending-requests.ts';
+import {listenerUrl, requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
@@ -24,6 +27,9 @@ import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
 
 /** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
+
+/** A supervisor that is silent this long hangs: its metrics are an error then. */
+const FIGURES_MS = 10_000;
 
 /**
  * By default V8 lets the old generation grow to several times the live set. Capping its growth at 50 % saves about
@@ -80,6 +86,7 @@ const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> 
 		await requireWritable(database.db);
 		const applied = await migrateUp(database.db, log);
 		log.info({applied}, 'migrations are up to date');
+		await requirePlace(database.db, config.clicksUrl);
 		return database;
 	} catch (error) {
 		await database.close();
@@ -98,6 +105,7 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	await requireFreePort(config);
 	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log));
 	log.info({url: running.url}, 'ready');
+	await leaveAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
 	stopOn(await signal, log);
 	await running.stop();
@@ -124,6 +132,7 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 		maxWaiting: config.maxConnections,
 		log,
 		windows,
+		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => stopOn(name, log)),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
 	}).finally(async () => {
@@ -149,11 +158,18 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 			process.exit(0);
 		}
 	});
-	const figureRequests = createFigureRequests((request) => void sendToSupervisor({is: 'scraped', request}));
+	const figureRequests = createPendingRequests<Figure[]>(FIGURES_MS);
 	const clicksOfOthers = createClicksOfOthers((message) => void sendToSupervisor(message));
 	const server = await start(config, log, () => openDatabase(config, log), {
 		entrance: handedOver(config.port, commands.takeSockets),
-		figuresOfAll: figureRequests.figuresOfAll,
+		figuresOfAll: async () => {
+			const figures = await figureRequests.ask((request) => void sendToSupervisor({is: 'scraped', request}));
+			if (figures === null) {
+				throw new Error('the supervisor did not answer');
+			}
+
+			return figures;
+		},
 		clicksOfOthers: clicksOfOthers.settled,
 		limiterOfAll: createWorkerLimiter({
 			clock: createClock(config.clockOffsetSeconds),

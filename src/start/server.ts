@@ -10,6 +10,7 @@ import type {Limiter} from '../limits/limiter.ts';
 import {inFrontOf} from '../resolution/hot-path.ts';
 import {createServices, type Services} from '../services.ts';
 import {createLazyApp} from './lazy-app.ts';
+import {listenerUrl} from './port.ts';
 
 /** A running service, until it is stopped. */
 export type RunningService = {
@@ -46,7 +47,7 @@ type Parts = {
 	/** Absent if this process is the only one. */
 	limiterOfAll?: Limiter;
 	/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
-	clicksOfOthers?: (mentioned: string[]) => Promise<void>;
+	clicksOfOthers?: (mentioned: string[], inStore: boolean) => Promise<void>;
 };
 
 /**
@@ -72,10 +73,15 @@ export const startService = async ({
 	}
 
 	const connections = watchConnections(server, {max, log});
+	const waiting: Array<Parameters<RequestListener>> = [];
+	const wait: RequestListener = (...exchange) => void waiting.push(exchange);
 	// Services know their port, so it is bound a moment before they exist: requests of that moment wait for them.
-	const early: Array<Parameters<RequestListener>> = [];
-	let answer: RequestListener = (...exchange) => {
-		early.push(exchange);
+	let answer = wait;
+	const answerBy = (listener: RequestListener): void => {
+		answer = listener;
+		for (const exchange of waiting.splice(0)) {
+			answer(...exchange);
+		}
 	};
 	server.on('request', (request, response) => {
 		connections.watch(request, response);
@@ -96,19 +102,21 @@ export const startService = async ({
 		});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
-		answer = inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded());
-		for (const exchange of early) {
-			answer(...exchange);
-		}
-
+		answerBy(inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded()));
 		lazyApp.loadSoon();
 		return {
 			services,
-			url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+			url: listenerUrl({host: config.host, port}),
 			stop: async () => {
 				lazyApp.stop();
 				services.clickStream.close();
-				await connections.finish(entrance, config.shutdownTimeoutSeconds);
+				// A client that has its answer may open another connection at once: the entrance closes while nobody gets one.
+				const listener = answer;
+				answer = wait;
+				await entrance.close();
+				const finished = connections.finish(config.shutdownTimeoutSeconds);
+				answerBy(listener);
+				await finished;
 				await services.close();
 			},
 		};

@@ -115,6 +115,8 @@ type Options = {
 	log: Logger;
 	/** The shared rate limits. */
 	windows: SupervisorWindows;
+	/** Told the port when all workers answer. */
+	onReady: (port: number) => Promise<void>;
 	/** Resolves when the installation must stop. */
 	stopped: Promise<unknown>;
 	/** Seconds for workers to stop; then they are killed. */
@@ -133,6 +135,7 @@ export const supervise = async ({
 	maxWaiting,
 	log,
 	windows,
+	onReady,
 	stopped,
 	stopSeconds,
 }: Options): Promise<number> => {
@@ -178,6 +181,7 @@ export const supervise = async ({
 				worker.process.kill('SIGKILL');
 			}
 		}, stopSeconds * 1000);
+		handOver.hold();
 		await closeListener(handOver.listener);
 		handOver.finish();
 		const leaving = [...workers];
@@ -207,6 +211,7 @@ export const supervise = async ({
 	if (!stopping) {
 		started = true;
 		log.info({workers: workers.size}, 'all workers answer');
+		await onReady(port);
 		send(first.worker, {is: 'welcome'});
 		// Workers that ended before the others served.
 		for (let missing = count - workers.size; missing > 0; missing -= 1) {

@@ -3,16 +3,19 @@ import {createPendingRequests} from './pending-requests.ts';
 
 /**
  * A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor.
- * `mentioned`: only clicks that mention one of these texts; empty: all.
+ * `mentioned`: only clicks that mention one of these texts; empty: all. `inStore`: their rows, too.
  */
-export type ClicksMessage = {is: 'clicks'; request: number} & ({mentioned: string[]} | {drained: true});
+export type ClicksMessage = {is: 'clicks'; request: number} & (
+	| {mentioned: string[]; inStore: boolean}
+	| {drained: true}
+);
 
 /** After this timeout a worker is assumed to hang, and its clicks are not waited for. */
 const SILENT_MS = 1000;
 
 /** Waits until the other workers' clicks are in the tables. */
 export type ClicksOfOthers = {
-	settled(mentioned: string[]): Promise<void>;
+	settled(mentioned: string[], inStore: boolean): Promise<void>;
 	receive(message: ClicksMessage, journal: ClickJournal): void;
 };
 
@@ -22,15 +25,15 @@ type Batch = {mentioned: string[] | null; drained: Promise<unknown>};
 /** The worker's side. Calls of one turn of the event loop share one message. */
 export const createClicksOfOthers = (send: (message: ClicksMessage) => void): ClicksOfOthers => {
 	const requests = createPendingRequests<true>(2 * SILENT_MS);
-	let next: Batch | null = null;
+	const next = new Map<boolean, Batch>();
 
-	const ask = (): Batch => {
+	const ask = (inStore: boolean): Batch => {
 		const batch: Batch = {
 			mentioned: [],
 			drained: requests.ask((request) => {
 				setImmediate(() => {
-					next = null;
-					send({is: 'clicks', request, mentioned: batch.mentioned ?? []});
+					next.delete(inStore);
+					send({is: 'clicks', request, mentioned: batch.mentioned ?? [], inStore});
 				});
 			}),
 		};
@@ -38,11 +41,12 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 	};
 
 	return {
-		settled: async (mentioned) => {
-			next ??= ask();
+		settled: async (mentioned, inStore) => {
+			const batch = next.get(inStore) ?? ask(inStore);
+			next.set(inStore, batch);
 			// Without a text, all clicks.
-			next.mentioned = mentioned.length === 0 ? null : (next.mentioned?.concat(mentioned) ?? null);
-			await next.drained;
+			batch.mentioned = mentioned.length === 0 ? null : (batch.mentioned?.concat(mentioned) ?? null);
+			await batch.drained;
 		},
 		receive: async (message, journal) => {
 			const {request} = message;
@@ -50,7 +54,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 				requests.resolve(request, true);
 			} else {
 				// Without a database nothing can be read either, which the requesting worker notices itself.
-				await journal.settledHere(message.mentioned).catch(() => {});
+				await journal.settledHere(message.mentioned, message.inStore).catch(() => {});
 				send({is: 'clicks', request, drained: true});
 			}
 		},
@@ -75,7 +79,9 @@ export const createClicksOfWorkers = () => {
 					const others = [...members].filter((other) => other !== send);
 					await Promise.all(
 						others.map((other) =>
-							requests.ask((forwarded) => other({is: 'clicks', request: forwarded, mentioned: message.mentioned})),
+							requests.ask((forwarded) =>
+								other({is: 'clicks', request: forwarded, mentioned: message.mentioned, inStore: message.inStore}),
+							),
 						),
 					);
 					send({is: 'clicks', request, drained: true});

@@ -72,6 +72,24 @@ const PNG_HEADERS = {'Content-Type': 'image/png'};
 
 type Image = 'svg' | 'png';
 
+/** The least contrast (WCAG) that readers tell apart. */
+const LEAST_CONTRAST = 2;
+
+/** Relative luminance of RRGGBB, with a gamma of 2.2; a transparent background counts as paper. */
+const luminance = (color: string): number => {
+	const [red = 0, green = 0, blue = 0] = Buffer.from(hexOf(color), 'hex').map(Number);
+	const linear = (channel: number) => (channel / 255) ** 2.2;
+	return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+};
+
+/** @throws 400 for colours that readers cannot tell apart. */
+const requireContrast = ({color, bgColor}: QrOptions): void => {
+	const [darker = 0, lighter = 0] = [luminance(color), luminance(bgColor)].toSorted((a, b) => a - b);
+	if ((lighter + 0.05) / (darker + 0.05) < LEAST_CONTRAST) {
+		throw validationFailed([{message: 'color must differ from bgColor, or nobody can read the code', field: 'color'}]);
+	}
+};
+
 /** The image of a link's short URL as a response: a private one, since it needs a credential (contract/links 7). */
 export const qrReply = async (
 	image: Image,
@@ -79,6 +97,7 @@ export const qrReply = async (
 	options: QrOptions,
 	headers: IncomingHttpHeaders,
 ): Promise<Reply> => {
+	requireContrast(options);
 	const digest = createHash('sha256').update(JSON.stringify([image, url, options]));
 	const etag = `W/"${digest.digest('base64url').slice(0, 22)}"`;
 	const cache = {'Cache-Control': 'private, max-age=300', ETag: etag};

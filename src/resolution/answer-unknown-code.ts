@@ -1,0 +1,76 @@
+import {unknownCodesHost, unknownCodeTarget} from '../domains/configure-domain.ts';
+import {findServedDomain} from '../domains/served-domain.ts';
+import {HttpError, linkNotFound} from '../errors.ts';
+import type {RequestFacts} from '../http/route.ts';
+import {isStorable} from '../http/storable.ts';
+import type {Services} from '../services.ts';
+import type {VisitAnswer} from './answer-visit.ts';
+import type {ResolutionPath} from './locate.ts';
+import {noticePage} from './notice-page.ts';
+import {isCrawler, isPrefetch} from './visitor.ts';
+import {visitorOf} from './visitor-of-request.ts';
+
+const MAX_CODE = 255;
+
+/** What browsers and robots ask every host for, and `.` and `..`, which would change the target's path. */
+const NOT_A_CODE =
+	/^(?:\.{1,2}|favicon\.ico|robots\.txt|(?:app-)?ads\.txt|sitemap[^/]*\.xml|apple-touch-icon[^/]*\.png)$/;
+
+/** The unknown code in a path that names no link, and whether its data is requested. */
+const codeOf = (
+	{orgKey, shortCode, data}: ResolutionPath,
+	own: string,
+): {segments: string[]; isData: boolean} | null => {
+	const isBareData = !data && shortCode === 'data' && orgKey !== undefined && orgKey !== own;
+	const segments = [...(orgKey === undefined || orgKey === own ? [] : [orgKey]), ...(isBareData ? [] : [shortCode])];
+	const code = segments.join('/');
+	return code.length > MAX_CODE || !isStorable(code) || segments.some((segment) => NOT_A_CODE.test(segment))
+		? null
+		: {segments, isData: data || isBareData};
+};
+
+/**
+ * Answers a path that names no link on a domain whose unknown codes go on elsewhere (contract/hosts 9), and counts the
+ * tap. Apps get their 404 for the data, and hand the link to the other service's SDK.
+ * @throws the refusal on other hosts, and where there is no code.
+ */
+export const answerUnknownCode = async (
+	services: Services,
+	request: RequestFacts,
+	path: ResolutionPath,
+	refusal: unknown,
+): Promise<VisitAnswer> => {
+	const {hostRoles, unknownCodes, clock} = services;
+	const {hostname, headers} = request;
+	const isUnknown = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 400);
+	const isOwn = isUnknown && hostname !== null && hostRoles.roleOf(hostname) === 'other';
+	const domain = isOwn ? await findServedDomain(services, hostname) : null;
+	const code =
+		domain?.unknownCodesUrl == null || domain.organizationStatus !== 'ACTIVE' ? null : codeOf(path, domain.orgKey);
+	if (domain?.unknownCodesUrl == null || code === null) {
+		throw refusal;
+	}
+
+	const {id, organizationId, organizationName} = domain;
+	const {segments, isData} = code;
+	if (!request.isHead && !isPrefetch(headers) && !isCrawler(visitorOf(request))) {
+		unknownCodes.count({domainId: id, organizationId, code: segments.join('/'), at: clock.now()});
+	}
+
+	if (isData) {
+		throw linkNotFound();
+	}
+
+	const href = unknownCodeTarget(domain.unknownCodesUrl, segments);
+	// The target may have become a link domain here since it was set: visitors would go in a circle.
+	const target = unknownCodesHost(href);
+	if (hostRoles.roleOf(target) !== 'other' || (await findServedDomain(services, target)) !== null) {
+		throw refusal;
+	}
+
+	const acceptLanguage = headers['accept-language'];
+	return {
+		outcome: 'unknown_code',
+		...noticePage({notice: 'leadsTo', organizationName, acceptLanguage, href, movesOn: true}),
+	};
+};

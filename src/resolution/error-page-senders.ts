@@ -1,0 +1,28 @@
+import type {ChangeFeed} from '../db/change-feed.ts';
+import type {Db} from '../db/db.ts';
+import {createWholeCache} from '../db/whole-cache.ts';
+
+/** What the error pages of an organization show. */
+export type Sender = {organizationName: string; fallbackUrl: string | null};
+
+/** Who has error pages, by orgKey; null for nobody. */
+export type ErrorPages = {senderOf(orgKey: string, before: () => Promise<void>): Promise<Sender | null>};
+
+/** Most cached orgKeys, because anybody may send any. */
+const MOST = 10_000;
+
+export const createErrorPages = (changes: ChangeFeed, db: Db): ErrorPages => {
+	const senders = createWholeCache<Sender | null>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'organization'});
+	return {
+		senderOf: (orgKey, before) =>
+			senders.get(orgKey, async () => {
+				await before();
+				return (
+					(await db('organizations')
+						.join('app_configs', 'app_configs.organization_id', 'organizations.id')
+						.where({'organizations.org_key': orgKey, 'organizations.status': 'ACTIVE', error_pages: true})
+						.first({organizationName: 'organizations.name', fallbackUrl: 'app_configs.fallback_url'})) ?? null
+				);
+			}),
+	};
+};

@@ -1,0 +1,63 @@
+import type {IncomingMessage} from 'node:http';
+import Negotiator from 'negotiator';
+import {HttpError} from '../errors.ts';
+import {type Exchange, headersOf} from '../http/exchange.ts';
+import {ORG_KEY, reservedSegments} from '../organizations/org-key.ts';
+import type {Services} from '../services.ts';
+import type {Sender} from './error-page-senders.ts';
+import {noticePage} from './notice-page.ts';
+import {servedOnEveryHost} from './path-prefixes.ts';
+import {admitUnknown, domainOfHost} from './serves-host.ts';
+
+/** Whether a page is wanted rather than JSON, which is the default. */
+const prefersPage = ({headers}: IncomingMessage): boolean =>
+	headers.accept !== undefined &&
+	new Negotiator({headers: {accept: headers.accept}}).mediaType(['application/json', 'text/html']) === 'text/html';
+
+/** The orgKey of the organization whose path or domain was requested; null if it is nobody's. */
+const orgKeyOf = async (services: Services, {path, req, state}: Exchange): Promise<string | null> => {
+	const [, first = ''] = path.split('/');
+	const role = services.hostRoles.roleOf(state.hostname);
+	if (role === 'link' || role === 'both') {
+		return ORG_KEY.test(first) && !reservedSegments.has(first) ? first : null;
+	}
+
+	return servedOnEveryHost.has(first) ? null : ((await domainOfHost(services, state.hostname, req))?.orgKey ?? null);
+};
+
+const senderOf = async (services: Services, ctx: Exchange): Promise<Sender | null> => {
+	const orgKey = await orgKeyOf(services, ctx);
+	// A request of a known route has been counted already.
+	const before = async () => (ctx.state.route === undefined ? admitUnknown(services, ctx.req) : undefined);
+	return orgKey === null ? null : services.errorPages.senderOf(orgKey, before);
+};
+
+/**
+ * Answers a refusal of 404 or 410 by a page with the same status, where the organization wants that and the caller
+ * prefers it (contract/page 12). @returns false if the refusal is answered as JSON.
+ */
+export const answeredByPage = async (services: Services, ctx: Exchange, refusal: unknown): Promise<boolean> => {
+	const isAbsent = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 410);
+	if (!isAbsent || !['GET', 'HEAD'].includes(ctx.method) || !prefersPage(ctx.req)) {
+		return false;
+	}
+
+	// Over the limit, or without the database, the refusal stands as JSON.
+	const sender = await senderOf(services, ctx).catch(() => null);
+	if (sender === null) {
+		return false;
+	}
+
+	const {headers, body} = noticePage({
+		notice: refusal.status === 410 ? 'gone' : 'notFound',
+		organizationName: sender.organizationName,
+		acceptLanguage: ctx.req.headers['accept-language'],
+		href: sender.fallbackUrl,
+		movesOn: false,
+	});
+	ctx.status = refusal.status;
+	ctx.body = Buffer.from(body, 'latin1');
+	ctx.status = refusal.status;
+	ctx.set({...headersOf(headers), Vary: 'Accept, Accept-Language'});
+	return true;
+};

@@ -1,0 +1,61 @@
+import {html, render, trusted} from './html.ts';
+import {type Notice, noticeStrings} from './notice-strings.ts';
+import {directionOf, pageLanguage} from './page-language.ts';
+import {pageStrings} from './page-strings.ts';
+import {pageStyle} from './page-style.ts';
+import {bytesAsText} from './page-templates.ts';
+import {redirectPageHeaders} from './redirect-page.ts';
+
+/** A page without a link: where an unknown code goes on, or why there is nothing. */
+type NoticePage = {
+	notice: Notice;
+	organizationName: string;
+	acceptLanguage: string | undefined;
+	/** Where its only button leads; null: it has none. */
+	href: string | null;
+	/** Whether the page goes on by itself. */
+	movesOn: boolean;
+};
+
+/** The page in the visitor's language. It needs no script. @returns its headers, names and values alternating, and its bytes as text. */
+export const noticePage = ({
+	notice,
+	organizationName,
+	acceptLanguage,
+	href,
+	movesOn,
+}: NoticePage): {headers: string[]; body: string} => {
+	const language = pageLanguage(acceptLanguage);
+	const host = href === null ? '' : new URL(href).host;
+	const [initial = ''] = organizationName.trim();
+	const title = noticeStrings[language][notice].replace('{host}', () => host);
+	const page = html`<!doctype html>
+<html lang="${language}" dir="${directionOf(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${title}</title>
+${movesOn && html`<meta http-equiv="refresh" content="0;url=${href}">\n`}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
+<link rel="icon" href="data:,">
+<style>${trusted(pageStyle)}</style>
+</head>
+<body>
+<main>
+<div class="body">
+<div class="intro">
+<p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span><bdi>${organizationName}</bdi></p>
+<h1>${title}</h1>
+</div>
+${
+	href !== null &&
+	html`<div class="offer">
+<a class="button primary" href="${href}">${pageStrings(language).website}<bdi class="where" dir="ltr">${host}</bdi></a>
+</div>\n`
+}</div>
+</main>
+</body>
+</html>
+`;
+	return {headers: redirectPageHeaders(language), body: bytesAsText(render(page))};
+};
