@@ -1,4 +1,4 @@
-import type {OplinkApiError} from '../client/errors.ts';
+import type {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {exitCodes} from './exit-codes.ts';
 
 /** A fault that the operator can fix: one line with the next step, without a stack. */
@@ -34,14 +34,14 @@ export class InterruptedError extends Error {
 	}
 }
 
-/** A refusal of the server with a next step that its code alone does not determine. */
+/** A refusal or a silence of the server with a next step that it alone does not determine. */
 export class AdvisedError extends Error {
 	override name = 'AdvisedError';
 
 	constructor(
-		readonly refusal: OplinkApiError,
+		readonly failure: OplinkApiError | OplinkConnectionError,
 		readonly nextStep: string,
 	) {
-		super(refusal.message);
+		super(failure.message);
 	}
 }

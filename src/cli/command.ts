@@ -20,8 +20,8 @@ export type Show = {
 	answer: <T>(value: T, render: (value: T) => string) => Promise<void>;
 	/** An object as names and values, in the given order or the answer's. */
 	fields: <T extends object>(value: T, pairs?: (value: T) => Array<[string, unknown]>) => Promise<void>;
-	/** A list as a table, with a note if there are more pages. */
-	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>) => Promise<void>;
+	/** A list as a table, with a note if there are more pages; `empty` says what to do next where there are no rows. */
+	page: <Row>(page: Page<Row>, columns: Array<Column<Row>>, empty?: string) => Promise<void>;
 	/** Rows as a table as wide as the terminal. Without a terminal nothing is truncated. */
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
 	/** Columns of the terminal, or 80. */
@@ -70,11 +70,15 @@ const createShow = (io: Io, json: boolean): Show => {
 		json,
 		answer,
 		fields: (value, pairs = flattened) => answer(value, (fields) => keyValues(pairs(fields))),
-		page: async (page, columns) => {
+		page: async (page, columns, empty) => {
 			await answer(page, ({data}) => asTable(columns, data));
 			const more = remainder(page);
 			if (more !== null) {
 				await note(more);
+			}
+
+			if (page.total === 0 && empty !== undefined && !json) {
+				await note(`None yet. Next: ${empty}`);
 			}
 		},
 		table: asTable,

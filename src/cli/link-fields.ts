@@ -1,11 +1,16 @@
 import {InvalidArgumentError, Option} from 'commander';
+import {createClock} from '../clock.ts';
+import {platformFieldNames} from '../links/platform-fields.ts';
 import {usageError} from './cli-errors.ts';
+import {mendedPath} from './mended-path.ts';
 
 /** The options of a link's fields as commander gives them. */
 export type LinkFieldOptions = {
 	[attribute: string]: unknown;
 	tag?: string[];
 	param?: string[];
+	destination?: string[];
+	minimumVersion?: string[];
 	active?: boolean;
 	inactive?: boolean;
 	deferred?: boolean;
@@ -29,9 +34,9 @@ const textFields = [
 	['og-description', 'og.description', 'description of the social card'],
 	['og-image-url', 'og.imageUrl', 'image of the social card'],
 	['expiry', 'expiry', 'ISO 8601 time when the link expires, such as 2030-01-31T00:00:00Z'],
-	['template-id', 'templateId', 'template whose defaults the link takes'],
+	['template', 'templateId', 'template whose defaults the link takes, by its name or id'],
 	['external-id', 'externalId', 'your own name for the link, unique in the organization'],
-	['domain-id', 'domainId', "link domain (default: the organization's)"],
+	['domain', 'domainId', "link domain, by its host name or id (default: the organization's)"],
 ] as const;
 
 /** The columns of our own CSV, which are the fields of a create body; `params.NAME` are additional. */
@@ -41,9 +46,14 @@ export const linkColumns: ReadonlySet<string> = new Set([
 	'isActive',
 	'deferredDeepLinking',
 	'matchWindowHours',
+	...Object.entries(platformFieldNames).flatMap(([field, names]) => names.map((name) => `${field}.${name}`)),
 ]);
 
-const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
+/** The fields with fields of their own, which can be cleared as a whole. */
+const objects = new Set(['params', 'og', ...Object.keys(platformFieldNames)]);
+
+/** The parser of an option that may be given several times. */
+export const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
 
 const hours = (value: string): number => {
 	if (!/^\d+$/.test(value)) {
@@ -53,11 +63,26 @@ const hours = (value: string): number => {
 	return Number(value);
 };
 
+/** Options of the fields that differ by platform, of links and of app configurations. */
+export const platformOptions = (): Option[] => [
+	new Option(
+		'--destination <platform=url>',
+		`where people without the app go on ios, ipad, android or desktop, instead of to the store; an empty one clears it`,
+	).argParser(collect),
+	new Option(
+		'--minimum-version <platform=version>',
+		'least version of the app, such as ios=2.10.0 or android=210; an empty one clears it',
+	).argParser(collect),
+];
+
 /** One option per field of a link, for `links create` and `links update`. */
 export const linkFieldOptions = (): Option[] => [
 	...textFields.map(([flag, , meaning]) => new Option(`--${flag} <${flag === 'path' ? 'path' : 'value'}>`, meaning)),
+	// Under the names of their fields as well (contract/cli 1).
+	...['template-id', 'domain-id'].map((flag) => new Option(`--${flag} <value>`).hideHelp()),
 	new Option('--tag <tag>', 'a tag; give it once per tag').argParser(collect),
 	new Option('--param <name=value>', 'a parameter for the app; give it once per parameter').argParser(collect),
+	...platformOptions(),
 	new Option('--active', 'the link is active'),
 	new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
 	new Option('--deferred', 'the link survives the installation of the app'),
@@ -74,17 +99,16 @@ export const clearOption = (): Option =>
 
 const attributeOf = (flag: string): string => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-const paramsOf = (params: string[]): Record<string, string> =>
-	Object.fromEntries(
-		params.map((param) => {
-			const at = param.indexOf('=');
-			if (at < 1) {
-				throw usageError(`--param ${param} has no name`, 'Write --param name=value');
-			}
+/** The values of an option `--FLAG name=value`. */
+const namedValues = (flag: string, values: string[]): Array<[name: string, value: string]> =>
+	values.map((value) => {
+		const at = value.indexOf('=');
+		if (at < 1) {
+			throw usageError(`--${flag} ${value} has no name`, `Write --${flag} name=value`);
+		}
 
-			return [param.slice(0, at), param.slice(at + 1)];
-		}),
-	);
+		return [value.slice(0, at), value.slice(at + 1)];
+	});
 
 const put = (body: Record<string, unknown>, field: string, value: unknown): void => {
 	const [object, inner] = field.split('.');
@@ -95,11 +119,52 @@ const put = (body: Record<string, unknown>, field: string, value: unknown): void
 	}
 };
 
-/** The body of a create or an update: only the given fields. */
-export const linkBody = (options: LinkFieldOptions): Record<string, unknown> => {
-	const body: Record<string, unknown> = {};
-	for (const [flag, field] of textFields) {
-		const value = options[attributeOf(flag)];
+/** The body with the given fields of `platformOptions`. An empty value clears. */
+export const withPlatforms = (
+	body: Record<string, unknown>,
+	{destination = [], minimumVersion = []}: LinkFieldOptions,
+): Record<string, unknown> => {
+	const after = {...body};
+	for (const [flag, field, values] of [
+		['destination', 'destinations', destination],
+		['minimum-version', 'minimumVersion', minimumVersion],
+	] as const) {
+		for (const [name, value] of namedValues(flag, values)) {
+			const column = `${field}.${name}`;
+			if (!linkColumns.has(column)) {
+				throw usageError(
+					`--${flag} ${name} is not a platform`,
+					`Platforms are ${platformFieldNames[field].join(', ')}`,
+				);
+			}
+
+			const isCode = column === 'minimumVersion.android' && /^\d+$/.test(value);
+			put(after, column, value === '' ? null : isCode ? Number(value) : value);
+		}
+	}
+
+	return after;
+};
+
+/** @throws OperatorError for a time at which the link would already be dead. */
+const requireFuture = (expiry: unknown): void => {
+	if (typeof expiry === 'string' && Date.parse(expiry) <= createClock(0).now().getTime()) {
+		throw usageError(`--expiry ${expiry} is in the past`, 'To end a link now, use --inactive');
+	}
+};
+
+/** The body of a create or an update: only the given fields, with what was mended in them. */
+export const linkBody = async (
+	options: LinkFieldOptions,
+): Promise<{body: Record<string, unknown>; note: string | null}> => {
+	requireFuture(options['expiry']);
+	const body = withPlatforms({}, options);
+	const {path} = options;
+	const mended = typeof path === 'string' ? await mendedPath(path) : {fields: {}, note: null};
+	const {params: ofPath, ...fields}: {params?: object; [field: string]: unknown} = mended.fields;
+	Object.assign(body, fields);
+	for (const [flag, field] of textFields.filter(([name]) => name !== 'path')) {
+		const value = options[attributeOf(flag)] ?? options[field];
 		if (value !== undefined) {
 			put(body, field, value);
 		}
@@ -107,7 +172,10 @@ export const linkBody = (options: LinkFieldOptions): Record<string, unknown> => 
 
 	const others: Record<string, unknown> = {
 		tags: options.tag,
-		params: options.param && paramsOf(options.param),
+		params:
+			options.param || (ofPath && Object.keys(ofPath).length > 0)
+				? {...ofPath, ...Object.fromEntries(namedValues('param', options.param ?? []))}
+				: undefined,
 		isActive: options.active ? true : options.inactive ? false : undefined,
 		deferredDeepLinking: options.deferred,
 		matchWindowHours: options.matchWindowHours,
@@ -119,12 +187,12 @@ export const linkBody = (options: LinkFieldOptions): Record<string, unknown> => 
 	}
 
 	for (const field of options.clear ?? []) {
-		if (!linkColumns.has(field) && field !== 'params' && field !== 'og') {
+		if (!linkColumns.has(field) && !objects.has(field)) {
 			throw usageError(`'${field}' is not a field of a link`, `Fields are ${[...linkColumns].join(', ')}`);
 		}
 
 		put(body, field, null);
 	}
 
-	return body;
+	return {body, note: mended.note};
 };

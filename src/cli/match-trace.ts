@@ -1,5 +1,5 @@
 import type {Show} from './command.ts';
-import {type Attempt, evidenceWords, methodMeanings, missReasons, ruledOutWords} from './match-words.ts';
+import {type Attempt, evidenceWords, methodMeanings, missReasons, relayWords, ruledOutWords} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
 import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
 
@@ -33,6 +33,11 @@ const answerText = ({matched, method, confidence, score, reason}: Attempt): stri
 	].join(', ');
 };
 
+const queryText = (query: Record<string, string>): string =>
+	Object.entries(query)
+		.map(([name, value]) => `${name}=${value}`)
+		.join(', ');
+
 /** Without a match: the best candidate, and the best one on another link. */
 const contendersOf = ({matched, linkId, candidates}: Attempt) => {
 	const [first] = candidates;
@@ -65,14 +70,14 @@ const candidateTable = ({at, candidates}: Attempt, links: LinkNames, show: Pick<
 	);
 
 const LEGEND =
-	'TAPPED is how long before the first open; % is the probability of the tap. ADDR to LANG are points for likeness: the same address (40) or network (25); a signal missing on one side has 0, a mismatch fewer. ALIKE is how many recent phones of the app are as much alike.';
+	'TAPPED is how long before the first open; % is the probability of the tap; those of one link count together. ADDR to LANG are points for likeness: the same address (40) or network (25); a signal missing on one side has 0, a mismatch fewer. ALIKE is how many recent phones of the app are as much alike.';
 
 /**
  * A match attempt for readers: the request, the answer, its meaning and next steps, and all candidates with their
  * probabilities, best first.
  */
 export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 'table' | 'width'>): string => {
-	const {at, deviceId, matched, method, linkId, reason, signals, candidates} = attempt;
+	const {at, deviceId, matched, method, linkId, query, reason, signals, candidates} = attempt;
 	const nameOf = (id: string) => links.get(id)?.url ?? `${id} (deleted)`;
 	const scored = ({linkId: id, score, ruledOut}: Candidate) =>
 		`${nameOf(id)}, ${score} %${ruledOut === null ? '' : ', ruled out'}`;
@@ -86,6 +91,7 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 		['install referrer', TOKEN_WORDS[signals.installReferrer]],
 		['answer', answerText(attempt)],
 		...(linkId === null ? [] : [['link', nameOf(linkId)] as [string, unknown]]),
+		...(query === undefined ? [] : [['query', queryText(query)] as [string, unknown]]),
 		...(nearest === undefined ? [] : [['nearest', scored(nearest)] as [string, unknown]]),
 		...(runnerUp === undefined ? [] : [['runner-up', scored(runnerUp)] as [string, unknown]]),
 	];
@@ -103,5 +109,6 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 			? []
 			: [refusals.flatMap((one) => (one ? [paragraph(`${one.word}: ${one.meaning}`)] : [])).join('\n')]),
 		...(candidates.length === 0 ? [] : [paragraph(LEGEND)]),
+		...(candidates.some(({relay}) => relay) ? [paragraph(relayWords)] : []),
 	].join('\n\n');
 };

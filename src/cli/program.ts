@@ -1,15 +1,20 @@
 import {Command, CommanderError} from 'commander';
-import type {OplinkApiError} from '../client/errors.ts';
+import type {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {packageVersion} from '../package-root.ts';
+import {adviceFor} from './advice.ts';
 import {AdvisedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
+import {appCommands} from './commands/app.ts';
 import {appConfigCommands} from './commands/app-config.ts';
 import {auditCommand} from './commands/audit.ts';
 import {backupCommand, restoreCommand} from './commands/backup.ts';
 import {billingCommands} from './commands/billing.ts';
+import {channelCommands} from './commands/channels.ts';
+import {clickCommands} from './commands/clicks.ts';
 import {completionCommand} from './commands/completion.ts';
 import {configCommand} from './commands/config.ts';
 import {dashboardCommand} from './commands/dashboard.ts';
+import {deviceCommands, eventCommands} from './commands/devices.ts';
 import {doctorCommand} from './commands/doctor.ts';
 import {domainCommands} from './commands/domains.ts';
 import {keyCommands} from './commands/keys.ts';
@@ -25,44 +30,44 @@ import {qrCommands} from './commands/qr.ts';
 import {serveCommand} from './commands/serve.ts';
 import {statsCommand} from './commands/stats.ts';
 import {statusCommand} from './commands/status.ts';
+import {templateCommands} from './commands/templates.ts';
 import {webhookCommands} from './commands/webhooks.ts';
 import {complete} from './completion/complete.ts';
 import {exitCodes} from './exit-codes.ts';
-import {fittingPlan} from './fitting-plan.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
+import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
 import {reported} from './reported.ts';
+import type {PathOrigin} from './system-error.ts';
 import type {Io} from './terminal/io.ts';
 import {printable} from './terminal/printable.ts';
 
-/** Every command, in the order of help. */
-export const commands: Array<AnyCommand | CommandGroup> = [
-	serveCommand,
-	migrateCommands,
-	backupCommand,
-	restoreCommand,
-	configCommand,
-	statusCommand,
-	doctorCommand,
-	loginCommand,
-	logoutCommand,
-	profileCommands,
-	organizationCommands,
-	planCommands,
-	keyCommands,
-	appConfigCommands,
-	linkCommands,
-	qrCommands,
-	domainCommands,
-	statsCommand,
-	dashboardCommand,
-	matchCommands,
-	auditCommand,
-	privacyCommands,
-	billingCommands,
-	webhookCommands,
-	completionCommand,
+/** Every command by its group, in the order of help. */
+const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>]> = [
+	['Links:', [linkCommands, qrCommands, channelCommands, templateCommands, domainCommands]],
+	['Organizations:', [organizationCommands, planCommands, keyCommands, appConfigCommands, appCommands]],
+	[
+		'Reports:',
+		[statsCommand, dashboardCommand, matchCommands, eventCommands, deviceCommands, auditCommand, privacyCommands],
+	],
+	['Payments and identities:', [billingCommands, webhookCommands]],
+	[
+		'Server:',
+		[
+			serveCommand,
+			migrateCommands,
+			clickCommands,
+			backupCommand,
+			restoreCommand,
+			configCommand,
+			statusCommand,
+			doctorCommand,
+		],
+	],
+	['This program:', [loginCommand, logoutCommand, profileCommands, completionCommand]],
 ];
+
+export const commands = groups.flatMap(([, inGroup]) => inGroup);
 
 const INTRODUCTION = `Deep links you host yourself.
 
@@ -81,7 +86,7 @@ const declare = (
 	spec: AnyCommand,
 	act: (spec: AnyCommand, command: Command) => Promise<void>,
 ): void => {
-	const command = parent.command(spec.usage).description(spec.summary);
+	const command = declareCommand(parent, spec.usage).description(spec.summary);
 	for (const option of spec.options ?? []) {
 		command.addOption(option);
 	}
@@ -97,8 +102,33 @@ const declare = (
 	}
 };
 
-/** The tree of commands over `io`; `finish` receives the exit code. */
-export const createProgram = (io: Io, finish: (exitCode: number) => void): Command => {
+/** Columns beside the names of the program's own help. */
+const SUMMARY_WIDTH = 60;
+
+/** A description, where it is longer than a line without its asides and later clauses. */
+const oneLine = (text: string): string =>
+	[/ \([^()]*\)/, /[;:].*/, /,[^,]*$/].reduce(
+		(shorter, aside) => (shorter.length <= SUMMARY_WIDTH ? shorter : shorter.replace(aside, '')),
+		text,
+	);
+
+/** The values of a command's options and arguments, which may be paths. */
+const givenTo = (command: Command): PathOrigin[] => [
+	...command.options.flatMap((option): PathOrigin[] => {
+		const value: unknown = command.getOptionValue(option.attributeName());
+		return typeof value === 'string' && value !== '' ? [[option.long ?? option.flags, value]] : [];
+	}),
+	...command.args.map(
+		(value, index): PathOrigin => [(command.registeredArguments[index]?.name() ?? 'argument').toUpperCase(), value],
+	),
+];
+
+/** The tree of commands over `io`; `begin` receives what a command was given, `finish` its exit code. */
+export const createProgram = (
+	io: Io,
+	finish: (exitCode: number) => void,
+	begin: (given: PathOrigin[]) => void = () => {},
+): Command => {
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
 		.version(packageVersion())
@@ -111,6 +141,9 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 		.configureHelp({
 			showGlobalOptions: true,
 			visibleGlobalOptions: (command) => (command === program ? [] : [...program.options]),
+			subcommandTerm: (command) => (command.parent === program ? command.name() : termOf(command)),
+			subcommandDescription: (command) =>
+				command.parent === program ? oneLine(command.description()) : command.description(),
 		})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
@@ -125,23 +158,27 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 		.addHelpText('after', `${topicsText}\n${EXIT_CODES}`)
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
-		const context = createContext(io, command.optsWithGlobals());
-		const exitCode = await spec
-			.run(context as never, ...(command.processedArgs as never[]))
-			.catch(async (error: unknown) => {
-				const advice = await fittingPlan(error, context.connection);
-				throw advice === null ? error : new AdvisedError(error as OplinkApiError, advice);
-			});
+		begin(givenTo(command));
+		const options = command.optsWithGlobals<{org?: string}>();
+		const {args, org} = argumentsOf(spec.usage, command, options.org);
+		const context = createContext(io, {...options, org});
+		const exitCode = await spec.run(context as never, ...(args as never[])).catch(async (error: unknown) => {
+			const advice = await adviceFor(error, context.connection);
+			throw advice === null ? error : new AdvisedError(error as OplinkApiError | OplinkConnectionError, advice);
+		});
 		finish(typeof exitCode === 'number' ? exitCode : exitCodes.ok);
 	};
-	for (const entry of commands) {
-		if ('commands' in entry) {
-			const group = program.command(entry.name).description(entry.summary);
-			for (const spec of entry.commands) {
-				declare(group, spec, act);
+	for (const [heading, inGroup] of groups) {
+		program.commandsGroup(heading);
+		for (const entry of inGroup) {
+			if ('commands' in entry) {
+				const group = program.command(entry.name).description(entry.summary);
+				for (const spec of entry.commands) {
+					declare(group, spec, act);
+				}
+			} else {
+				declare(program, entry, act);
 			}
-		} else {
-			declare(program, entry, act);
 		}
 	}
 
@@ -150,12 +187,19 @@ export const createProgram = (io: Io, finish: (exitCode: number) => void): Comma
 };
 
 /** Runs one command line, given as the arguments of the process. Never throws. @returns the exit code. */
-export const run = (argv: string[], io: Io): Promise<number> =>
-	reported(io, async () => {
+export const run = (argv: string[], io: Io): Promise<number> => {
+	let given: PathOrigin[] = [];
+	const work = async (): Promise<number> => {
 		let exitCode: number = exitCodes.ok;
-		const program = createProgram(io, (code) => {
-			exitCode = code;
-		});
+		const program = createProgram(
+			io,
+			(code) => {
+				exitCode = code;
+			},
+			(values) => {
+				given = values;
+			},
+		);
 		try {
 			if (argv[0] === '__complete') {
 				await complete(program, argv.slice(1), io);
@@ -173,4 +217,6 @@ export const run = (argv: string[], io: Io): Promise<number> =>
 		}
 
 		return exitCode;
-	});
+	};
+	return reported(io, work, () => given);
+};

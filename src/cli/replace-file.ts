@@ -50,7 +50,9 @@ export const fileBehind = async (name: string): Promise<{file: string; changedAt
 export const replaceFile = async (name: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
 	const {file} = await fileBehind(name);
 	const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
-	const handle = await open(unfinished, 'wx', 0o600);
+	const handle = await open(unfinished, 'wx', 0o600).catch((error: unknown) => {
+		throw Object.assign(error as Error, {path: file});
+	});
 	try {
 		try {
 			await write(handle);

@@ -1,8 +1,16 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
-import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../errors.ts';
+import {
+	domainLookupFailed,
+	domainRecordMissing,
+	domainRejected,
+	organizationHasSubscription,
+	organizationNotFound,
+	unknownPlan,
+} from '../errors.ts';
+import {planNames} from './advice.ts';
 import {AdvisedError, InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
-import {planNames} from './fitting-plan.ts';
+import {explainSystemError, isSystemError, type PathOrigins} from './system-error.ts';
 
 /** The message for stderr and the exit code of a failure. */
 export type Report = {lines: string[]; exitCode: number};
@@ -31,7 +39,17 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[organizationNotFound().message, 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name'],
 	[
 		organizationHasSubscription().message,
-		'Cancel it at once, also at its gateway, with oplink plan set ORG none; then delete the organization',
+		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
+	],
+	[
+		domainRecordMissing('', '', []).message.split("''")[0] ?? '',
+		'Set that TXT record at the DNS provider of the zone and repeat this once resolvers see it: dig +short TXT NAME; ' +
+			'an operator who knows the owner verifies without it: oplink domains approve',
+	],
+	[domainRejected().message, 'Where the operator decides otherwise: oplink domains approve'],
+	[
+		domainLookupFailed('').message.split('  ')[0] ?? '',
+		'See that the name servers of the zone answer, and DNS_SERVERS of the server: oplink doctor',
 	],
 	[
 		unknownPlan('').message.replace(/'$/, ''),
@@ -41,10 +59,10 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 
 const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
 	const byCode: Record<string, string> = {
-		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set ORG STARTER',
-		QUOTA_EXCEEDED: 'A larger plan lifts the limit; with the admin token: oplink plan set ORG PLAN',
-		FEATURE_NOT_AVAILABLE: 'Set a plan that includes it; with the admin token: oplink plan set ORG PLAN',
-		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set ORG --file app-config.json',
+		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
+		QUOTA_EXCEEDED: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
+		FEATURE_NOT_AVAILABLE: 'Set a plan that includes it; with the admin token: oplink plan set --org ORG PLAN',
+		APP_CONFIG_REQUIRED: 'Register the apps: oplink app-config set --org ORG --file app-config.json',
 	};
 	if (code !== undefined && byCode[code]) {
 		return byCode[code];
@@ -92,23 +110,27 @@ const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Re
 	};
 };
 
+/** Reasons of TLS for a server that is there. */
+const UNTRUSTED = /certificate|altnames/i;
+const TRUST =
+	'The server is up, but its certificate is not trusted; NODE_EXTRA_CA_CERTS=FILE names the CA that signed it';
+
+const START = 'Start the server with oplink serve, or name another one with --url';
+
 /**
  * The message and exit code for any error of a command: an operator's error with the next step, a bug with its stack.
  */
-export const reportError = (error: unknown): Report => {
-	if (error instanceof OplinkApiError) {
-		return reportApiError(error);
+export const reportError = (error: unknown, origins: PathOrigins = {cwd: '/', named: []}): Report => {
+	const [failure, advice] = error instanceof AdvisedError ? [error.failure, error.nextStep] : [error, undefined];
+	if (failure instanceof OplinkApiError) {
+		return reportApiError(failure, advice);
 	}
 
-	if (error instanceof AdvisedError) {
-		return reportApiError(error.refusal, error.nextStep);
-	}
-
-	if (error instanceof OplinkConnectionError) {
+	if (failure instanceof OplinkConnectionError) {
 		return {
 			lines: [
-				`Error: Cannot reach ${error.baseUrl}: ${error.reason}`,
-				'Next: Start the server with oplink serve, or name another one with --url',
+				`Error: Cannot reach ${failure.baseUrl}: ${failure.reason}`,
+				`Next: ${UNTRUSTED.test(failure.reason) ? TRUST : (advice ?? START)}`,
 			],
 			exitCode: exitCodes.unreachable,
 		};
@@ -126,8 +148,13 @@ export const reportError = (error: unknown): Report => {
 		return {lines: error.faults, exitCode: exitCodes.configuration};
 	}
 
-	if (isDatabaseError(error) || (error instanceof Error && 'syscall' in error)) {
+	if (isDatabaseError(error)) {
 		return {lines: [`Error: ${error.message}`], exitCode: exitCodes.failed};
+	}
+
+	if (isSystemError(error)) {
+		const {message, nextStep} = explainSystemError(error, origins);
+		return {lines: withNextStep([`Error: ${message}`], nextStep), exitCode: exitCodes.failed};
 	}
 
 	const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,9 +2,12 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {text as readAll} from 'node:stream/consumers';
 import {Option} from 'commander';
-import {inputError} from '../cli-errors.ts';
+import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {organizationPath} from '../server/link-surface.ts';
+import {orgOption} from '../common-options.ts';
+import {isObject} from '../import/formats/import-row.ts';
+import {type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
+import {chosenPath} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
 
 const readJson = async (io: Io, file: string): Promise<unknown> => {
@@ -16,28 +19,53 @@ const readJson = async (io: Io, file: string): Promise<unknown> => {
 	}
 };
 
+type SetOptions = {org?: string; file?: string; errorPages?: boolean} & LinkFieldOptions;
+
 export const appConfigCommands: CommandGroup = {
 	name: 'app-config',
 	summary: "Manage an organization's app configuration",
 	commands: [
 		command({
-			usage: 'show <org>',
+			usage: 'show [org]',
 			summary: 'Print the app configuration as JSON, in the form that set accepts',
-			examples: ['show Ab12', 'show Ab12 > app-config.json'],
-			run: async ({connection, show}, org: string) => {
-				const config = await connection.admin().get<object>(`${organizationPath(org)}/app-config`);
-				await show.answer(config, () => JSON.stringify(config, null, 2));
+			examples: ['show', 'show --org Ab12 > app-config.json'],
+			options: [orgOption()],
+			run: async (context: Context<{org?: string}>) => {
+				const {client, path: organization} = await chosenPath(context);
+				const config = await client.get<object>(`${organization}/app-config`);
+				await context.show.answer(config, () => JSON.stringify(config, null, 2));
 			},
 		}),
 
 		command({
-			usage: 'set <org>',
-			summary: 'Replace the app configuration with a JSON file',
-			examples: ['set Ab12 --file app-config.json', 'set Ab12 --file - < app-config.json'],
-			options: [new Option('--file <file>', 'JSON file, or - for standard input').makeOptionMandatory()],
-			run: async ({io, connection, options, show}: Context<{file: string}>, org: string) => {
-				const body = await readJson(io, options.file);
-				const config = await connection.admin().put<object>(`${organizationPath(org)}/app-config`, body);
+			usage: 'set [org]',
+			summary: 'Replace the app configuration with a JSON file, or change single fields of it',
+			examples: [
+				'set --file app-config.json --org Ab12',
+				'set --destination desktop=https://www.example.com --minimum-version ios=2.10.0',
+			],
+			options: [
+				orgOption(),
+				new Option('--file <file>', 'JSON file, or - for standard input (default: the current configuration)'),
+				...platformOptions(),
+				new Option('--error-pages', 'people get a page where a link does not exist or is gone'),
+				new Option('--no-error-pages', 'they get JSON'),
+			],
+			run: async (context: Context<SetOptions>) => {
+				const {io, options, show} = context;
+				const {file, destination, minimumVersion, errorPages} = options;
+				if (file === undefined && !destination && !minimumVersion && errorPages === undefined) {
+					throw usageError('Nothing to set', 'Give --file, or the fields to change');
+				}
+
+				const {client, path: organization} = await chosenPath(context);
+				const url = `${organization}/app-config`;
+				const base = await (file === undefined ? client.get(url) : readJson(io, file));
+				// Anything else than an object is the server's to refuse.
+				const body = isObject(base)
+					? {...withPlatforms(base, options), ...(errorPages === undefined ? {} : {errorPages})}
+					: base;
+				const config = await client.put<object>(url, body);
 				await show.answer(config, () => JSON.stringify(config, null, 2));
 			},
 		}),

@@ -6,6 +6,7 @@ import {createGunzip, createGzip} from 'node:zlib';
 import {Option} from 'commander';
 import type {BackupTotals} from '../../backup/archive-format.ts';
 import type {Restored} from '../../backup/restore-backup.ts';
+import {counted} from '../../counted.ts';
 import type {Db} from '../../db/db.ts';
 import {packageVersion} from '../../package-root.ts';
 import {inputError, OperatorError, usageError} from '../cli-errors.ts';
@@ -18,9 +19,19 @@ import {withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
-const countText = ({tables, rows}: BackupTotals): string => `${rows.toLocaleString('en')} row(s) of ${tables} tables`;
+const countText = ({tables, rows}: BackupTotals): string => `${counted(rows, 'row')} of ${counted(tables, 'table')}`;
 
 type Sink = (chunk: Uint8Array) => Promise<void>;
+
+/** The rows of clicks that are in ClickHouse; null: they are in the database. */
+const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
+	const [{areClicksElsewhere}, {backupRows}, {clickHouseOf}] = await Promise.all([
+		import('../../clicks/clickhouse/place.ts'),
+		import('../../clicks/clickhouse/backup-rows.ts'),
+		import('../server/clickhouse-of.ts'),
+	]);
+	return (await areClicksElsewhere(db)) ? backupRows(db, await clickHouseOf(io)) : null;
+};
 
 /** Writes a backup's compressed text to a sink, with backpressure. */
 const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
@@ -32,6 +43,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const text = backupText(db, {
 		program: packageVersion(),
 		now: createClock(0).now(),
+		clicks: await clicksOf(db, io),
 		onEnd: (totals) => {
 			done.totals = totals;
 		},

@@ -54,7 +54,10 @@ export const billingCommands: CommandGroup = {
 			examples: ['events --outcome REVIEW --all', 'events --org Ab12 --gateway GATEWAY_A --json'],
 			options: [
 				new Option('--org <org>', 'only events of this organization (id or orgKey)'),
-				new Option('--gateway <gateway>', 'only events of this gateway').choices(['GATEWAY_A', 'GATEWAY_B']),
+				new Option('--gateway <gateway>', 'only events of this gateway: A is Stripe, B is Paymob').choices([
+					'GATEWAY_A',
+					'GATEWAY_B',
+				]),
 				new Option('--outcome <outcome>', 'only events with this outcome').choices([
 					'APPLIED',
 					'IGNORED',
@@ -66,13 +69,21 @@ export const billingCommands: CommandGroup = {
 			run: async ({connection, options, show}: Context<EventOptions>) => {
 				const {org: orgId, gateway, outcome} = options;
 				const list = listAt<GatewayEvent>(connection.admin(), EVENTS);
-				await show.page(await listPages(list, options, {orgId, gateway, outcome}), [
-					{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
-					{title: 'ID', value: ({id}) => id},
-					{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-					{title: 'TYPE', value: ({type}) => type, flexible: true},
-					...(show.width < WIDE ? [] : [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}]),
-				]);
+				await show.page(
+					await listPages(list, options, {orgId, gateway, outcome}),
+					[
+						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
+						{title: 'ID', value: ({id}) => id},
+						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
+						{title: 'TYPE', value: ({type}) => type, flexible: true},
+						...(show.width < WIDE
+							? []
+							: [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}]),
+					],
+					[orgId, gateway, outcome].some((filter) => filter !== undefined)
+						? 'oplink billing events without a filter'
+						: 'have Stripe or Paymob send its events here (docs/billing.md)',
+				);
 			},
 		}),
 

@@ -1,18 +1,19 @@
 import {Option} from 'commander';
 import {createClock} from '../../clock.ts';
-import {type Finding, findingsOf, worstOf} from '../../doctor/finding.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {type Context, command} from '../command.ts';
 import {askServer} from '../doctor/ask-server.ts';
 import {examineHost} from '../doctor/examine-host.ts';
+import {askPublicCaches, publicCachesOf} from '../doctor/public-caches.ts';
 import {reachServer} from '../doctor/reach-server.ts';
-import {findingsText, summaryText} from '../doctor/report-text.ts';
+import {createReport, strictOption} from '../doctor/report.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {inParallel} from '../import/in-parallel.ts';
-import {isLively, print} from '../terminal/io.ts';
+import {collect} from '../link-fields.ts';
 
-type Options = {strict?: boolean};
+type Options = {org?: string[]; strict?: boolean; public?: boolean};
 
 /** Hosts checked concurrently. */
 const PARALLEL_HOSTS = 8;
@@ -23,9 +24,10 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 
 /** Prints findings by area as they arrive, those of hosts last. @returns whether the server answered. */
 async function* examine(
-	{io, connection}: Context<Options>,
+	{io, connection, options}: Context<Options>,
 	organizations: readonly string[],
 ): AsyncGenerator<Finding[], boolean> {
+	const caches = options.public ? publicCachesOf(io.env) : null;
 	const signal = io.interruption;
 	const clock = createClock(0);
 	const server = connection.server();
@@ -42,7 +44,13 @@ async function* examine(
 
 	const answer = await askServer(connection, organizations);
 	yield answer.findings;
-	const look = (host: LinkHost) => examineHost(host, {signal, clock});
+	const look = async (host: LinkHost) => {
+		const areas = await Promise.all([
+			examineHost(host, {signal, clock}),
+			caches === null ? [] : askPublicCaches(host, caches, signal),
+		]);
+		return areas.flat();
+	};
 	yield* inParallel(each(answer.hosts), PARALLEL_HOSTS, look);
 	signal.throwIfAborted();
 	return true;
@@ -50,31 +58,22 @@ async function* examine(
 
 export const doctorCommand = command({
 	usage: 'doctor [orgs...]',
-	summary: 'Check server, database, providers and link domains (DNS, TLS, association files) for problems',
-	examples: ['doctor', 'doctor Ab12 --strict --json'],
-	options: [new Option('--strict', 'warnings count as failures')],
+	summary: 'Check server, database, providers and link domains (DNS, TLS, association files)',
+	examples: ['doctor', 'doctor Ab12 --public --strict --json'],
+	options: [
+		new Option('--org <org>', 'id or orgKey of an organization, as the argument; repeatable').argParser(collect),
+		strictOption(),
+		new Option('--public', "also ask Apple's CDN and Google's verifier, as phones do"),
+	],
 	run: async (context: Context<Options>, organizations: string[]) => {
-		const {io, options, show} = context;
-		const style = {width: show.width, isColoured: isLively(io.stdout, io.env)};
-		const findings: Finding[] = [];
-		const areas = examine(context, organizations);
+		const report = createReport(context);
+		const areas = examine(context, [...organizations, ...(context.options.org ?? [])]);
 		let step = await areas.next();
 		for (; !step.done; step = await areas.next()) {
-			const before = findings.at(-1)?.area;
-			findings.push(...step.value);
-			if (!show.json) {
-				// A continued area has its title already.
-				const text = findingsText(step.value, style, before);
-				await print(io, text);
-			}
+			await report.add(step.value);
 		}
 
-		const verdict = worstOf(findings);
-		await show.answer({status: verdict, findings}, () => `\n${summaryText(findings)}`);
-		if (!step.value) {
-			return exitCodes.unreachable;
-		}
-
-		return verdict === 'fail' || (verdict === 'warn' && options.strict) ? exitCodes.failed : exitCodes.ok;
+		const exitCode = await report.finish(context.options);
+		return step.value ? exitCode : exitCodes.unreachable;
 	},
 });

@@ -1,10 +1,13 @@
+import {Option} from 'commander';
+import {counted} from '../../counted.ts';
 import {isUuid} from '../../uuid.ts';
-import {notFoundError} from '../cli-errors.ts';
+import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
-import type {ApiClient} from '../server/admin-client.ts';
-import {organizationPath} from '../server/link-surface.ts';
-import {eachPage, listAt, listPages} from '../server/list-pages.ts';
+import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {collect} from '../link-fields.ts';
+import {type Chosen, chosenPath} from '../server/link-surface.ts';
+import {listAt, listPages, type Page} from '../server/list-pages.ts';
+import {idOfNamed, namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type Domain = {
@@ -13,31 +16,80 @@ type Domain = {
 	status: string;
 	isDefault: boolean;
 	verification?: {type: string; name: string; value: string} | null;
+	pathPrefixes?: string[];
+	rootUrl?: string;
+	unknownCodes?: {url: string};
 };
 
-const domainsPath = (org: string): string => `${organizationPath(org)}/domains`;
+type OrgOptions = {org?: string};
 
-const domainFields = ({id, hostname, status, isDefault}: Domain): Array<[string, unknown]> => [
-	['id', id],
-	['hostname', hostname],
-	['status', status],
-	['default', isDefault],
+type UnknownCode = {id?: undefined; hostname: string; code: string | null; count: number; lastAt: string};
+
+/** The settings of old addresses, which most domains do not have. */
+const settings: Array<[title: string, value: (domain: Domain) => unknown]> = [
+	['path prefixes', ({pathPrefixes}) => pathPrefixes],
+	['root', ({rootUrl}) => rootUrl],
+	['unknown codes', ({unknownCodes}) => unknownCodes?.url],
 ];
 
-/** The id of a domain given by id or hostname. @throws OperatorError for an unknown hostname. */
-const domainId = async (client: ApiClient, org: string, domain: string): Promise<string> => {
-	if (isUuid(domain)) {
-		return domain;
+const domainFields = (domain: Domain): Array<[string, unknown]> => [
+	['id', domain.id],
+	['hostname', domain.hostname],
+	['status', domain.status],
+	['default', domain.isDefault],
+	...settings.flatMap(([title, value]): Array<[string, unknown]> => {
+		const set = value(domain);
+		return set === undefined ? [] : [[title, set]];
+	}),
+];
+
+const pathOf = async (chosen: Chosen, domain: string): Promise<string> =>
+	`${chosen.path}/domains/${await idOfNamed(chosen, 'domain', domain)}`;
+
+type SetOptions = {pathPrefix?: string[]; rootUrl?: string; unknownCodes?: string; clear?: string[]};
+
+const clearable = ['pathPrefixes', 'rootUrl', 'unknownCodes'];
+
+/** The body of a change: only what was given. */
+const changesOf = ({pathPrefix, rootUrl, unknownCodes, clear = []}: SetOptions): Record<string, unknown> => {
+	const unknown = clear.find((field) => !clearable.includes(field));
+	if (unknown !== undefined) {
+		throw usageError(`'${unknown}' is not a setting of a domain`, `Settings are ${clearable.join(', ')}`);
 	}
 
-	for await (const {data} of eachPage(listAt<Domain>(client, domainsPath(org)))) {
-		const found = data.find(({hostname}) => hostname.toLowerCase() === domain.toLowerCase());
-		if (found) {
-			return found.id;
-		}
-	}
+	return {
+		...Object.fromEntries(clear.map((field) => [field, null])),
+		...(pathPrefix === undefined ? {} : {pathPrefixes: pathPrefix}),
+		...(rootUrl === undefined ? {} : {rootUrl}),
+		...(unknownCodes === undefined ? {} : {unknownCodes: {url: unknownCodes}}),
+	};
+};
 
-	throw notFoundError(`Organization ${org} has no domain '${domain}'`, `oplink domains list ${org} shows them`);
+/** The unknown codes of these domains, most taps first. */
+const listUnknownCodes = async (
+	{client, path}: Chosen,
+	domains: readonly Domain[],
+	options: PageOptions,
+): Promise<Page<UnknownCode>> => {
+	const pages = await Promise.all(
+		domains.map(async ({id, hostname}) => {
+			const page = await listPages(listAt<UnknownCode>(client, `${path}/domains/${id}/unknown-codes`), options);
+			return {...page, data: page.data.map((code) => ({...code, hostname}))};
+		}),
+	);
+	const sum = (name: 'total' | 'limit') => pages.reduce((all, page) => all + page[name], 0);
+	const data = pages.flatMap((page) => page.data).toSorted((a, b) => b.count - a.count);
+	return {data, total: sum('total'), page: pages[0]?.page ?? 1, limit: sum('limit')};
+};
+
+/** What goes on to the shared domain. */
+const removalQuestion = async (context: Context<OrgOptions>, domain: string): Promise<string> => {
+	const {client, path, org} = await chosenPath(context);
+	const {id, hostname} = await namedRow<Domain>({client, path}, 'domain', domain);
+	const {total} = await client.get<Page<unknown>>(`${path}/links`, {domainId: id, limit: 1});
+	const moved =
+		total === 0 ? 'No link is on it.' : `It has ${counted(total, 'link')}, which move to the shared domain.`;
+	return `Remove domain ${hostname} of ${org}? ${moved}`;
 };
 
 const recordToSet = ({hostname, verification}: Domain): string | null =>
@@ -48,16 +100,14 @@ const recordToSet = ({hostname, verification}: Domain): string | null =>
 /** Verify, approve, reject and default are a POST each. */
 const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string, otherExamples: string[] = []) =>
 	command({
-		usage: `${word} <org> <domain>`,
+		usage: `${word} [org] <domain>`,
 		summary,
-		examples: [`${word} Ab12 go.acme.example`, ...otherExamples],
-		run: async ({connection, show}, org: string, domain: string) => {
-			const client = connection.admin();
-			const id = await domainId(client, org, domain);
-			await show.fields(
-				await client.post<Domain>(`${domainsPath(org)}/${encodeURIComponent(id)}/${word}`),
-				domainFields,
-			);
+		examples: [`${word} go.acme.example`, ...otherExamples],
+		options: [orgOption()],
+		run: async (context: Context<OrgOptions>, domain: string) => {
+			const chosen = await chosenPath(context);
+			const changed = await chosen.client.post<Domain>(`${await pathOf(chosen, domain)}/${word}`);
+			await context.show.fields(changed, domainFields);
 		},
 	});
 
@@ -66,27 +116,104 @@ export const domainCommands: CommandGroup = {
 	summary: "Manage an organization's link domains",
 	commands: [
 		command({
-			usage: 'list <org>',
+			usage: 'list [org]',
 			summary: 'List the domains of an organization',
-			examples: ['list Ab12'],
-			options: pageOptions(),
-			run: async ({connection, options, show}: Context<PageOptions>, org: string) => {
-				const page = await listPages(listAt<Domain>(connection.admin(), domainsPath(org)), options);
-				await show.page(page, [
+			examples: ['list', 'list --org Ab12 --json'],
+			options: [orgOption(), ...pageOptions()],
+			run: async (context: Context<OrgOptions & PageOptions>) => {
+				const {client, path} = await chosenPath(context);
+				const page = await listPages(listAt<Domain>(client, `${path}/domains`), context.options);
+				await context.show.page(page, [
 					{title: 'ID', value: ({id}) => id},
 					{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
 					{title: 'STATUS', value: ({status}) => status},
 					{title: 'DEFAULT', value: ({isDefault}) => isDefault},
+					...settings
+						.filter(([, value]) => page.data.some((domain) => value(domain) !== undefined))
+						.map(([title, value]) => ({title: title.toUpperCase(), value, flexible: true})),
+				]);
+				if (page.total === 1 && page.data[0]?.verification === null && !context.show.json) {
+					await context.show.note('That is the shared domain. Next: oplink domains add HOSTNAME adds one of your own');
+				}
+			},
+		}),
+
+		command({
+			usage: 'show [org] <domain>',
+			summary: 'Show a domain, its DNS record and where its old addresses lead',
+			examples: ['show go.acme.example'],
+			options: [orgOption()],
+			run: async (context: Context<OrgOptions>, domain: string) => {
+				const found = await namedRow<Domain>(await chosenPath(context), 'domain', domain);
+				await context.show.fields(found, (shown) => [
+					...domainFields(shown),
+					...(shown.verification ? [['record', Object.values(shown.verification).join(' ')] as [string, unknown]] : []),
 				]);
 			},
 		}),
 
 		command({
-			usage: 'add <org> <hostname>',
+			usage: 'set [org] <domain>',
+			summary: 'Change where the old addresses of a domain lead',
+			examples: [
+				'set go.acme.example --path-prefix promos --path-prefix links/share',
+				"set go.acme.example --root-url https://www.acme.example --unknown-codes 'https://old.example.link/{code}'",
+			],
+			options: [
+				orgOption(),
+				new Option('--path-prefix <prefix>', 'what stands before codes; all of them, once per prefix').argParser(
+					collect,
+				),
+				new Option('--root-url <url>', 'where the domain itself leads'),
+				new Option('--unknown-codes <url>', 'where codes that no link has go on, {code} for the code'),
+				new Option('--clear <setting>', `empty a setting: ${clearable.join(', ')}`).argParser(collect),
+			],
+			run: async (context: Context<OrgOptions & SetOptions>, domain: string) => {
+				const changes = changesOf(context.options);
+				if (Object.keys(changes).length === 0) {
+					throw usageError('Nothing to set', 'Give --path-prefix, --root-url, --unknown-codes or --clear');
+				}
+
+				const chosen = await chosenPath(context);
+				const changed = await chosen.client.patch<Domain>(await pathOf(chosen, domain), changes);
+				await context.show.fields(changed, domainFields);
+			},
+		}),
+
+		command({
+			usage: 'unknown [org] [domain]',
+			summary: 'List tapped codes that no link has, most taps first',
+			examples: ['unknown', 'unknown go.acme.example --all --json'],
+			options: [orgOption(), ...pageOptions()],
+			run: async (context: Context<OrgOptions & PageOptions>, domain?: string) => {
+				const chosen = await chosenPath(context);
+				const domains =
+					domain === undefined
+						? (await listPages(listAt<Domain>(chosen.client, `${chosen.path}/domains`), {all: true})).data
+						: [await namedRow<Domain>(chosen, 'domain', domain)];
+				const own = domains.filter(({verification}) => verification);
+				await context.show.page(
+					await listUnknownCodes(chosen, own, context.options),
+					[
+						{title: 'CODE', value: ({code}) => code ?? '(further codes)', flexible: true},
+						{title: 'TAPS', value: ({count}) => count, align: 'right'},
+						{title: 'LAST', value: ({lastAt}) => lastAt},
+						{title: 'HOSTNAME', value: ({hostname}) => hostname, flexible: true},
+					],
+					'oplink domains show DOMAIN shows where its old addresses lead',
+				);
+			},
+		}),
+
+		command({
+			usage: 'add [org] <hostname>',
 			summary: 'Add a domain and show the DNS record that proves it',
-			examples: ['add Ab12 go.acme.example'],
-			run: async ({connection, show}, org: string, hostname: string) => {
-				const domain = await connection.admin().post<Domain>(domainsPath(org), {hostname});
+			examples: ['add go.acme.example --org Ab12'],
+			options: [orgOption()],
+			run: async (context: Context<OrgOptions>, hostname: string) => {
+				const {show} = context;
+				const {client, path} = await chosenPath(context);
+				const domain = await client.post<Domain>(`${path}/domains`, {hostname});
 				await show.fields(domain, domainFields);
 				const record = recordToSet(domain);
 				if (record !== null) {
@@ -99,22 +226,28 @@ export const domainCommands: CommandGroup = {
 		step('approve', 'Verify a domain without its DNS record'),
 		step('reject', 'Reject a domain: it is not served'),
 		step('default', 'Make a verified domain the default for new links; name the shared domain to undo it', [
-			'default Ab12 links.example.com',
+			'default links.example.com',
 		]),
 
 		command({
-			usage: 'remove <org> <domain>',
+			usage: 'remove [org] <domain>',
 			summary: 'Remove a domain',
-			examples: ['remove Ab12 go.acme.example --yes'],
-			options: [yesOption()],
-			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string, domain: string) => {
-				const client = connection.admin();
-				await requireConsent(io, options.yes, `Remove domain ${domain} of ${org}?`);
-				const id = await domainId(client, org, domain);
-				await show.answer(
-					await client.delete(`${domainsPath(org)}/${encodeURIComponent(id)}`),
-					() => `Removed domain ${domain}`,
-				);
+			examples: ['remove go.acme.example --yes'],
+			options: [orgOption(), yesOption()],
+			run: async (context: Context<OrgOptions & {yes?: boolean}>, domain: string) => {
+				const {io, options, show} = context;
+				await requireConsent(io, options.yes, () => removalQuestion(context, domain));
+				const chosen = await chosenPath(context);
+				const found = isUuid(domain) ? null : await namedRow<Domain>(chosen, 'domain', domain);
+				if (found !== null && !found.verification) {
+					throw usageError(
+						`${domain} is the shared domain, which cannot be removed`,
+						'oplink domains default DOMAIN makes another one the default of new links',
+					);
+				}
+
+				const removed = await chosen.client.delete(`${chosen.path}/domains/${found?.id ?? domain}`);
+				await show.answer(removed, () => `Removed domain ${domain}`);
 			},
 		}),
 	],

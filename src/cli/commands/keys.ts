@@ -1,7 +1,7 @@
-import {usageError} from '../cli-errors.ts';
+import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {yesOption} from '../common-options.ts';
-import {organizationPath} from '../server/link-surface.ts';
+import {orgOption, yesOption} from '../common-options.ts';
+import {chosenPath} from '../server/link-surface.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type KeyCard = {
@@ -14,7 +14,7 @@ type KeyCard = {
 	expiresAt: string | null;
 	lastUsedAt: string | null;
 };
-type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean};
+export type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean; earlier: KeyCard[]};
 
 /** Keys created before they were stored have none until they are regenerated (contract/api-keys 5). */
 const NOT_KEPT = 'not stored; regenerate it to see the full key';
@@ -37,11 +37,19 @@ const cardFields = ({
 	['lastUsedAt', lastUsedAt ?? 'never'],
 ];
 
-const cardsFields = ({sdkKey, serverKey}: KeyCards): Array<[string, unknown]> =>
-	[sdkKey, serverKey].flatMap((card) => (card ? cardFields(card) : []));
+const cardsFields = ({sdkKey, serverKey, earlier}: KeyCards): Array<[string, unknown]> => [
+	...[sdkKey, serverKey].flatMap((card) => (card ? cardFields(card) : [])),
+	...earlier.flatMap(cardFields),
+];
+
+/** A key as somebody has it: whole, its first characters, or its id. */
+const isNamed =
+	(named: string) =>
+	({id, prefix}: KeyCard) =>
+		id === named || named.startsWith(prefix);
 
 const consequences: Record<string, string> = {
-	CLIENT: 'The old one works for another 24 hours.',
+	CLIENT: 'The old one works for another 24 hours; keys revoke ends it at once.',
 	SERVER: 'The old one stops working at once.',
 };
 
@@ -50,31 +58,64 @@ export const keyCommands: CommandGroup = {
 	summary: "Manage an organization's API keys",
 	commands: [
 		command({
-			usage: 'show <org>',
-			summary: 'Show both keys of an organization in full',
-			examples: ['show Ab12', 'show Ab12 --json | jq -r .serverKey.displayKey'],
-			run: async ({connection, show}, org: string) =>
-				show.fields(await connection.admin().get<KeyCards>(`${organizationPath(org)}/api-keys`), cardsFields),
+			usage: 'show [org]',
+			summary: 'Show both keys in full, and the earlier ones that are still accepted',
+			examples: ['show', 'show --org Ab12 --json | jq -r .serverKey.displayKey'],
+			options: [orgOption()],
+			run: async (context: Context<{org?: string}>) => {
+				const {client, path} = await chosenPath(context);
+				await context.show.fields(await client.get<KeyCards>(`${path}/api-keys`), cardsFields);
+			},
 		}),
 
 		command({
-			usage: 'regenerate <org> <tier>',
+			usage: 'revoke [org] <key>',
+			summary: 'End a key at once, such as one that leaked; name it by its first 16 characters or its id',
+			examples: ['revoke opl_sdk_Qm3xY7aP', 'revoke opl_sdk_Qm3xY7aP --org Ab12 --yes'],
+			options: [orgOption(), yesOption()],
+			run: async (context: Context<{org?: string; yes?: boolean}>, named: string) => {
+				const {io, options, show} = context;
+				const find = async () => {
+					const {client, org, path} = await chosenPath(context);
+					const {sdkKey, serverKey, earlier} = await client.get<KeyCards>(`${path}/api-keys`);
+					const card = [sdkKey, serverKey, ...earlier].find((one) => one !== null && isNamed(named)(one));
+					if (!card) {
+						throw notFoundError('No accepted key begins like that', 'oplink keys show lists them');
+					}
+
+					return {client, org, path, card, isEarlier: earlier.includes(card)};
+				};
+				await requireConsent(io, options.yes, async () => {
+					const {org, card, isEarlier} = await find();
+					const current = isEarlier ? '' : ' It is the current one: whatever uses it stops, and a new one is made.';
+					return `Revoke the ${card.tier} key ${card.prefix}… of ${org}?${current}`;
+				});
+				const {client, path, card} = await find();
+				const revoked = await client.delete(`${path}/api-keys/${card.id}`);
+				await show.answer(revoked, () => `Revoked ${card.prefix}…; nobody can use it any more`);
+			},
+		}),
+
+		command({
+			usage: 'regenerate [org] <tier>',
 			summary: 'Replace a key: CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once)',
-			examples: ['regenerate Ab12 SERVER --yes'],
-			options: [yesOption()],
-			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string, name: string) => {
+			examples: ['regenerate SERVER --org Ab12 --yes'],
+			options: [orgOption(), yesOption()],
+			run: async (context: Context<{org?: string; yes?: boolean}>, name: string) => {
+				const {io, options, show} = context;
 				const tier = name.toUpperCase();
 				const consequence = consequences[tier];
 				if (consequence === undefined) {
 					throw usageError(`'${name}' is not a valid tier`, 'Tiers are CLIENT and SERVER');
 				}
 
-				const client = connection.admin();
-				await requireConsent(io, options.yes, `Regenerate the ${tier} key of ${org}? ${consequence}`);
-				const path = `${organizationPath(org)}/api-keys/${tier}/regenerate`;
-				await show.fields(await client.post<KeyCard & {rawKey: string}>(path), ({rawKey, ...card}) =>
-					cardFields({...card, displayKey: rawKey}),
-				);
+				await requireConsent(io, options.yes, async () => {
+					const {org} = await chosenPath(context);
+					return `Regenerate the ${tier} key of ${org}? ${consequence}`;
+				});
+				const {client, path} = await chosenPath(context);
+				const regenerated = await client.post<KeyCard & {rawKey: string}>(`${path}/api-keys/${tier}/regenerate`);
+				await show.fields(regenerated, ({rawKey, ...card}) => cardFields({...card, displayKey: rawKey}));
 			},
 		}),
 	],

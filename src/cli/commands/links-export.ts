@@ -1,6 +1,7 @@
 import {type FileHandle, open} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
+import {counted} from '../../counted.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {type ExportFormatName, exportFormatNames, exportFormats} from '../export-formats.ts';
@@ -69,19 +70,19 @@ export const exportCommand = command({
 		const {io, options, show} = context;
 		const surface = await linkSurface(context);
 		let count = 0;
-		const counted = async function* () {
+		const rows = async function* () {
 			for await (const row of rowsOf(surface)) {
 				count += 1;
 				yield row;
 			}
 		};
-		const texts = exportFormats[options.format](counted());
+		const texts = exportFormats[options.format](rows());
 		if (options.output === undefined || options.output === '-') {
 			await eachPiece(texts, (piece) => writeData(io.stdout, piece));
 			return;
 		}
 
 		await writeTo(path.resolve(io.cwd, options.output), texts);
-		await show.note(`${count} link(s) written to ${options.output}`);
+		await show.note(`${counted(count, 'link')} written to ${options.output}`);
 	},
 });

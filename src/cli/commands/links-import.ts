@@ -15,6 +15,7 @@ import {
 	emptyText,
 	failureLines,
 	notCarriedOverLines,
+	prefixLines,
 	soFarText,
 	summaryText,
 } from '../import/import-report.ts';
@@ -131,8 +132,9 @@ export const importCommand = command({
 		const input = await openInput(context, fileName, options);
 		const failedFile = failedFileOf(io, options, input);
 		const surface = await checkedSurface(context);
+		const target = await targetOf(context, input, surface);
 		const rows = fittedRows(input.rows, {
-			...(await targetOf(context, input, surface)),
+			...target,
 			anyApp,
 			channelNames: mapChannel,
 			seen: onConflict === 'skip' ? createSeenCodes() : null,
@@ -176,7 +178,8 @@ export const importCommand = command({
 			await show.answer(summary, () => summaryText(summary, dryRun));
 		}
 
-		const lines = report(io, state, input, failedFile);
+		const organization = options.org ?? 'ORG';
+		const lines = [...report(io, state, input, failedFile), ...prefixLines(target.prefixes, organization)];
 		if (lines.length > 0) {
 			await show.note(lines.join('\n'));
 		}

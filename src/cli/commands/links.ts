@@ -4,8 +4,13 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {linkId, linkSurface} from '../server/link-surface.ts';
+import {linkSurface} from '../server/link-surface.ts';
 import {listPages} from '../server/list-pages.ts';
+import {namedLink} from '../server/named-link.ts';
+import {withIds} from '../server/named-row.ts';
+import {showLinks} from '../show-links.ts';
+import {print} from '../terminal/io.ts';
+import {flattened} from '../terminal/output.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
@@ -38,20 +43,44 @@ export const linkCommands: CommandGroup = {
 	commands: [
 		command({
 			usage: 'create',
-			summary: 'Create a link and print it with its short URL',
+			summary: 'Create a link and print its short URL',
 			examples: [
-				'create --path /sale',
 				'create --path /item/7 --short-code spring --tag sale --param coupon=A1 --org Ab12',
+				'create --path /sale --url-only',
 			],
-			options: [orgOption(), ...linkFieldOptions()],
-			run: async (context: Context<OrgOptions & LinkFieldOptions>) => {
-				const body = linkBody(context.options);
-				if (body['path'] === undefined && body['templateId'] === undefined) {
-					throw usageError('A link needs a path', 'Give --path, or the --template-id of a template with a path');
+			options: [
+				orgOption(),
+				...linkFieldOptions(),
+				new Option('--url-only', 'print nothing but the short URL'),
+				new Option('--qr', 'print the QR code, too').conflicts('urlOnly'),
+			],
+			run: async (context: Context<OrgOptions & LinkFieldOptions & {urlOnly?: boolean; qr?: boolean}>) => {
+				const {urlOnly, qr} = context.options;
+				if (context.show.json && (urlOnly || qr)) {
+					throw usageError('--url-only and --qr cannot be combined with --json');
 				}
 
-				const {links} = await linkSurface(context);
-				await context.show.fields(await links.create(body as NewLink));
+				const {body, note} = await linkBody(context.options);
+				if (body['path'] === undefined && body['templateId'] === undefined) {
+					throw usageError('A link needs a path', 'Give --path, or the --template with a path of its own');
+				}
+
+				const surface = await linkSurface(context);
+				const link = await surface.links.create((await withIds(surface, body)) as NewLink);
+				if (note !== null) {
+					await context.show.note(note);
+				}
+
+				if (urlOnly) {
+					await print(context.io, link.url);
+				} else {
+					await context.show.fields(link, ({url, ...rest}) => [['url', url], ...flattened(rest)]);
+				}
+
+				if (qr) {
+					const {terminalQr} = await import('../terminal/terminal-qr.ts');
+					await print(context.io, await terminalQr(link.url, context.io));
+				}
 			},
 		}),
 
@@ -62,67 +91,67 @@ export const linkCommands: CommandGroup = {
 			options: listOptions,
 			run: async (context: Context<ListOptions>) => {
 				const {active, inactive, search, tag, channel, externalId} = context.options;
-				const {links} = await linkSurface(context);
+				const surface = await linkSurface(context);
 				const isActive = active ? true : inactive ? false : undefined;
-				const page = await listPages(links.list, context.options, {
+				const page = await listPages(surface.links.list, context.options, {
 					isActive,
 					q: search,
 					tag,
 					channel,
 					externalId,
 				});
-				await context.show.page(page, [
-					{title: 'ID', value: ({id}) => id},
-					{title: 'SHORT CODE', value: ({shortCode}) => shortCode, flexible: true},
-					{title: 'PATH', value: ({path}) => path, flexible: true},
-					{title: 'TITLE', value: ({title}) => title, flexible: true},
-					{title: 'ACTIVE', value: ({isActive}) => isActive},
-				]);
+				await showLinks(context, surface, page);
 			},
 		}),
 
 		command({
-			usage: 'show <id>',
-			summary: 'Show a link',
-			examples: ['show 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11'],
+			usage: 'show <link>',
+			summary: 'Show a link, by its short URL, short code or id',
+			examples: ['show https://go.acme.example/Ab12/spring', 'show spring --org Ab12 --json'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, id: string) => {
-				const {links} = await linkSurface(context);
-				await context.show.fields(await links.get(linkId(id)));
+			run: async (context: Context<OrgOptions>, named: string) => {
+				const {links, id} = await namedLink(context, named);
+				await context.show.fields(await links.get(id));
 			},
 		}),
 
 		command({
-			usage: 'update <id>',
+			usage: 'update <link>',
 			summary: 'Change the given fields of a link; --tag and --param replace all existing ones',
 			examples: [
-				'update 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --inactive',
-				'update 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --title Spring --clear expiry',
+				'update spring --inactive',
+				'update https://go.acme.example/Ab12/spring --title Spring --clear expiry',
 			],
 			options: [orgOption(), ...linkFieldOptions(), clearOption()],
-			run: async (context: Context<OrgOptions & LinkFieldOptions>, id: string) => {
-				const changes = linkBody(context.options);
+			run: async (context: Context<OrgOptions & LinkFieldOptions>, named: string) => {
+				const {body: changes, note} = await linkBody(context.options);
 				if (Object.keys(changes).length === 0) {
 					throw usageError('Nothing to change', 'Give at least one field');
 				}
 
-				const {links} = await linkSurface(context);
-				await context.show.fields(await links.update(linkId(id), changes));
+				const {id, ...surface} = await namedLink(context, named);
+				const link = await surface.links.update(id, await withIds(surface, changes));
+				if (note !== null) {
+					await context.show.note(note);
+				}
+
+				await context.show.fields(link);
 			},
 		}),
 
 		command({
-			usage: 'delete <id>',
+			usage: 'delete <link>',
 			summary: 'Delete a link permanently; its short URL then answers 404',
-			examples: ['delete 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --yes'],
+			examples: ['delete spring', 'delete https://go.acme.example/Ab12/spring --yes'],
 			options: [orgOption(), yesOption()],
-			run: async (context: Context<OrgOptions & {yes?: boolean}>, id: string) => {
+			run: async (context: Context<OrgOptions & {yes?: boolean}>, named: string) => {
 				await requireConsent(context.io, context.options.yes, async () => {
-					const {url, title} = await (await linkSurface(context)).links.get(linkId(id));
+					const {links, id} = await namedLink(context, named);
+					const {url, title} = await links.get(id);
 					return `Delete ${url}${title ? `, ${title},` : ''} permanently?`;
 				});
-				const {links} = await linkSurface(context);
-				await context.show.answer(await links.delete(linkId(id)), () => `Deleted link ${id}`);
+				const {links, id} = await namedLink(context, named);
+				await context.show.answer(await links.delete(id), () => `Deleted link ${named}`);
 			},
 		}),
 

@@ -27,11 +27,7 @@ const tokenIn = async (io: Io, file: string): Promise<string> => {
 		file === STANDARD_INPUT
 			? readText(addAbortSignal(io.interruption, io.stdin as Readable))
 			: readFile(path.resolve(io.cwd, file), 'utf8');
-	return (
-		await text.catch((error: Error) => {
-			throw inputError(`The token cannot be read: ${error.message}`);
-		})
-	).trim();
+	return (await text).trim();
 };
 
 /** The token from an option, the environment or, without a terminal, standard input. */
@@ -87,7 +83,7 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 
 export const loginCommand = command({
 	usage: 'login',
-	summary: 'Check URL and admin token of a server and save them as a profile',
+	summary: 'Check and save URL and admin token of a server as a profile',
 	examples: [
 		'login --name production --url https://links.example.com',
 		'login --url https://links.example.com < token.txt',

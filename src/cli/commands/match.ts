@@ -7,11 +7,12 @@ import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
 import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
-import type {Attempt, Json} from '../match-words.ts';
+import {type Attempt, type Json, outcomeWords} from '../match-words.ts';
 import type {ApiClient} from '../server/admin-client.ts';
-import {linkReference} from '../server/link-reference.ts';
-import {chosenOrganization, organizationPath} from '../server/link-surface.ts';
+import {queryOf} from '../server/link-reference.ts';
+import {chosenOrganization, chosenPath, organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
+import {namedAdminLink} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
 import {keyValues} from '../terminal/output.ts';
 
@@ -49,8 +50,6 @@ const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Prom
 		),
 	);
 
-const matchesPath = (org: string): string => `${organizationPath(org)}/matches`;
-
 /** What token the page leaves, or why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
 	const {clipboard, referrer} = tap.leaves;
@@ -71,7 +70,7 @@ const simulationText = (simulation: Json<Simulation>, width: number): string => 
 	const delay = durationText((Date.parse(open.at) - Date.parse(tap.at)) / 1000);
 	return keyValues(
 		[
-			['tapped', link.url],
+			['tapped', tap.query === undefined ? link.url : `${link.url}?${new URLSearchParams(tap.query)}`],
 			['phone', `${deviceModel} with ${platform} ${osVersion}, at ${tap.ip}`],
 			['page', pageText(simulation)],
 			['opened', `${delay} later, at ${open.ip}`],
@@ -92,27 +91,33 @@ export const matchCommands: CommandGroup = {
 			options: [orgOption()],
 			run: async ({connection, options, show}: Context<OrgOptions>, id: string) => {
 				const client = connection.admin();
-				const org = await chosenOrganization(client, options.org, '--org ORG');
-				const attempt = await client.get<Json<MatchAttempt>>(`${matchesPath(org)}/${encodeURIComponent(id)}`);
+				const org = await chosenOrganization(client, options.org);
+				const attempt = await client.get<Json<MatchAttempt>>(
+					`${organizationPath(org)}/matches/${encodeURIComponent(id)}`,
+				);
 				const links: LinkNames = show.json ? new Map() : await linkNames(client, org, attempt);
 				await show.answer(attempt, (answer) => matchTrace(answer, links, show));
 			},
 		}),
 
 		command({
-			usage: 'list',
-			summary: 'List match attempts, newest first; match explain shows one in full',
-			examples: ['list --org Ab12', 'list --all --json'],
+			usage: 'list [org]',
+			summary:
+				'List first opens of the app and whether they matched a tap, newest first; match explain shows one in full',
+			examples: ['list', 'list --org Ab12 --all --json'],
 			options: [orgOption(), ...pageOptions()],
-			run: async ({connection, options, show}: Context<OrgOptions & PageOptions>) => {
-				const client = connection.admin();
-				const org = await chosenOrganization(client, options.org, '--org ORG');
-				const page = await listPages(listAt<Json<MatchAttempt>>(client, matchesPath(org)), options);
-				await show.page(page, [
-					{title: 'AT (UTC)', value: ({at}) => timeText(at)},
-					{title: 'ID', value: ({id}) => id},
-					{title: 'ANSWER', value: ({matched, method, reason}) => (matched ? method : `no: ${reason}`)},
-				]);
+			run: async (context: Context<OrgOptions & PageOptions>) => {
+				const {client, path} = await chosenPath(context);
+				const page = await listPages(listAt<Json<MatchAttempt>>(client, `${path}/matches`), context.options);
+				await context.show.page(
+					page,
+					[
+						{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+						{title: 'ID', value: ({id}) => id},
+						{title: 'MATCHED', value: outcomeWords},
+					],
+					'oplink match simulate tries one; the app asks at its first open (docs/sdk.md)',
+				);
 			},
 		}),
 
@@ -120,8 +125,8 @@ export const matchCommands: CommandGroup = {
 			usage: 'simulate [link]',
 			summary: 'Simulate a tap and a first open on the server and show the result; stores nothing',
 			examples: [
-				'simulate',
 				'simulate https://go.acme.example/Ab12/spring --platform android --no-referrer --delay 3h',
+				"simulate 'https://go.acme.example/Ab12/invite?ref=42'",
 			],
 			options: [
 				orgOption(),
@@ -143,18 +148,19 @@ export const matchCommands: CommandGroup = {
 				new Option('--no-key', 'the app sends no CLIENT key'),
 				new Option('--no-beacon', 'the page posts no signals, as when scripts are blocked'),
 			],
-			run: async ({connection, options, show}: Context<SimulateOptions>, named: string | undefined) => {
+			run: async (context: Context<SimulateOptions>, name: string | undefined) => {
+				const {options, show} = context;
 				const {osVersion, deviceModel, language, timezone, network, clipboard, referrer, beacon} = options;
 				const platform = options.platform === 'ios' ? 'iOS' : 'Android';
 				if (platform === 'iOS' && referrer) {
 					throw usageError('iOS has no install referrer', 'Leave out --referrer, or add --platform android');
 				}
 
-				const {org: orgKey, ...reference} = named === undefined ? {} : linkReference(named);
-				const client = connection.admin();
-				const org = await chosenOrganization(client, options.org ?? orgKey, '--org ORG');
-				const simulation = await client.post<Json<Simulation>>(`${matchesPath(org)}/simulate`, {
-					...reference,
+				const named = name === undefined ? null : await namedAdminLink(context, name);
+				const {client, path} = named ?? (await chosenPath(context));
+				const simulation = await client.post<Json<Simulation>>(`${path}/matches/simulate`, {
+					linkId: named?.id,
+					query: name === undefined ? undefined : queryOf(name),
 					platform,
 					osVersion,
 					deviceModel,

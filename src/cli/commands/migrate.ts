@@ -6,13 +6,21 @@ import {requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../db/migrate.ts');
 
-/** Runs `work` on a database that accepts it. */
-const withWritableDatabase = <T>(context: Context, work: (db: Db) => Promise<T>): Promise<T> =>
-	withDatabase(context, async (db) => {
-		const {requireWritable} = await import('../../db/open-database.ts');
-		await requireWritable(db);
-		return work(db);
-	});
+/** Runs `work` on a database that accepts it. @param exclusive refuses a server that uses DATA_DIR. */
+const withWritableDatabase = <T>(
+	context: Context,
+	work: (db: Db) => Promise<T>,
+	{exclusive = false} = {},
+): Promise<T> =>
+	withDatabase(
+		context,
+		async (db) => {
+			const {requireWritable} = await import('../../db/open-database.ts');
+			await requireWritable(db);
+			return work(db);
+		},
+		{exclusive},
+	);
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',
@@ -34,7 +42,7 @@ export const migrateCommands: CommandGroup = {
 
 		command({
 			usage: 'down',
-			summary: 'Roll back the latest migration; deletes the data in the tables it created',
+			summary: 'Roll back the latest migration with the data of its tables; stop the server first',
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context: Context<{yes?: boolean}>) => {
@@ -43,7 +51,8 @@ export const migrateCommands: CommandGroup = {
 					context.options.yes,
 					'Roll back the latest migration and delete the data in the tables it created?',
 				);
-				const undone = await withWritableDatabase(context, async (db) => (await migrations()).migrateDown(db));
+				const down = async (db: Db) => (await migrations()).migrateDown(db);
+				const undone = await withWritableDatabase(context, down, {exclusive: true});
 				await context.show.answer({undone}, () =>
 					undone === null ? 'Nothing to do: no migration is applied' : `rolled back ${undone}`,
 				);

@@ -1,11 +1,14 @@
 import {Option} from 'commander';
+import {counted} from '../../counted.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages, type Page} from '../server/list-pages.ts';
+import {flattened} from '../terminal/output.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
+import type {KeyCards} from './keys.ts';
 
 type Organization = {
 	id: string;
@@ -15,6 +18,14 @@ type Organization = {
 	plan: string | null;
 	createdAt: string;
 };
+type Usage = Record<string, {used: number; limit: number | null}>;
+
+const usageFields = (usage: Usage): Array<[string, unknown]> =>
+	Object.entries(usage).map(([quota, {used, limit}]) => [
+		quota === 'clicks' ? 'clicks this month' : quota,
+		`${used.toLocaleString('en')} of ${limit === null ? 'unlimited' : limit.toLocaleString('en')}`,
+	]);
+
 type Fields = {name?: string; contactEmail?: string};
 
 const nameOption = () => new Option('--name <name>', 'name of the organization');
@@ -25,17 +36,16 @@ const named = async (client: ApiClient, org: string): Promise<Organization & {ti
 	return {...organization, title: `${organization.name} (${organization.orgKey})`};
 };
 
-const counted = (count: number, word: string): string =>
-	`${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
-
 /** What deleting an organization deletes. */
 const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
 	const {title, createdAt} = await named(client, org);
-	const [links, stats] = await Promise.all([
+	const [links, {sdkKey, serverKey, earlier}, stats] = await Promise.all([
 		client.get<Page<unknown>>(`${organizationPath(org)}/links`, {limit: 1}),
+		client.get<KeyCards>(`${organizationPath(org)}/api-keys`),
 		client.get<{totals: {clicks: number}}>(`${organizationPath(org)}/stats`, {from: createdAt, interval: 'month'}),
 	]);
-	return `Delete ${title}: its keys, ${counted(links.total, 'link')}, ${counted(stats.totals.clicks, 'click')}?`;
+	const keys = [sdkKey, serverKey, ...earlier].filter((key) => key !== null);
+	return `Delete ${title}: ${counted(links.total, 'link')}, ${counted(keys.length, 'key')}, ${counted(stats.totals.clicks, 'click')}?`;
 };
 
 export const organizationCommands: CommandGroup = {
@@ -54,13 +64,17 @@ export const organizationCommands: CommandGroup = {
 				const page = await listPages(listAt<Organization>(connection.admin(), '/admin/organizations'), options, {
 					q: options.search,
 				});
-				await show.page(page, [
-					{title: 'ID', value: ({id}) => id},
-					{title: 'ORGKEY', value: ({orgKey}) => orgKey},
-					{title: 'NAME', value: ({name}) => name, flexible: true},
-					{title: 'PLAN', value: ({plan}) => plan},
-					{title: 'STATUS', value: ({status}) => status},
-				]);
+				await show.page(
+					page,
+					[
+						{title: 'ID', value: ({id}) => id},
+						{title: 'ORGKEY', value: ({orgKey}) => orgKey},
+						{title: 'NAME', value: ({name}) => name, flexible: true},
+						{title: 'PLAN', value: ({plan}) => plan},
+						{title: 'STATUS', value: ({status}) => status},
+					],
+					options.search === undefined ? 'oplink orgs create --name NAME' : undefined,
+				);
 			},
 		}),
 
@@ -83,10 +97,14 @@ export const organizationCommands: CommandGroup = {
 
 		command({
 			usage: 'show <org>',
-			summary: 'Show an organization',
+			summary: 'Show an organization and how much of its plan it uses',
 			examples: ['show Ab12'],
-			run: async ({connection, show}, org: string) =>
-				show.fields(await connection.admin().get<Organization>(organizationPath(org))),
+			run: async ({connection, show}, org: string) => {
+				const client = connection.admin();
+				const organization = await client.get<Organization>(organizationPath(org));
+				const usage = show.json ? {} : await client.get<Usage>(`${organizationPath(org)}/usage`);
+				await show.fields(organization, (shown) => [...flattened(shown), ...usageFields(usage)]);
+			},
 		}),
 
 		command({

@@ -1,18 +1,56 @@
-import {type CommandGroup, command} from '../command.ts';
-import {planNames} from '../fitting-plan.ts';
-import {organizationPath} from '../server/link-surface.ts';
+import {planNames} from '../advice.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import type {Column} from '../terminal/output.ts';
+
+type ListedPlan = {
+	plan: string;
+	amount: number;
+	currency: string;
+	features: Record<string, boolean>;
+	quotas: Record<string, number | null>;
+};
+
+const limitText = (limit: number | null | undefined): string =>
+	limit == null ? 'unlimited' : limit.toLocaleString('en');
+
+const planColumns: Array<Column<ListedPlan>> = [
+	{title: 'PLAN', value: ({plan}) => plan},
+	...['links', 'clicks', 'members', 'domains'].map(
+		(quota): Column<ListedPlan> => ({
+			title: quota.toUpperCase(),
+			value: ({quotas}) => limitText(quotas[quota]),
+			align: 'right',
+		}),
+	),
+	{title: 'KEYS', value: ({features}) => features['api_access']},
+	{title: 'OWN DOMAINS', value: ({features}) => features['custom_domains']},
+];
 
 export const planCommands: CommandGroup = {
 	name: 'plan',
-	summary: "Manage an organization's plan",
+	summary: 'List plans, and set that of an organization',
 	commands: [
 		command({
-			usage: 'set <org> <plan>',
+			usage: 'list',
+			summary: 'List the plans of the server with what each allows',
+			examples: ['list', 'list --json'],
+			run: async ({connection, show}) =>
+				show.answer(await connection.admin().get<ListedPlan[]>('/portal/billing/pricing'), (plans) =>
+					show.table(planColumns, plans),
+				),
+		}),
+
+		command({
+			usage: 'set [org] <plan>',
 			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
-			examples: ['set Ab12 GROWTH', 'set Ab12 none'],
-			run: async ({connection, show}, org: string, plan: string) => {
+			examples: ['set GROWTH', 'set none --org Ab12'],
+			options: [orgOption()],
+			run: async (context: Context<{org?: string}>, plan: string) => {
+				const {client, path} = await chosenPath(context);
 				const body = {plan: plan.toLowerCase() === 'none' ? null : plan};
-				await show.fields(await connection.admin().put<object>(`${organizationPath(org)}/plan`, body));
+				await context.show.fields(await client.put<object>(`${path}/plan`, body));
 			},
 		}),
 	],

@@ -8,8 +8,9 @@ import {numberOption, orgOption} from '../common-options.ts';
 import {inParallel} from '../import/in-parallel.ts';
 import {createFileNames, type Format, formatOf, isFolder, requireSheetFormat, writeSheet} from '../qr-files.ts';
 import type {Label} from '../qr-sheet.ts';
-import {type LinkSurface, linkId, linkSurface} from '../server/link-surface.ts';
+import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
+import {namedLink} from '../server/named-link.ts';
 import {write} from '../terminal/io.ts';
 
 type Options = {
@@ -27,7 +28,7 @@ type Options = {
 };
 
 /** A link to draw the code of; `file` is the file's name without the extension. */
-type QrTarget = {id: string; file: string; label: Omit<Label, 'svg'> | null};
+type QrTarget = {surface: LinkSurface; id: string; file: string; label: Omit<Label, 'svg'> | null};
 
 const LABELS = 12;
 const MOST_LABELS = 100;
@@ -35,21 +36,25 @@ const MOST_LABELS = 100;
 const AT_ONCE = 4;
 
 /** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */
-const wantedLinks = async function* ({links}: LinkSurface, ids: string[], options: Options): AsyncGenerator<QrTarget> {
-	for (const id of ids) {
-		const link = options.sheet === undefined ? null : await links.get(linkId(id));
-		yield {id, file: path.basename(id), label: link && {title: link.title, url: link.url}};
+const wantedLinks = async function* (context: Context<Options>, names: string[]): AsyncGenerator<QrTarget> {
+	const {options} = context;
+	for (const name of names) {
+		const {id, ...surface} = await namedLink(context, name);
+		const link = options.sheet === undefined ? null : await surface.links.get(id);
+		const [plain = ''] = name.split(/[?#]/);
+		yield {surface, id, file: path.basename(plain), label: link && {title: link.title, url: link.url}};
 	}
 
 	if (options.all) {
+		const surface = await linkSurface(context);
 		const fileName = createFileNames();
 		const seen = new Set<string>();
-		for await (const {data} of eachPage(links.list)) {
+		for await (const {data} of eachPage(surface.links.list)) {
 			for (const {id, shortCode, title, url} of data) {
 				// A link created meanwhile moves others to the next page.
 				if (!seen.has(id)) {
 					seen.add(id);
-					yield {id, file: fileName({id, shortCode}), label: {title, url}};
+					yield {surface, id, file: fileName({id, shortCode}), label: {title, url}};
 				}
 			}
 		}
@@ -59,13 +64,13 @@ const wantedLinks = async function* ({links}: LinkSurface, ids: string[], option
 /** The code of a link; retried if it exceeds the rate limit. */
 const fetchCode = async (
 	{io}: Context,
-	{client, base}: LinkSurface,
-	{id, format, size, margin, color, bgColor, ecc}: Options & {id: string; format: Format},
+	{surface: {client, base}, id}: Pick<QrTarget, 'surface' | 'id'>,
+	{format, size, margin, color, bgColor, ecc}: Options & {format: Format},
 ): Promise<Uint8Array> => {
 	for (;;) {
 		try {
 			const query = {size, margin, color, bgColor, ecc};
-			return await client.bytes(`${base}/${encodeURIComponent(linkId(id))}/qr.${format}`, query);
+			return await client.bytes(`${base}/${encodeURIComponent(id)}/qr.${format}`, query);
 		} catch (error) {
 			if (!(error instanceof OplinkApiError && error.status === 429)) {
 				throw error;
@@ -102,19 +107,26 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 	const toFolder =
 		output !== '' && output !== '-' && (options.all || ids.length > 1 || (await isFolder(target, output)));
 	const format = formatOf(options.format, toFolder ? '' : output);
-	const surface = await linkSurface(context);
 	if (output === '-') {
-		const [id = ''] = ids;
-		await write(io.stdout, await fetchCode(context, surface, {...options, id, format}));
+		for await (const target of wantedLinks(context, ids)) {
+			await write(io.stdout, await fetchCode(context, target, {...options, format}));
+		}
+
 		return;
 	}
 
 	if (toFolder) {
-		await mkdir(target, {recursive: true});
+		// Not `recursive`, which never ends below /proc.
+		await mkdir(target).catch((error: unknown) => {
+			if ((error as {code?: string}).code !== 'EEXIST') {
+				throw error;
+			}
+		});
 	}
 
-	const draw = async ({id, file, label}: QrTarget) => {
-		const code = (wanted: Format) => fetchCode(context, surface, {...options, id, format: wanted});
+	const draw = async (link: QrTarget) => {
+		const {id, file, label} = link;
+		const code = (wanted: Format) => fetchCode(context, link, {...options, format: wanted});
 		const svg = options.sheet === undefined ? null : Buffer.from(await code('svg')).toString();
 		const labels: Label[] = svg === null || label === null ? [] : [{...label, svg}];
 		if (output === '') {
@@ -132,7 +144,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		drawn[wanted.place] = await draw(wanted.link);
 	};
 	const numbered = async function* () {
-		for await (const link of wantedLinks(surface, ids, options)) {
+		for await (const link of wantedLinks(context, ids)) {
 			yield {link, place: count++};
 		}
 	};
@@ -170,10 +182,10 @@ export const qrCommands: CommandGroup = {
 	summary: 'Export QR codes of links',
 	commands: [
 		command({
-			usage: 'export [ids...]',
+			usage: 'export [links...]',
 			summary: 'Write the QR codes of links: one to a file, several to a folder, or as labels on printable A4 sheets',
 			examples: [
-				'export 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --output spring.png --size 1024',
+				'export https://go.acme.example/Ab12/spring --output spring.png --size 1024',
 				'export --all --org Ab12 --output codes/ --sheet labels.html --per-page 24',
 			],
 			options: [

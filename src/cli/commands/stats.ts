@@ -3,13 +3,23 @@ import {stringify} from 'csv-stringify/sync';
 import {OplinkApiError} from '../../client/errors.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
 import type {ApiClient} from '../server/admin-client.ts';
-import {chosenOrganization, linkId, organizationPath} from '../server/link-surface.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {namedAdminLink} from '../server/named-link.ts';
 import {inkOf} from '../terminal/bar-chart.ts';
 import {writeData} from '../terminal/io.ts';
 import {renderStats, type Stats} from '../terminal/stats-chart.ts';
 
-type Options = {from?: string; to?: string; interval?: string; timezone?: string; link?: string; csv?: boolean};
+type Options = {
+	org?: string;
+	from?: string;
+	to?: string;
+	interval?: string;
+	timezone?: string;
+	link?: string;
+	csv?: boolean;
+};
 
 /** Most links in the report. */
 const NAMED = 5;
@@ -39,29 +49,31 @@ const withShortCodes = async (client: ApiClient, organization: string, stats: St
 };
 
 export const statsCommand = command({
-	usage: 'stats [org]',
+	usage: 'stats',
 	summary: 'Show clicks, matches and events of an organization, or of one link',
 	examples: [
-		'stats Ab12 --from 2026-01-01 --to 2026-02-01 --interval day --timezone Africa/Cairo',
-		'stats Ab12 --link 3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11 --interval hour --csv > clicks.csv',
+		'stats --from 2026-01-01 --to 2026-02-01 --timezone Africa/Cairo --org Ab12',
+		'stats --link https://go.acme.example/Ab12/spring --interval hour --csv > clicks.csv',
 	],
 	options: [
+		orgOption(),
 		new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
 		new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
 		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),
 		new Option('--timezone <name>', 'IANA timezone in which a day begins, such as Europe/Berlin'),
-		new Option('--link <id>', 'of this link only'),
+		new Option('--link <link>', 'of this link only, by its short URL, short code or id'),
 		new Option('--csv', 'print the rows of the series as CSV'),
 	],
-	run: async ({connection, io, options, show}: Context<Options>, named: string | undefined) => {
+	run: async (context: Context<Options>) => {
+		const {io, options, show} = context;
 		if (options.csv && show.json) {
 			throw usageError('--csv and --json cannot be combined');
 		}
 
-		const client = connection.admin();
-		const organization = organizationPath(await chosenOrganization(client, named, 'naming one'));
 		const {from, to, interval, timezone, link} = options;
-		const scope = link === undefined ? {guesses: 'true'} : {linkId: linkId(link)};
+		const named = link === undefined ? null : await namedAdminLink(context, link);
+		const {client, path: organization} = named ?? (await chosenPath(context));
+		const scope = named === null ? {guesses: 'true'} : {linkId: named.id};
 		const query = {from, to, interval, timezone, ...scope};
 		const stats = await client.get<Stats>(`${organization}/stats`, query);
 		if (options.csv) {

@@ -46,12 +46,18 @@ export const webhookCommands: CommandGroup = {
 			run: async ({connection, options, show}: Context<PageOptions & {outcome?: string}>) => {
 				const {outcome} = options;
 				const list = listAt<IdentityEvent>(connection.admin(), EVENTS);
-				await show.page(await listPages(list, options, {outcome}), [
-					{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
-					{title: 'ID', value: ({id}) => id},
-					{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-					{title: 'TYPE', value: ({type}) => type, flexible: true},
-				]);
+				await show.page(
+					await listPages(list, options, {outcome}),
+					[
+						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
+						{title: 'ID', value: ({id}) => id},
+						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
+						{title: 'TYPE', value: ({type}) => type, flexible: true},
+					],
+					outcome === undefined
+						? 'have the identity provider send its webhooks here (docs/operating/production.md)'
+						: 'oplink webhooks list without a filter',
+				);
 			},
 		}),
 

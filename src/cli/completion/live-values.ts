@@ -1,5 +1,6 @@
+import {platformFieldNames} from '../../links/platform-fields.ts';
+import {planNames} from '../advice.ts';
 import type {Context} from '../command.ts';
-import {planNames} from '../fitting-plan.ts';
 import {topics} from '../help/topics.ts';
 import {chosenOrganization, linkSurface, organizationPath} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
@@ -33,7 +34,7 @@ const rowsOf = async <Row>(list: List<Row>): Promise<Row[]> => {
 	return rows;
 };
 
-type Link = {id: string; url: string; title: string | null};
+type Link = {id: string; shortCode: string; url: string; title: string | null};
 type Domain = {id: string; hostname: string; status: string};
 type Named = {id: string; name: string};
 type Attempt = {id: string; at: string; method: string | null; reason: string | null};
@@ -41,7 +42,7 @@ type Attempt = {id: string; at: string; method: string | null; reason: string | 
 /** Rows of a list of the named organization, or of the only one. */
 const below = async <Row>({context, args}: Lookup, list: string): Promise<Row[]> => {
 	const client = context.connection.admin();
-	const org = await chosenOrganization(client, args['org'] ?? context.options.org, '');
+	const org = await chosenOrganization(client, args['org'] ?? context.options.org);
 	return rowsOf(listAt<Row>(client, `${organizationPath(org)}/${list}`));
 };
 
@@ -56,17 +57,18 @@ const links: Source = async ({context, args}) => {
 	const rows = await rowsOf((query) =>
 		surface.client.get<{data: Link[]; total: number; page: number; limit: number}>(surface.base, query),
 	);
-	return rows.map(({id, url, title}) => ({value: id, description: title ? `${url} ${title}` : url}));
+	return rows.map(({shortCode, url, title}) => ({value: shortCode, description: title ? `${url} ${title}` : url}));
 };
 
 const domainRows = (lookup: Lookup) => below<Domain>(lookup, 'domains');
 const domains: Source = async (lookup) =>
 	(await domainRows(lookup)).map(({hostname, status}) => ({value: hostname, description: status}));
-const domainIds: Source = async (lookup) =>
-	(await domainRows(lookup)).map(({id, hostname}) => ({value: id, description: hostname}));
 const channels: Source = async (lookup) => (await below<Named>(lookup, 'channels')).map(({name}) => ({value: name}));
-const templates: Source = async (lookup) =>
-	(await below<Named>(lookup, 'templates')).map(({id, name}) => ({value: id, description: name}));
+const templates: Source = async (lookup) => (await below<Named>(lookup, 'templates')).map(({name}) => ({value: name}));
+const devices: Source = async (lookup) =>
+	(await below<{id: string; deviceId: string; deviceModel: string | null}>(lookup, 'devices')).map(
+		({deviceId, deviceModel}) => ({value: deviceId, description: deviceModel ?? undefined}),
+	);
 const attempts: Source = async (lookup) =>
 	(await below<Attempt>(lookup, 'matches')).map(({id, at, method, reason}) => ({
 		value: id,
@@ -88,15 +90,16 @@ const words =
 export const sources: Readonly<Record<string, Source>> = {
 	org: organizations,
 	link: links,
-	'links id': links,
-	'qr ids': links,
+	links,
 	'match id': attempts,
 	domain: domains,
-	domainId: domainIds,
 	channel: channels,
-	templateId: templates,
+	template: templates,
+	device: devices,
 	plan: words(...planNames, 'none'),
 	tier: words('CLIENT', 'SERVER'),
+	destination: words(...platformFieldNames.destinations.map((name) => `${name}=`)),
+	minimumVersion: words(...platformFieldNames.minimumVersion.map((name) => `${name}=`)),
 	shell: words('bash', 'zsh', 'fish'),
 	profile: profiles,
 	'login name': profiles,
@@ -105,4 +108,14 @@ export const sources: Readonly<Record<string, Source>> = {
 };
 
 /** Names of files or folders, which shells complete best. */
-export const fileNames: ReadonlySet<string> = new Set(['file', 'output', 'failed', 'sheet', 'tokenFile']);
+export const fileNames: ReadonlySet<string> = new Set([
+	'file',
+	'output',
+	'failed',
+	'sheet',
+	'tokenFile',
+	'android',
+	'ios',
+	'info',
+	'expo',
+]);

@@ -1,4 +1,5 @@
 import type {Argument, Command, Option} from 'commander';
+import {isOrganization, takesOrganization} from '../leading-organization.ts';
 
 /** What the cursor is on: an argument or an option's value, else a command or an option. */
 export type Position = {
@@ -46,11 +47,12 @@ const joined = (words: readonly string[]): string[] => {
 	return kept;
 };
 
-/** The argument at an index; the last one of a command may be variadic. */
-const argumentAt = (command: Command, index: number): Argument | null => {
+/** The argument at an index; the last one of a command may be variadic, and ORG is one only where it is given. */
+const argumentAt = (command: Command, index: number, first: string | undefined): Argument | null => {
 	const args = command.registeredArguments;
 	const last = args.at(-1);
-	return args[index] ?? (last?.variadic ? last : null);
+	const skipped = takesOrganization(command) && args.length > 1 && !isOrganization(first ?? '') ? 1 : 0;
+	return args[index + skipped] ?? (last?.variadic ? last : null);
 };
 
 /** Parses the words after `oplink` up to the cursor; the last one is being typed. */
@@ -63,6 +65,7 @@ export const positionOf = (program: Command, given: readonly string[]): Position
 	let command = program;
 	let pending: Option | null = null;
 	let count = 0;
+	let first: string | undefined;
 	let isPlain = false;
 	for (const word of words) {
 		if (pending !== null) {
@@ -87,7 +90,8 @@ export const positionOf = (program: Command, given: readonly string[]): Position
 			if (inner) {
 				command = inner;
 			} else {
-				args[argumentAt(command, count)?.name() ?? ''] = word;
+				first ??= word;
+				args[argumentAt(command, count, first)?.name() ?? ''] = word;
 				count += 1;
 			}
 		}
@@ -108,7 +112,7 @@ export const positionOf = (program: Command, given: readonly string[]): Position
 		...position,
 		takesOptions,
 		takesCommands: !takesOptions && !isPlain && count === 0,
-		wanted: takesOptions ? null : argumentAt(command, count),
+		wanted: takesOptions ? null : argumentAt(command, count, first),
 		typed: current,
 	};
 };

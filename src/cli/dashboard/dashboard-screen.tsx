@@ -1,5 +1,6 @@
 import {Box, Text} from 'ink';
 import type {ReactNode} from 'react';
+import {counted} from '../../counted.ts';
 import {bar, compact, type Ink} from '../terminal/bar-chart.ts';
 import {AXIS_WIDTH, columnChart} from '../terminal/column-chart.ts';
 import {cellText} from '../terminal/output.ts';
@@ -151,7 +152,7 @@ const footerText = ({figures, link}: View): string =>
 	[
 		...(link === null ? [] : ['q quits']),
 		...(link?.state === 'waiting' ? [link.reason] : []),
-		...(figures.lost > 0 ? [`${figures.lost} events were dropped: they arrived too fast to be processed`] : []),
+		...(figures.lost > 0 ? [`dropped ${counted(figures.lost, 'event')}, which arrived too fast to be processed`] : []),
 	].join('   ');
 
 /** The whole screen: at most `columns` by `rows`, and always `rows` lines if they suffice. */

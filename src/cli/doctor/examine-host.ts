@@ -22,6 +22,12 @@ const plainHttp = (area: string, url: string): Finding => {
 			);
 };
 
+/** The area of a host's findings. */
+export const areaOf = ({url, orgKey}: LinkHost): string => {
+	const {host} = new URL(url);
+	return orgKey === null ? `Link domain ${host}` : `Domain ${host} of ${orgKey}`;
+};
+
 /**
  * Examines a link host as phones see it: its address, its certificate, and both association files. After a failure the
  * checks that depend on it are skipped.
@@ -31,7 +37,7 @@ export const examineHost = async (
 	{signal, clock}: {signal: AbortSignal; clock: Clock},
 ): Promise<Finding[]> => {
 	const url = new URL(host.url);
-	const area = host.orgKey === null ? `Link domain ${url.host}` : `Domain ${url.host} of ${host.orgKey}`;
+	const area = areaOf(host);
 	const address = await checkAddress(area, url.hostname);
 	if (address.status === 'fail') {
 		return [address];

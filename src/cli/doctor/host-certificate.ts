@@ -1,5 +1,6 @@
 import {isIP} from 'node:net';
 import {connect, type PeerCertificate} from 'node:tls';
+import {counted} from '../../counted.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -62,7 +63,7 @@ export const judgeCertificate = (
 
 	const left = Date.parse(to) - now.getTime();
 	const days = Math.floor(left / DAY_MS);
-	const message = `its certificate is valid until ${dayOf(to)}, for ${days} days`;
+	const message = `its certificate is valid until ${dayOf(to)}, for ${counted(days, 'day')}`;
 	const isLate = days < FEW_DAYS && left < (Date.parse(to) - Date.parse(from)) * SMALL_PART;
 	return isLate
 		? warn('host.certificate', message, 'Find out why it has not been renewed')

@@ -41,7 +41,7 @@ export const associationFiles: readonly File[] = [
 /** An answer for one of the files; `body` is the bytes as text. */
 export type Served = {status: number; location: string | null; contentType: string | null; bytes: number; body: string};
 
-const parsed = (text: string): unknown => {
+export const parsed = (text: string): unknown => {
 	try {
 		return JSON.parse(text);
 	} catch {
@@ -49,7 +49,8 @@ const parsed = (text: string): unknown => {
 	}
 };
 
-const named = (entries: string[]): string => {
+/** Entries in few words. */
+export const named = (entries: string[]): string => {
 	const [first = ''] = entries;
 	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
 };
@@ -111,7 +112,7 @@ const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Fi
 };
 
 /** The body of an answer, or null if it is longer than any association file. */
-const readBody = async (response: Response): Promise<Buffer | null> => {
+export const readBody = async (response: Response): Promise<Buffer | null> => {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
 	for await (const chunk of response.body ?? []) {

@@ -1,3 +1,4 @@
+import {counted} from '../../counted.ts';
 import type {Finding, Verdict} from '../../doctor/finding.ts';
 import {cellText, wrapped} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
@@ -35,14 +36,8 @@ export const findingsText = (findings: readonly Finding[], style: Style, before?
 		})
 		.join('\n');
 
-const counted = (number: number, one: string, many: string): string => `${number} ${number === 1 ? one : many}`;
-
 /** The summary line. */
 export const summaryText = (findings: readonly Finding[]): string => {
 	const count = (verdict: Verdict) => findings.filter(({status}) => status === verdict).length;
-	return [
-		counted(count('fail'), 'failure', 'failures'),
-		counted(count('warn'), 'warning', 'warnings'),
-		`${count('ok')} ok`,
-	].join(', ');
+	return [counted(count('fail'), 'failure'), counted(count('warn'), 'warning'), `${count('ok')} ok`].join(', ');
 };

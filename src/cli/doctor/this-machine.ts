@@ -28,7 +28,7 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	]);
 	const now = createClock(0).now;
 	if (config.databaseUrl !== null) {
-		const db = createDb(config.databaseUrl, {poolSize: 2});
+		const db = createDb(config.databaseUrl, {poolSize: 2, listenUrl: config.databaseListenUrl});
 		return checkDatabase(db, {mode: 'external', now}).finally(() => db.destroy());
 	}
 

@@ -3,7 +3,7 @@ import {exitCodes} from '../exit-codes.ts';
 /** The meaning of each exit code. */
 const meanings: Record<keyof typeof exitCodes, string> = {
 	ok: 'success',
-	failed: 'failure: server refusal, partial import, or faults found by doctor',
+	failed: 'failure: server refusal, partial import, or faults found by a check',
 	usage: 'invalid command line, or a terminal is required',
 	authentication: 'token or key missing or rejected',
 	notFound: 'organization, link, domain or profile not found',

@@ -3,7 +3,7 @@ import {type FileHandle, open} from 'node:fs/promises';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {InvalidArgumentError, Option} from 'commander';
-import {inputError, OperatorError, usageError} from '../cli-errors.ts';
+import {OperatorError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {Io} from '../terminal/io.ts';
 import {decoded} from './formats/decoded.ts';
@@ -49,15 +49,13 @@ const STDIN_HEAD_BYTES = 4096;
 
 type Head = {bytes: Buffer; size: number};
 
-const headOf = async (name: string, file: string): Promise<Head> => {
+const headOf = async (file: string): Promise<Head> => {
 	let handle: FileHandle | null = null;
 	try {
 		handle = await open(file);
 		const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
 		const {size} = await handle.stat();
 		return {bytes: buffer.subarray(0, bytesRead), size};
-	} catch (error) {
-		throw inputError(`Cannot read ${name}: ${(error as Error).message}`);
 	} finally {
 		await handle?.close();
 	}
@@ -170,7 +168,7 @@ export const openInput = async (
 
 	if (name !== '-') {
 		const file = path.resolve(io.cwd, name);
-		const {bytes, size} = await headOf(name, file);
+		const {bytes, size} = await headOf(file);
 		const head = textOfHead(bytes, encoding);
 		const format = await formatOf(head);
 		return {name, file, size, format, ...rowsOf(format, createReadStream(file), head)};

@@ -1,4 +1,6 @@
+import {counted} from '../../counted.ts';
 import {cellText} from '../terminal/output.ts';
+import type {PrefixNeeds} from './formats/fit-row.ts';
 import {reasonOf} from './row-outcome.ts';
 import {type Failure, type ImportState, type ImportSummary, rowsDone} from './send-rows.ts';
 
@@ -35,15 +37,24 @@ export const notCarriedOverLines = (summary: ImportSummary): string[] => {
 			];
 };
 
+/** The commands by which the old addresses of the rows, with a prefix before the code, lead to the links. */
+export const prefixLines = (prefixes: PrefixNeeds, organization: string): string[] =>
+	[...prefixes]
+		.filter(([, {needs}]) => needs.size > 0)
+		.map(([hostname, {has, needs}]) => {
+			const options = [...has, ...needs].map((prefix) => ` --path-prefix ${prefix}`).join('');
+			return `Next: oplink domains set --org ${organization} ${hostname}${options}, for the old addresses with a prefix`;
+		});
+
 /** The message for a file without rows, whose figures alone could mean success. */
 export const emptyText = (name: string): string => `${name} has no rows`;
 
 /** The message for a file that could not be read to its end. */
 export const brokenOffText = ({summary}: ImportState, name: string): string =>
-	`${name} was read as far as ${rowsDone(summary)} row(s). Fix it where it breaks off and import it again: links that ` +
+	`${name} was read as far as ${counted(rowsDone(summary), 'row')}. Fix it where it breaks off and import it again: links that ` +
 	'exist are skipped.';
 
 /** The message for an unfinished import. */
 export const soFarText = ({summary}: ImportState, name: string, dryRun: boolean): string =>
-	`${rowsDone(summary)} row(s) of ${name} are confirmed, and more may be imported (${summaryText(summary, dryRun)}). ` +
+	`The server confirmed ${counted(rowsDone(summary), 'row')} of ${name}, and more may be imported (${summaryText(summary, dryRun)}). ` +
 	'Run the same command to continue: links that exist are skipped.';

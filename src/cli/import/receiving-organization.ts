@@ -2,13 +2,18 @@ import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import type {OwnApps} from './formats/app-claims.ts';
-import type {Fitting} from './formats/fit-row.ts';
+import type {Fitting, PrefixNeeds} from './formats/fit-row.ts';
 
 /** The known data of the organization that receives the rows. */
-export type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'>;
+export type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};
 
 /** An organization without known data, for which no row is checked. */
-export const unknownTarget: ImportTarget = {apps: null, domains: new Map(), channels: null};
+export const unknownTarget: ImportTarget = {
+	apps: null,
+	domains: new Map(),
+	prefixes: new Map(),
+	channels: null,
+};
 
 const collect = async <T>(list: List<T>): Promise<T[]> => {
 	const all: T[] = [];
@@ -27,7 +32,7 @@ const absentAs404 = (error: unknown): null => {
 	throw error;
 };
 
-type Domain = {id: string; hostname: string; status: string};
+type Domain = {id: string; hostname: string; status: string; pathPrefixes?: string[]};
 
 /**
  * Reads the organization's apps, domains and channels through the admin API. Without an app configuration nothing is
@@ -43,6 +48,9 @@ export const readImportTarget = async ({client, base}: LinkSurface): Promise<Imp
 	const usable = domains.filter(({status}) => status === 'VERIFIED');
 	return {
 		apps,
+		prefixes: new Map(
+			usable.map(({hostname, pathPrefixes = []}) => [hostname.toLowerCase(), {has: pathPrefixes, needs: new Set()}]),
+		),
 		domains: new Map(usable.map(({id, hostname}) => [hostname.toLowerCase(), id])),
 		channels: new Set(channels.map(({name}) => name)),
 	};

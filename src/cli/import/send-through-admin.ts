@@ -1,4 +1,5 @@
 import {OplinkConnectionError} from '../../client/errors.ts';
+import {counted} from '../../counted.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} from './row-outcome.ts';
@@ -49,6 +50,6 @@ export async function* sendThroughAdmin(
 
 	yield* unsent.splice(0);
 	if (underWay.size > 0) {
-		throw broken(`it stopped with ${underWay.size} row(s) unanswered`);
+		throw broken(`it stopped with ${counted(underWay.size, 'row')} unanswered`);
 	}
 }

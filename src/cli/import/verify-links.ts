@@ -122,15 +122,32 @@ const isGone = (row: Record<string, unknown> | undefined, date: string | null): 
 	return row?.['isActive'] === false || (typeof expiry === 'string' && Date.parse(expiry) <= at);
 };
 
-const judged = async ({row, status, url, message, details}: RowOutcome, head: Head, io: Io): Promise<VerifiedRow> => {
+/**
+ * The address of the row on its own domain, where a prefix stands before the code: that one is printed, and only the
+ * domain's setting makes it work.
+ */
+const oldAddress = (url: string, {row, foreign}: ImportRow): string => {
+	const {host = null, prefix = null} = foreign ?? {};
+	return prefix !== null && row !== undefined && host?.toLowerCase() === new URL(url).host
+		? new URL(`/${prefix}/${row['shortCode']}`, url).href
+		: url;
+};
+
+const judged = async (
+	{row, status, url: linkUrl, message, details}: RowOutcome,
+	head: Head,
+	io: Io,
+): Promise<VerifiedRow> => {
 	const failed = (reason: string): VerifiedRow => ({row, status: 'failed', message: reason});
 	if (status === 'failed') {
 		return {row, status, ...(message === undefined ? {} : {message}), ...(details === undefined ? {} : {details})};
 	}
 
-	if (status === 'created' || url === undefined) {
+	if (status === 'created' || linkUrl === undefined) {
 		return failed('is not imported');
 	}
+
+	const url = oldAddress(linkUrl, row);
 
 	if (status === 'updated') {
 		return failed(`${url} leads to another path, or with other parameters`);

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {variables} from '../../config/variables.ts';
+import {ADDRESS_FILE} from '../../start/own-address.ts';
 import {missingCredential, usageError} from '../cli-errors.ts';
 import type {Io} from '../terminal/io.ts';
 import {findProfile, type Profile, readProfiles} from './profiles.ts';
@@ -19,9 +20,13 @@ export type ChosenServer = {
 	profile: string | null;
 	/** Whether a server with this environment on this machine would have this address. */
 	isOwn: boolean;
+	/** The file that a server on this machine left the address in; null where it came from elsewhere. */
+	addressFile: string | null;
 	/** @throws OperatorError if no token is found. */
 	token: () => string;
 };
+
+const dataDirOf = (env: Io['env']): string => env['DATA_DIR'] || variables.dataDir.fallback;
 
 /** A URL for requests. @throws OperatorError unless it is http or https. */
 export const serverUrl = (text: string): string => {
@@ -45,22 +50,24 @@ export const usableToken = (token: string): string => {
 export const isLoopback = (url: string): boolean =>
 	/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i.test(new URL(url).hostname);
 
-/** The token that the server on this machine generated. */
-const generatedToken = ({env, cwd}: Io): string | null => {
+/** A line that the server on this machine left in its DATA_DIR; an unreadable one counts as absent. */
+const leftInDataDir = ({env, cwd}: Io, name: string): string | null => {
 	try {
-		return (
-			readFileSync(path.resolve(cwd, env['DATA_DIR'] || variables.dataDir.fallback, 'admin-token'), 'utf8').trim() ||
-			null
-		);
+		return readFileSync(path.resolve(cwd, dataDirOf(env), name), 'utf8').trim() || null;
 	} catch {
-		// Unreadable counts as absent: the message lists the ways to pass a token.
 		return null;
 	}
 };
 
+/** Where the server on this machine listens, as it said itself. */
+const leftAddress = (io: Io): string | null => {
+	const url = leftInDataDir(io, ADDRESS_FILE);
+	return url !== null && URL.canParse(url) && new URL(url).protocol === 'http:' ? url : null;
+};
+
 /**
  * The server of a command line. Precedence: options, `--profile` among them; the environment, OPLINK_PROFILE last; the
- * profile in use; the server that listens on this machine with this environment. A token is sent only to its own
+ * profile in use; the server that listens on this machine with this environment, or left its address in DATA_DIR. A token is sent only to its own
  * server: a profile's to its URL, the generated one to this machine.
  * @throws OperatorError for an invalid URL or an unknown profile.
  */
@@ -74,7 +81,10 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 		return named ?? (name ? findProfile(profiles, name) : null);
 	};
 
-	const address = (): Pick<ChosenServer, 'baseUrl' | 'origin'> & {from: Profile | null} => {
+	const address = (): Pick<ChosenServer, 'baseUrl' | 'origin'> & {
+		from: Profile | null;
+		addressFile?: string | null;
+	} => {
 		if (options.url || named) {
 			return {
 				baseUrl: serverUrl(options.url || (named?.url ?? '')),
@@ -93,12 +103,19 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 			return {baseUrl: serverUrl(profile.url), origin, from: profile};
 		}
 
-		const port = Number(env['PORT']) || variables.port.fallback;
-		return {baseUrl: serverUrl(env['PUBLIC_URL'] || `http://localhost:${port}`), origin: 'machine', from: null};
+		const port = Number(env['PORT']);
+		const left = env['PUBLIC_URL'] || port ? null : leftAddress(io);
+		return {
+			baseUrl: serverUrl(env['PUBLIC_URL'] || (left ?? `http://localhost:${port || variables.port.fallback}`)),
+			origin: 'machine',
+			from: null,
+			addressFile: left === null ? null : path.join(dataDirOf(env), ADDRESS_FILE),
+		};
 	};
 
-	const {baseUrl, origin, from} = address();
-	const isOwn = isLoopback(baseUrl) || baseUrl === env['PUBLIC_URL']?.replace(/(?<!\/)\/+$/, '');
+	const {baseUrl, origin, from, addressFile = null} = address();
+	const isOwn =
+		addressFile !== null || isLoopback(baseUrl) || baseUrl === env['PUBLIC_URL']?.replace(/(?<!\/)\/+$/, '');
 	const tokenOf = (profile: Profile | null): string | null =>
 		profile !== null && serverUrl(profile.url) === baseUrl ? profile.token : null;
 	return {
@@ -106,6 +123,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 		origin,
 		profile: from?.name ?? null,
 		isOwn,
+		addressFile,
 		token: () => {
 			const token =
 				options.token ||
@@ -113,7 +131,7 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 				env['OPLINK_ADMIN_TOKEN'] ||
 				tokenOf(impliedProfile()) ||
 				env['ADMIN_TOKEN'] ||
-				(isOwn ? generatedToken(io) : null);
+				(isOwn ? leftInDataDir(io, 'admin-token') : null);
 			if (!token) {
 				throw missingCredential(
 					'No admin token is given',

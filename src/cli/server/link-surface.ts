@@ -8,7 +8,7 @@ import type {Page} from './list-pages.ts';
 export const organizationPath = (org: string): string => `/admin/organizations/${encodeURIComponent(org)}`;
 
 /** The named organization, else the only one. @throws OperatorError if there are several or none. */
-export const chosenOrganization = async (client: ApiClient, org: string | undefined, how: string): Promise<string> => {
+export const chosenOrganization = async (client: ApiClient, org: string | undefined): Promise<string> => {
 	if (org) {
 		return org;
 	}
@@ -17,7 +17,7 @@ export const chosenOrganization = async (client: ApiClient, org: string | undefi
 	const [only] = data;
 	if (!only || total !== 1) {
 		throw usageError(
-			total === 0 ? 'There is no organization yet' : `There are ${total} organizations: ${how} is needed`,
+			total === 0 ? 'There is no organization yet' : `There are ${total} organizations: --org ORG is needed`,
 			total === 0 ? 'oplink orgs create --name NAME' : 'oplink orgs list shows them',
 		);
 	}
@@ -25,10 +25,20 @@ export const chosenOrganization = async (client: ApiClient, org: string | undefi
 	return only.id;
 };
 
+/** The admin API, and the path of an organization in it. */
+export type Chosen = {client: ApiClient; org: string; path: string};
+
+/** The named organization, or the only one. @throws OperatorError if there are several or none. */
+export const chosenPath = async ({connection, options}: Context<{org?: string}>): Promise<Chosen> => {
+	const client = connection.admin();
+	const org = await chosenOrganization(client, options.org);
+	return {client, org, path: organizationPath(org)};
+};
+
 /** The API for links: the same routes under `base`, with the admin token or with a SERVER key. */
 export type LinkSurface = {links: Links; client: ApiClient; base: string; credential: 'admin' | 'key'};
 
-/** An organization's links through the admin API, in the form of the client library for a SERVER key. */
+/** The same, in the form of the client library for a SERVER key. */
 const adminLinks = (client: ApiClient, base: string): Links => {
 	const pathOf = (id: string) => `${base}/${encodeURIComponent(id)}`;
 	return {
@@ -40,24 +50,22 @@ const adminLinks = (client: ApiClient, base: string): Links => {
 	};
 };
 
-/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/cli 1). */
-export const linkSurface = async ({connection, options}: Context<{org?: string}>): Promise<LinkSurface> => {
-	const key = options.org ? null : connection.key();
-	if (key) {
-		return {...key, base: '/links', credential: 'key'};
-	}
-
-	const admin = connection.admin();
-	const org = await chosenOrganization(admin, options.org, '--org ORG');
+/** An organization's links through the admin API. */
+export const adminSurface = (client: ApiClient, org: string): LinkSurface => {
 	const base = `${organizationPath(org)}/links`;
-	return {links: adminLinks(admin, base), client: admin, base, credential: 'admin'};
+	return {links: adminLinks(client, base), client, base, credential: 'admin'};
 };
 
-/** The given link id. @throws OperatorError for a text that would name another path. */
-export const linkId = (id: string): string => {
-	if (/^\.{0,2}$/.test(id)) {
-		throw usageError(`'${id}' is not a valid link id`, 'oplink links list shows them');
-	}
+/** The surface of the SERVER key, if one is given and no organization is named (contract/cli 1). */
+export const keySurface = ({connection, options}: Context<{org?: string}>): LinkSurface | null => {
+	const key = options.org ? null : connection.key();
+	return key && {...key, base: '/links', credential: 'key'};
+};
 
-	return id;
+/** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/cli 1). */
+export const linkSurface = async (context: Context<{org?: string}>): Promise<LinkSurface> => {
+	const {connection, options} = context;
+	return (
+		keySurface(context) ?? adminSurface(connection.admin(), await chosenOrganization(connection.admin(), options.org))
+	);
 };

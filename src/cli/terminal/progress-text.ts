@@ -1,3 +1,4 @@
+import {counted} from '../../counted.ts';
 import {durationText} from './duration.ts';
 
 /** The shown progress: `fraction` of the input and, once known, rows a second and the seconds left. */
@@ -9,10 +10,10 @@ export type ProgressFigures = {
 	secondsLeft?: number;
 };
 
-/** `5210 rows, 2 failed, 52 %, 1042 rows/s, 5s left`. */
+/** `5,210 rows, 2 failed, 52 %, 1042 rows/s, 5s left`. */
 export const progressText = ({rows, failed, fraction, perSecond, secondsLeft}: ProgressFigures): string =>
 	[
-		`${rows} rows`,
+		counted(rows, 'row'),
 		...(failed > 0 ? [`${failed} failed`] : []),
 		...(fraction === null ? [] : [`${Math.floor(fraction * 100)} %`]),
 		...(perSecond === undefined ? [] : [`${Math.round(perSecond)} rows/s`]),

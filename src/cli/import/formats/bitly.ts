@@ -30,7 +30,7 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
 	// A custom back-half is the one in print; its domain is also the one that can move here.
 	const address = custom ?? ownUrl;
-	const {shortCode, host} = shortAddress(
+	const {shortCode, host, prefix} = shortAddress(
 		webUrl(address === undefined || address.includes('://') ? address : `https://${address}`, 'link'),
 	);
 	const longUrl = webUrl(textIn(row['long_url']), 'long_url');
@@ -51,6 +51,7 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 		}),
 		facts: {
 			host,
+			prefix,
 			apps: appClaims({
 				appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
 				packageNames: stores.flatMap(({packageNames = []}) => packageNames),

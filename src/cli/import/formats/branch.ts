@@ -2,10 +2,10 @@ import {
 	appClaims,
 	deepLinkOf,
 	type ForeignLink,
+	placesOf,
 	presentFields,
 	presentNames,
 	shortAddress,
-	storeClaims,
 	textIn,
 	UnusableRow,
 	webUrl,
@@ -16,7 +16,11 @@ import {isObject} from './import-row.ts';
 export const branchNames: Record<string, string> = {
 	path: 'data.$deeplink_path',
 	params: 'data',
-	fallbackUrl: 'data.$desktop_url, $fallback_url or $canonical_url',
+	fallbackUrl: 'data.$fallback_url, $desktop_url or $canonical_url',
+	'destinations.ios': 'data.$ios_url',
+	'destinations.ipad': 'data.$ipad_url',
+	'destinations.android': 'data.$android_url',
+	'destinations.desktop': 'data.$desktop_url',
 	title: 'data.$marketing_title or $og_title',
 	'og.title': 'data.$og_title',
 	'og.description': 'data.$og_description',
@@ -33,6 +37,7 @@ const CARRIED = new Set([
 	'$fallback_url',
 	'$canonical_url',
 	'$ios_url',
+	'$ipad_url',
 	'$android_url',
 	'$marketing_title',
 	'$og_title',
@@ -83,13 +88,18 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	const label = (name: string) => textIn(row[name]) ?? textIn(data[`~${name}`]);
 	const url = webUrl(textIn(row['url']) ?? textIn(data['+url']) ?? textIn(data['url']), 'url');
 	const alias = textIn(row['alias']);
-	const {shortCode, host} = shortAddress(
+	const {shortCode, host, prefix} = shortAddress(
 		alias === undefined ? url : webUrl(`${url.origin}/${alias.replace(/^\/+/, '')}`, 'alias'),
 	);
-	const web = ['desktop_url', 'fallback_url', 'canonical_url'].flatMap((name) => control(name) ?? [])[0];
-	const stores = {ios_url: storeClaims(control('ios_url')), android_url: storeClaims(control('android_url'))};
-	const isElsewhere = (name: keyof typeof stores) =>
-		stores[name] === null && control(name) !== undefined && control(name) !== web;
+	const desktop = control('desktop_url');
+	const places = placesOf(
+		[
+			['ios', '$ios_url', control('ios_url')],
+			['ipad', '$ipad_url', control('ipad_url')],
+			['android', '$android_url', control('android_url')],
+		],
+		desktop,
+	);
 	const {fields, schemes} = deepLinkOf(control('deeplink_path') ?? '/');
 	const others = Object.fromEntries(
 		Object.entries(data).filter(([name]) => name.startsWith('$') && !CARRIED.has(name)),
@@ -105,7 +115,8 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 			utmSource: label('channel'),
 			utmMedium: label('feature'),
 			utmCampaign: label('campaign'),
-			fallbackUrl: web,
+			fallbackUrl: control('fallback_url') ?? desktop ?? control('canonical_url'),
+			destinations: places.destinations,
 			og: presentFields({
 				title: control('og_title'),
 				description: control('og_description'),
@@ -115,13 +126,13 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 		}),
 		facts: {
 			host,
-			apps: appClaims({...stores.ios_url, ...stores.android_url, schemes}),
+			prefix,
+			apps: appClaims({...places.claims, schemes}),
 			left: presentNames({
 				'one-time use': row['type'] === 1 && data['$one_time_use'] !== true,
 				stage: label('stage'),
 				"the url's own code beside the alias": alias !== undefined && url.pathname !== `/${shortCode}`,
-				$ios_url: isElsewhere('ios_url'),
-				$android_url: isElsewhere('android_url'),
+				...places.left,
 				...others,
 			}),
 		},

@@ -1,6 +1,7 @@
 import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
+import {counted} from '../../../counted.ts';
 import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {linkColumns} from '../../link-fields.ts';
@@ -78,7 +79,7 @@ export const csvWrapping = (head: string, heading: string | null): Wrapping => {
 
 /** Why a record does not fit the table; null if it does. */
 export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: number): string | null =>
-	lengthFault(raw) ?? (has === columns ? null : `has ${has} cell${has === 1 ? '' : 's'} where ${columns} are expected`);
+	lengthFault(raw) ?? (has === columns ? null : `has ${counted(has, 'cell')} where ${columns} are expected`);
 
 /** The texts in a cell: a JSON array, or separated by `;`. */
 export const textsIn = (cell: string): string[] => {
@@ -104,7 +105,9 @@ const coerced = (field: string, cell: string): unknown => {
 		return word === 'true' ? true : word === 'false' ? false : cell;
 	}
 
-	return field === 'matchWindowHours' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
+	return (field === 'matchWindowHours' || field === 'minimumVersion.android') && /^\s*\d+\s*$/.test(cell)
+		? Number(cell)
+		: cell;
 };
 
 /** The object in a `params` cell. @throws SyntaxError if it is invalid. */
@@ -131,7 +134,7 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => 
 		if (column === 'params') {
 			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
 		} else if (object !== undefined && rest.length > 0) {
-			body[object] = {...(body[object] as object | undefined), [rest.join('.')]: value};
+			body[object] = {...(body[object] as object | undefined), [rest.join('.')]: coerced(column, value)};
 		} else {
 			body[column] = coerced(column, value);
 		}

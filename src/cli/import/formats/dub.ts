@@ -3,10 +3,10 @@ import {
 	destinationOf,
 	type ForeignLink,
 	isoTime,
+	placesOf,
 	presentFields,
 	presentNames,
 	shortAddress,
-	storeClaims,
 	textIn,
 	UnusableRow,
 	utmIn,
@@ -23,6 +23,8 @@ export const dubNames: Record<string, string> = {
 	'og.description': 'description',
 	'og.imageUrl': 'image',
 	expiry: 'expiresAt',
+	'destinations.ios': 'ios',
+	'destinations.android': 'android',
 	utmSource: 'utm_source',
 	utmMedium: 'utm_medium',
 	utmCampaign: 'utm_campaign',
@@ -59,15 +61,16 @@ const isOff = (row: Record<string, unknown>): boolean =>
 
 /** Converts an object of Dub's API to a link. @throws UnusableRow. */
 export const dubLink = (row: Record<string, unknown>): ForeignLink => {
-	const {shortCode, host} = shortAddress(shortUrlOf(row));
+	const {shortCode, host, prefix} = shortAddress(shortUrlOf(row));
 	if (textIn(row['password']) !== undefined) {
 		throw new UnusableRow('is protected by a password, which Oplink does not support; imported, it would be public');
 	}
 
 	const url = webUrl(textIn(row['url']), 'url');
-	const ios = textIn(row['ios']);
-	const android = textIn(row['android']);
-	const [iosStore, androidStore] = [storeClaims(ios), storeClaims(android)];
+	const places = placesOf([
+		['ios', 'ios', row['ios']],
+		['android', 'android', row['android']],
+	]);
 	return {
 		link: presentFields({
 			...destinationOf(url),
@@ -77,6 +80,7 @@ export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 			title: textIn(row['title']),
 			tags: tagsOf(row['tags']),
 			fallbackUrl: url.href,
+			destinations: places.destinations,
 			og: presentFields({
 				title: textIn(row['title']),
 				description: textIn(row['description']),
@@ -87,10 +91,10 @@ export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 		}),
 		facts: {
 			host: textIn(row['domain']) === undefined && textIn(row['shortLink']) === undefined ? null : host,
-			apps: appClaims({...iosStore, ...androidStore}),
+			prefix,
+			apps: appClaims(places.claims),
 			left: presentNames({
-				ios: iosStore === null && ios !== url.href ? ios : undefined,
-				android: androidStore === null && android !== url.href ? android : undefined,
+				...places.left,
 				expiredUrl: row['expiredUrl'],
 				geo: row['geo'],
 				rewrite: row['rewrite'],

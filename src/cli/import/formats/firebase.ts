@@ -4,6 +4,7 @@ import {
 	appClaims,
 	destinationOf,
 	type ForeignLink,
+	placesOf,
 	presentFields,
 	presentNames,
 	shortAddress,
@@ -68,22 +69,43 @@ export const firebaseNames: Record<string, string> = {
 	utmCampaign: 'utm_campaign',
 	utmTerm: 'utm_term',
 	utmContent: 'utm_content',
+	'destinations.ios': 'ifl',
+	'destinations.ipad': 'ipfl',
+	'destinations.android': 'afl',
+	'destinations.desktop': 'ofl',
+	'minimumVersion.ios': 'imv',
+	'minimumVersion.android': 'amv',
 };
+
+const isDotted = (text: string): boolean => /^\d+(?:\.\d+)*$/.test(text);
+const isWhole = (text: string): boolean => /^\d+$/.test(text);
 
 const listOf = (...texts: Array<string | undefined>): string[] => texts.flatMap((text) => textIn(text) ?? []);
 
 /** Converts a row to a link. @throws UnusableRow. */
 export const firebaseLink = (row: FirebaseRow): ForeignLink => {
-	const {host, shortCode} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
+	const {shortCode, host, prefix} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
 	const deepLink = webUrl(textIn(row.link), 'deep link');
-	const fallbackUrl = textIn(row.ofl) ?? deepLink.href;
-	const isElsewhere = (url: string | undefined) => textIn(url) !== undefined && url !== fallbackUrl;
+	const ofl = textIn(row.ofl);
+	const fallbackUrl = ofl ?? deepLink.href;
+	const places = placesOf(
+		[
+			['ios', 'ifl', row.ifl],
+			['ipad', 'ipfl', row.ipfl],
+			['android', 'afl', row.afl],
+		],
+		ofl,
+	);
+	const [imv, amv] = [textIn(row.imv), textIn(row.amv)];
+	const minimumVersion = presentFields({
+		ios: imv !== undefined && isDotted(imv) ? imv : undefined,
+		// 0 is every version.
+		android: (amv !== undefined && isWhole(amv) && Number(amv)) || undefined,
+	});
 	const left: Partial<Record<ColumnName, unknown>> = {
-		afl: isElsewhere(row.afl),
-		ifl: isElsewhere(row.ifl),
-		ipfl: isElsewhere(row.ipfl),
-		amv: row.amv,
-		imv: row.imv,
+		...places.left,
+		amv: amv !== undefined && !isWhole(amv),
+		imv: imv !== undefined && !isDotted(imv),
 		efr: row.efr?.toLowerCase() === 'true',
 		at: row.at,
 		ct: row.ct,
@@ -96,16 +118,19 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 			shortCode,
 			title: textIn(row.name) ?? textIn(row.st),
 			fallbackUrl,
+			destinations: places.destinations,
+			minimumVersion,
 			og: presentFields({title: textIn(row.st), description: textIn(row.sd), imageUrl: textIn(row.si)}),
 			...utmIn(row),
 			isActive: row.archived?.trim().toLowerCase() === 'true' ? false : undefined,
 		}),
 		facts: {
 			host,
+			prefix,
 			apps: appClaims({
 				bundleIds: listOf(row.ibi, row.ipbi),
-				appStoreIds: listOf(row.isi),
-				packageNames: listOf(row.apn),
+				appStoreIds: [...listOf(row.isi), ...places.claims.appStoreIds],
+				packageNames: [...listOf(row.apn), ...places.claims.packageNames],
 				schemes: listOf(row.ius),
 			}),
 			left: presentNames(left).map((name) => headingOf.get(name) ?? name),

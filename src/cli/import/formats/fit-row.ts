@@ -8,6 +8,8 @@ export type Fitting = {
 	apps: OwnApps | null;
 	/** Ids of its verified domains by hostname. */
 	domains: ReadonlyMap<string, string>;
+	/** Prefixes that a domain has or needs for the old addresses of its rows, by hostname; rows add to it. */
+	prefixes?: PrefixNeeds;
 	/** Names of its channels; null if unknown. */
 	channels: ReadonlySet<string> | null;
 	/** Channels to rename on import; an empty name removes the channel. */
@@ -17,6 +19,9 @@ export type Fitting = {
 	/** The codes of previous rows; null if a later row may replace an earlier one. */
 	seen: SeenCodes | null;
 };
+
+/** The prefixes that a domain has, and those that rows need besides. */
+export type PrefixNeeds = ReadonlyMap<string, {has: readonly string[]; needs: Set<string>}>;
 
 type Refusal = {error: string; hint?: string};
 type Link = Record<string, unknown>;
@@ -79,7 +84,7 @@ export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 		return refused(given, link as Refusal);
 	}
 
-	const {apps, host} = given.foreign;
+	const {apps, host, prefix} = given.foreign;
 	const others = fitting.apps === null ? [] : foreignApps(apps, fitting.apps);
 	if (others.length > 0 && !fitting.anyApp) {
 		return refused(given, appRefusal(others));
@@ -93,6 +98,11 @@ export const fitRow = (given: ImportRow, fitting: Fitting): ImportRow => {
 	}
 
 	const domainId = host === null ? undefined : fitting.domains.get(host.toLowerCase());
+	const prefixes = host === null ? undefined : fitting.prefixes?.get(host.toLowerCase());
+	if (prefix != null && prefixes?.has.includes(prefix) === false) {
+		prefixes.needs.add(prefix);
+	}
+
 	return {
 		...given,
 		row: domainId === undefined ? link : {...link, domainId},

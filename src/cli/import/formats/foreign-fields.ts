@@ -1,3 +1,4 @@
+import type {Destinations} from '../../../links/platform-fields.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import type {AppClaims, ForeignFacts} from './import-row.ts';
 
@@ -44,6 +45,8 @@ const shortened = (text: string): string => {
 	return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 };
 
+const isWeb = (text: string): boolean => /^https?:\/\//i.test(text);
+
 /** The http or https URL in a field. @throws UnusableRow for any other text; `what` is the field's name. */
 export const webUrl = (text: string | undefined, what: string): URL => {
 	if (text === undefined) {
@@ -51,7 +54,7 @@ export const webUrl = (text: string | undefined, what: string): URL => {
 	}
 
 	// The parser also accepts `https:host` (contract/links 10).
-	if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+	if (!isWeb(text) || !URL.canParse(text)) {
 		throw new UnusableRow(`${what} '${shortened(text)}' is not an http or https URL`);
 	}
 
@@ -67,18 +70,24 @@ const decoded = (text: string): string => {
 	}
 };
 
-/** The host and the final code of a short URL. @throws UnusableRow for a code that is invalid here. */
-export const shortAddress = (url: URL): {shortCode: string; host: string} => {
-	const shortCode = decoded(url.pathname.replace(/^\/|\/$/g, ''));
-	if (!/^[A-Za-z0-9_-]{1,64}$/.test(shortCode)) {
+/** A code here, and the segments before it that a domain may have as a prefix (contract/hosts 8). */
+const ADDRESS = /^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/)?([A-Za-z0-9_-]{1,64})$/;
+
+/**
+ * The host, the final code and what stands before it in a short URL. @throws UnusableRow for a code that is invalid here.
+ */
+export const shortAddress = (url: URL): {shortCode: string; host: string; prefix: string | null} => {
+	const path = decoded(url.pathname.replace(/^\/|\/$/g, ''));
+	const [, prefix = null, shortCode] = ADDRESS.exec(path) ?? [];
+	if (shortCode === undefined || (prefix?.length ?? 0) > 255) {
 		throw new UnusableRow(
-			shortCode === ''
+			path === ''
 				? `has no short code in '${shortened(url.href)}'`
-				: `short code '${shortened(shortCode)}' must be 1 to 64 letters, digits, _ or -`,
+				: `short code '${shortened(path)}' must be 1 to 64 letters, digits, _ or -`,
 		);
 	}
 
-	return {shortCode, host: url.host};
+	return {shortCode, host: url.host, prefix};
 };
 
 const utmFields: Record<string, string> = {
@@ -139,6 +148,34 @@ export const storeClaims = (text: string | undefined): Partial<AppClaims> | null
 		? url?.searchParams.get('id')
 		: null;
 	return packageName == null ? null : {packageNames: [packageName]};
+};
+
+/**
+ * The addresses of a row for single platforms, by platform and column: a web page is a destination, a store's page a
+ * claim about the app, and any other is left. `desktop` is also the row's fallback, which has its rules.
+ */
+export const placesOf = (
+	given: ReadonlyArray<readonly [platform: 'ios' | 'ipad' | 'android', column: string, value: unknown]>,
+	desktop?: string,
+) => {
+	const destinations: Destinations = desktop !== undefined && isWeb(desktop) ? {desktop} : {};
+	const claims = {appStoreIds: [] as string[], packageNames: [] as string[]};
+	const left: Record<string, string> = {};
+	for (const [platform, column, value] of given) {
+		const text = textIn(value);
+		const store = storeClaims(text);
+		claims.appStoreIds.push(...(store?.appStoreIds ?? []));
+		claims.packageNames.push(...(store?.packageNames ?? []));
+		if (text !== undefined && store === null) {
+			if (isWeb(text)) {
+				destinations[platform] = text;
+			} else {
+				left[column] = text;
+			}
+		}
+	}
+
+	return {destinations, claims, left};
 };
 
 /** Normalizes an offset such as `+0000` to the colon form of ISO 8601. */

@@ -1,0 +1,94 @@
+import {FileFault, type Located, type Place} from './located.ts';
+import {type Attribute, type Element, elementsOf} from './read-xml.ts';
+
+/** A restriction of a filter to paths: `path`, `pathPrefix`, `pathPattern` or another attribute, and its value. */
+export type PathRule = {kind: string; text: string; place: Place};
+
+/**
+ * An intent filter. Android combines the attributes of all its data elements: each scheme with each host and each path.
+ */
+export type Filter = {
+	place: Place;
+	autoVerify: boolean;
+	/** Whether other apps may start the activity. */
+	isExported: boolean;
+	actions: string[];
+	categories: string[];
+	schemes: Located[];
+	hosts: Located[];
+	paths: PathRule[];
+};
+
+/** What an Android app declares about links. */
+export type AndroidApp = {
+	place: Place;
+	/** The form of its lines, for `app kit`. */
+	kit: 'android' | 'expo';
+	/** A source manifest has none, because `build.gradle` has it. */
+	packageName: Located | null;
+	/** The setting that has to name the package; null if the file may leave it out. */
+	packageSetting: string | null;
+	filters: Filter[];
+	/** Whether it is made with Flutter, and what it says about Flutter's own handling of links. */
+	isFlutter: boolean;
+	flutterLinks: Located | null;
+	/** SHA-256 fingerprints of the certificates that signed an APK; null for a manifest. */
+	fingerprints: string[] | null;
+};
+
+const PATHS = ['path', 'pathPrefix', 'pathPattern', 'pathSuffix', 'pathAdvancedPattern'];
+
+const GIVE = 'Give an AndroidManifest.xml or an APK';
+
+/** The app of a manifest: a source, a merged or a binary one. */
+export const androidAppOf = (manifest: Element, file: string): AndroidApp => {
+	const placeOf = (line: number | null): Place => ({file, line});
+	if (manifest.name !== 'manifest') {
+		throw new FileFault(`it is not an Android manifest: it begins with ${manifest.name}`, placeOf(manifest.line), GIVE);
+	}
+
+	const located = ({value, line}: Attribute): Located => ({text: value, place: placeOf(line)});
+	const namesOf = (element: Element, child: string): string[] =>
+		element.children.flatMap(({name, attributes}) =>
+			name === child ? (attributes.get('android:name')?.value ?? []) : [],
+		);
+	const filterOf = (element: Element, activity: Element): Filter => {
+		const data = element.children.filter(({name}) => name === 'data');
+		const valuesOf = (name: string): Located[] =>
+			data.flatMap(({attributes}) => {
+				const attribute = attributes.get(`android:${name}`);
+				return attribute === undefined ? [] : located(attribute);
+			});
+		return {
+			place: placeOf(element.line),
+			autoVerify: element.attributes.get('android:autoVerify')?.value === 'true',
+			isExported: activity.attributes.get('android:exported')?.value === 'true',
+			actions: namesOf(element, 'action'),
+			categories: namesOf(element, 'category'),
+			schemes: valuesOf('scheme'),
+			hosts: valuesOf('host'),
+			paths: PATHS.flatMap((kind) => valuesOf(kind).map((rule) => ({kind, ...rule}))),
+		};
+	};
+
+	const metaData = new Map(
+		elementsOf(manifest, 'meta-data').map(({attributes}) => [
+			attributes.get('android:name')?.value,
+			attributes.get('android:value'),
+		]),
+	);
+	const name = manifest.attributes.get('package');
+	const flutterLinks = metaData.get('flutter_deeplinking_enabled');
+	return {
+		place: placeOf(manifest.line),
+		kit: 'android',
+		packageName: name === undefined ? null : located(name),
+		packageSetting: null,
+		filters: elementsOf(manifest, 'activity', 'activity-alias').flatMap((activity) =>
+			elementsOf(activity, 'intent-filter').map((filter) => filterOf(filter, activity)),
+		),
+		isFlutter: metaData.has('flutterEmbedding') || flutterLinks !== undefined,
+		flutterLinks: flutterLinks === undefined ? null : located(flutterLinks),
+		fingerprints: null,
+	};
+};

@@ -1,0 +1,156 @@
+import {existsSync} from 'node:fs';
+import {stat} from 'node:fs/promises';
+import path from 'node:path';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {Io} from '../terminal/io.ts';
+import {type AndroidApp, androidAppOf} from './android-app.ts';
+import {isZip, readApk} from './apk.ts';
+import {isBinaryXml, readBinaryXml} from './binary-xml.ts';
+import {checkAndroid} from './check-android.ts';
+import {givenFingerprints} from './check-android-ids.ts';
+import {checkFlutter, type FlutterSwitch} from './check-flutter.ts';
+import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
+import type {ExpectedApp} from './expected-app.ts';
+import {expoAppOf} from './expo-app.ts';
+import {withPlugin} from './expo-plugin.ts';
+import {type Entitlements, entitlementsOf, type InfoPlist, infoPlistOf} from './ios-app.ts';
+import {FileFault, type Place, placeText, type Value} from './located.ts';
+import {decoded, readAppFile, readBounded, readStart} from './read-file.ts';
+import {readJson} from './read-json.ts';
+import {readPlist} from './read-plist.ts';
+import {readXml} from './read-xml.ts';
+
+/** The files of an app, as the caller names them; `-` is standard input. */
+type AppFiles = {
+	android?: string;
+	ios?: string;
+	info?: string;
+	expo?: string;
+	fingerprints: readonly string[];
+};
+
+/** Folders from a manifest or an Info.plist up to the root of a Flutter project: `android/app/src/main`. */
+const FLUTTER_DEPTH = 5;
+const DYNAMIC = ['app.config.ts', 'app.config.js', 'app.config.mjs', 'app.config.cjs'];
+
+const isFlutterProject = (file: string): boolean =>
+	Array.from({length: FLUTTER_DEPTH}, (_, depth) => path.resolve(path.dirname(file), '../'.repeat(depth))).some(
+		(folder) => existsSync(path.join(folder, 'pubspec.yaml')),
+	);
+
+/** A file, or findings in place of one that is not what it should be. @throws the system's error for an unreadable one. */
+const orFindings = async <T>(area: string, read: () => Promise<T>): Promise<T | Finding[]> => {
+	try {
+		return await read();
+	} catch (error) {
+		if (error instanceof FileFault) {
+			return [findingsOf(area).fail('app.file', `${placeText(error.place)}: ${error.message}`, error.next)];
+		}
+
+		throw error;
+	}
+};
+
+const readAndroid = async (target: string, file: string): Promise<AndroidApp> => {
+	if (isZip(await readStart(target))) {
+		return readApk(target, file);
+	}
+
+	const bytes = await readAppFile(target, file);
+	return androidAppOf(isBinaryXml(bytes) ? readBinaryXml(bytes, file) : readXml(decoded(bytes), file), file);
+};
+
+/** An Expo configuration: app.json, its folder without program code, or the output of `npx expo config --json`. */
+const readExpo = async (io: Io, given: string): Promise<Value> => {
+	if (given === '-') {
+		return readJson(decoded(await readBounded(io.stdin as AsyncIterable<Uint8Array>, given)), 'standard input');
+	}
+
+	const target = path.resolve(io.cwd, given);
+	if (!(await stat(target)).isDirectory()) {
+		return readJson(decoded(await readAppFile(target, given)), given);
+	}
+
+	const program = DYNAMIC.find((name) => existsSync(path.join(target, name)));
+	const file = path.join(given, program ?? 'app.json');
+	if (program !== undefined) {
+		throw new FileFault(
+			'it is a program, which is not run here',
+			{file, line: null},
+			'Give its result: npx expo config --json > expo.json, then --expo expo.json',
+		);
+	}
+
+	return readJson(decoded(await readAppFile(path.join(target, 'app.json'), file)), file);
+};
+
+/** Compares the files of an app with what the server expects of hosts that systems verify. */
+export const checkApp = async (io: Io, files: AppFiles, all: ExpectedApp): Promise<Finding[]> => {
+	const expected = {...all, hosts: all.hosts.filter(({isPublic}) => isPublic)};
+	const findings: Finding[] = [];
+	const switches: FlutterSwitch[] = [];
+	let isFlutter = false;
+	const noteFlutter = (name: string, app: {flutterLinks: FlutterSwitch['found']; place: Place}, target: string) => {
+		switches.push({name, found: app.flutterLinks, place: app.place});
+		isFlutter ||= app.flutterLinks !== null || isFlutterProject(target);
+	};
+	const read = async <T>(
+		area: string,
+		file: string | undefined,
+		reader: (target: string, name: string) => Promise<T>,
+	) => {
+		if (file === undefined) {
+			return null;
+		}
+
+		const result = await orFindings(area, () => reader(path.resolve(io.cwd, file), file));
+		if (Array.isArray(result)) {
+			findings.push(...result);
+			return null;
+		}
+
+		return result as T;
+	};
+	const plist = async (target: string, name: string): Promise<Value> =>
+		readPlist(await readAppFile(target, name), name);
+
+	const expo = await read('Expo', files.expo, async () => expoAppOf(withPlugin(await readExpo(io, files.expo ?? ''))));
+	const manifest = await read('Android', files.android, readAndroid);
+	if (manifest !== null) {
+		noteFlutter('flutter_deeplinking_enabled', manifest, path.resolve(io.cwd, files.android ?? ''));
+		isFlutter ||= manifest.isFlutter;
+	}
+
+	const signed = await read(
+		'iOS',
+		files.ios,
+		async (...file): Promise<Entitlements> => entitlementsOf(await plist(...file)),
+	);
+	const info = await read('iOS', files.info, async (...file): Promise<InfoPlist> => infoPlistOf(await plist(...file)));
+	if (info !== null) {
+		noteFlutter('FlutterDeepLinkingEnabled', info, path.resolve(io.cwd, files.info ?? ''));
+	}
+
+	const ofIos = [
+		...[signed, expo?.entitlements ?? null].flatMap((app) => (app === null ? [] : checkEntitlements(app, expected))),
+		...[info, expo?.info ?? null].flatMap((app) => (app === null ? [] : checkInfo(app, expected))),
+	];
+	return [
+		...findings,
+		...givenFingerprints(files.fingerprints, expected.android, expected.orgKey),
+		...[manifest, expo?.android ?? null].flatMap((app) => (app === null ? [] : checkAndroid(app, expected))),
+		...(ofIos.length === 0 ? [] : iosConfigFindings(expected)),
+		...ofIos,
+		...(isFlutter ? checkFlutter(switches) : []),
+	];
+};
+
+/** Findings for hosts on which no system opens an app, such as those of a first try on this machine: no line of an app would help. */
+export const hostFindings = ({hosts}: ExpectedApp): Finding[] => {
+	const {ok, warn} = findingsOf('Link hosts');
+	return hosts.map(({name, isPublic}) =>
+		isPublic
+			? ok('app.host', name)
+			: warn('app.host', `links on ${name} open no app on phones`, 'Set LINK_DOMAIN to a public host name'),
+	);
+};

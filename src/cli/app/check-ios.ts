@@ -1,0 +1,182 @@
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import {clipDomains, configHint, type ExpectedApp, type ExpectedIos, type Host, kitHint} from './expected-app.ts';
+import type {Entitlements, InfoPlist} from './ios-app.ts';
+import {isPlaceholder, type Located, type Place, placeText} from './located.ts';
+
+const {ok, warn, fail} = findingsOf('iOS');
+
+const SERVICE = 'applinks:';
+const OTHER_SERVICE = /^(?:appclips|webcredentials|activitycontinuation):/;
+const DEVELOPER = '?mode=developer';
+
+/** The host of an associated domain, and whether it is for development only; null for another service. */
+const linkHost = ({text}: Located): {host: string; isDeveloper: boolean} | null => {
+	const [service = '', rest = ''] = [text.slice(0, SERVICE.length), text.slice(SERVICE.length)];
+	const isDeveloper = rest.endsWith(DEVELOPER);
+	return service === SERVICE
+		? {host: (isDeveloper ? rest.slice(0, -DEVELOPER.length) : rest).toLowerCase(), isDeveloper}
+		: null;
+};
+
+const isHost = (pattern: string, {name}: Host): boolean =>
+	pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : pattern === name;
+
+/** An entry that contains the host, but with a scheme, a port, a path, or without its service. */
+const nearly = (domains: readonly Located[], {name}: Host): Located | undefined =>
+	domains.find(
+		({text}) =>
+			!OTHER_SERVICE.test(text) &&
+			text
+				.toLowerCase()
+				.split(/[:/?\s]+/)
+				.includes(name),
+	);
+
+/** The entry to look at if a host has none: one for a host that the server does not have, or the list. */
+const suspectPlace = ({domains, place}: Entitlements, {hosts}: ExpectedApp): Place =>
+	domains.find((domain) => {
+		const entry = linkHost(domain);
+		return entry !== null && !hosts.some((host) => isHost(entry.host, host));
+	})?.place ?? place;
+
+const hostFindings = (app: Entitlements, expected: ExpectedApp, host: Host): Finding[] => {
+	const entries = app.domains
+		.map((domain) => ({...domain, ...linkHost(domain)}))
+		.filter((entry) => entry.host !== undefined && isHost(entry.host, host));
+	const plain = entries.find(({isDeveloper}) => !isDeveloper);
+	const developer = entries.find(({isDeveloper}) => isDeveloper);
+	const leftOver = developer === undefined ? '' : `${developer.text} (${placeText(developer.place)})`;
+	if (plain !== undefined) {
+		return [
+			ok('ios.host', `links on ${host.name} open the app (${placeText(plain.place)})`),
+			...(developer === undefined
+				? []
+				: [
+						warn(
+							'ios.developerMode',
+							`development builds alone use ${leftOver}`,
+							'Remove it from builds for the store',
+						),
+					]),
+		];
+	}
+
+	if (developer !== undefined) {
+		return [
+			fail(
+				'ios.developerMode',
+				`links on ${host.name} open the app in development builds alone: ${leftOver}`,
+				`Add ${SERVICE}${host.name}, without ${DEVELOPER}`,
+			),
+		];
+	}
+
+	const wrong = nearly(app.domains, host);
+	return [
+		wrong === undefined
+			? fail(
+					'ios.host',
+					`the associated domains lack ${SERVICE}${host.name} (${placeText(suspectPlace(app, expected))})`,
+					kitHint(expected.orgKey, app.kit),
+				)
+			: fail(
+					'ios.host',
+					`the associated domain ${wrong.text} is not ${SERVICE}${host.name} (${placeText(wrong.place)})`,
+					`Write ${SERVICE}${host.name}: no scheme, port, path or query`,
+				),
+	];
+};
+
+/** Findings for the hosts that open the App Clip. */
+const clipFindings = ({domains, place, kit}: Entitlements, expected: ExpectedApp): Finding[] =>
+	clipDomains(expected)
+		.filter((domain) => !domains.some(({text}) => text === domain))
+		.map((domain) =>
+			fail(
+				'ios.appClip',
+				`the associated domains lack ${domain} for the App Clip (${placeText(place)})`,
+				kitHint(expected.orgKey, kit),
+			),
+		);
+
+const APP_ID = {check: 'ios.appId', what: 'app id', field: 'teamId or bundleId'};
+const TEAM_ID = {check: 'ios.teamId', what: 'team id', field: 'teamId'};
+const BUNDLE_ID = {check: 'ios.bundleId', what: 'bundle id', field: 'bundleId'};
+
+/** Compares an id of a file with the configured one; the build fills in most of them. */
+const idFinding = (
+	orgKey: string,
+	{check, what, field}: {check: string; what: string; field: string},
+	found: Located | null,
+	configured: string | null,
+): Finding[] => {
+	if (found === null || configured === null || isPlaceholder(found.text)) {
+		return [];
+	}
+
+	const at = placeText(found.place);
+	return [
+		found.text === configured
+			? ok(check, `the ${what} ${found.text} is configured (${at})`)
+			: fail(
+					check,
+					`the ${what} is ${found.text}, but ${configured} is configured (${at})`,
+					`Correct the app, or ${field} in the app configuration: ${configHint(orgKey)}`,
+				),
+	];
+};
+
+const appIdOf = ({teamId, bundleId}: ExpectedIos): string | null =>
+	teamId === null || bundleId === null ? null : `${teamId}.${bundleId}`;
+
+/** A finding for an iOS app that the server does not know; universal links need both ids. */
+export const iosConfigFindings = ({ios, orgKey}: ExpectedApp): Finding[] =>
+	ios !== null && appIdOf(ios) !== null
+		? []
+		: [
+				fail(
+					'ios.config',
+					'the server has no iOS app with teamId and bundleId',
+					`Add them to the app configuration: ${configHint(orgKey)}`,
+				),
+			];
+
+/** Findings for the entitlements of an iOS app. */
+export const checkEntitlements = (app: Entitlements, expected: ExpectedApp): Finding[] => [
+	...expected.hosts.flatMap((host) => hostFindings(app, expected, host)),
+	...clipFindings(app, expected),
+	...idFinding(expected.orgKey, APP_ID, app.appId, expected.ios && appIdOf(expected.ios)),
+	...idFinding(expected.orgKey, TEAM_ID, app.teamId, expected.ios?.teamId ?? null),
+];
+
+/** Findings for the Info.plist of an iOS app. */
+export const checkInfo = (
+	{bundleId, bundleSetting, schemes, place, kit}: InfoPlist,
+	{ios, orgKey}: ExpectedApp,
+): Finding[] => {
+	const scheme = ios?.scheme ?? null;
+	const found = schemes.find(({text}) => text.toLowerCase() === scheme?.toLowerCase());
+	return [
+		...(bundleId === null && bundleSetting !== null
+			? [
+					fail(
+						'ios.bundleId',
+						`${bundleSetting} is missing (${placeText(place)})`,
+						`Set ${bundleSetting}${ios?.bundleId ? ` to ${ios.bundleId}` : ''}`,
+					),
+				]
+			: []),
+		...idFinding(orgKey, BUNDLE_ID, bundleId, ios?.bundleId ?? null),
+		...(scheme === null
+			? []
+			: [
+					found === undefined
+						? fail(
+								'ios.scheme',
+								`CFBundleURLSchemes lacks ${scheme} (${placeText(schemes[0]?.place ?? place)})`,
+								kitHint(orgKey, kit),
+							)
+						: ok('ios.scheme', `${scheme}:// opens the app (${placeText(found.place)})`),
+				]),
+	];
+};

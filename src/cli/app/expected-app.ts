@@ -1,0 +1,70 @@
+import {notFoundError} from '../cli-errors.ts';
+import type {ApiClient} from '../server/admin-client.ts';
+import {isLoopback} from '../server/chosen-server.ts';
+import {organizationPath} from '../server/link-surface.ts';
+import {eachPage, listAt} from '../server/list-pages.ts';
+
+/** A host of an organization's links, without its port. On the shared domain, its links are below its orgKey. */
+export type Host = {name: string; isShared: boolean; isPublic: boolean};
+export type ExpectedIos = {
+	bundleId: string | null;
+	teamId: string | null;
+	scheme: string | null;
+	appClipBundleId?: string;
+};
+export type ExpectedAndroid = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
+
+/** What the server has about an organization's apps. */
+export type ExpectedApp = {
+	orgKey: string;
+	hosts: Host[];
+	ios: ExpectedIos | null;
+	android: ExpectedAndroid[];
+};
+
+type Domain = {hostname: string; status: string; verification: object | null};
+
+/** Systems verify hosts over https on its own port only. */
+const hostOf = ({hostname, verification}: Domain): Host => {
+	const name = hostname.toLowerCase().replace(/:\d+$/, '');
+	const isPublic = name === hostname.toLowerCase() && !isLoopback(`https://${name}`) && name.includes('.');
+	return {name, isShared: verification === null, isPublic};
+};
+
+/** Reads the organization's app configuration and its link hosts. @throws OplinkApiError, 404 without a configuration. */
+export const readExpectedApp = async (client: ApiClient, org: string): Promise<ExpectedApp> => {
+	const path = organizationPath(org);
+	const {orgKey} = await client.get<{orgKey: string}>(path);
+	const {ios, android} = await client.get<Pick<ExpectedApp, 'ios' | 'android'>>(`${path}/app-config`);
+	const hosts: Host[] = [];
+	for await (const {data} of eachPage(listAt<Domain>(client, `${path}/domains`))) {
+		hosts.push(...data.filter(({status}) => status === 'VERIFIED').map(hostOf));
+	}
+
+	return {orgKey, hosts, ios, android};
+};
+
+/** The same with the named hosts alone. @throws OperatorError for a host that the organization does not have. */
+export const withHosts = (app: ExpectedApp, names: readonly string[] | undefined): ExpectedApp => {
+	const wanted = names?.map((name) => name.toLowerCase());
+	const unknown = wanted?.find((name) => !app.hosts.some((host) => host.name === name));
+	if (unknown !== undefined) {
+		throw notFoundError(
+			`Organization ${app.orgKey} has no verified host '${unknown}'`,
+			`oplink domains list ${app.orgKey} shows them`,
+		);
+	}
+
+	return wanted === undefined ? app : {...app, hosts: app.hosts.filter(({name}) => wanted.includes(name))};
+};
+
+/** What prints the lines that a file lacks. */
+export const kitHint = (orgKey: string, platform: string): string =>
+	`oplink app kit --org ${orgKey} --for ${platform} prints its lines`;
+
+/** What changes the app configuration. */
+export const configHint = (orgKey: string): string => `oplink app-config set --org ${orgKey} --file FILE`;
+
+/** The associated domains that an App Clip needs: custom domains open it, the shared one does not. */
+export const clipDomains = ({ios, hosts}: ExpectedApp): string[] =>
+	ios?.appClipBundleId === undefined ? [] : hosts.flatMap(({name, isShared}) => (isShared ? [] : `appclips:${name}`));

@@ -1,0 +1,49 @@
+/** A position in a file of an app; binary files have no lines. */
+export type Place = {file: string; line: number | null};
+
+/** A text and its position. */
+export type Located = {text: string; place: Place};
+
+/** A value of a plist or of JSON, with positions. */
+export type Value = {
+	place: Place;
+	content: string | number | boolean | null | readonly Value[] | ReadonlyMap<string, Value>;
+};
+
+/** A file of an app that cannot be read as what it should be. */
+export class FileFault extends Error {
+	override name = 'FileFault';
+
+	constructor(
+		message: string,
+		readonly place: Place,
+		/** What to do about it. */
+		readonly next = 'Correct the file',
+	) {
+		super(message);
+	}
+}
+
+/** A position as terminals and editors open it: `FILE:LINE`. */
+export const placeText = ({file, line}: Place): string => (line === null ? file : `${file}:${line}`);
+
+/** The value below a path of names, or undefined. */
+export const at = (value: Value | undefined, ...path: string[]): Value | undefined =>
+	path.reduce<Value | undefined>(
+		(found, name) => (found?.content instanceof Map ? found.content.get(name) : undefined),
+		value,
+	);
+
+/** The elements of a list; one value counts as a list of one. */
+export const listOf = (value: Value | undefined): readonly Value[] =>
+	value === undefined || value.content === null ? [] : Array.isArray(value.content) ? value.content : [value];
+
+/** A text, or undefined for another value. */
+export const textOf = (value: Value | undefined): Located | undefined =>
+	typeof value?.content === 'string' ? {text: value.content, place: value.place} : undefined;
+
+/** The texts of a list. */
+export const textsOf = (value: Value | undefined): Located[] => listOf(value).flatMap((one) => textOf(one) ?? []);
+
+/** Whether the build fills in the text: `${applicationId}`, `$(PRODUCT_BUNDLE_IDENTIFIER)`, `@string/host`. */
+export const isPlaceholder = (text: string): boolean => /\$[{(]|^@/.test(text);

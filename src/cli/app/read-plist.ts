@@ -1,0 +1,58 @@
+import {isZip} from './apk.ts';
+import {isBinaryPlist, readBinaryPlist} from './binary-plist.ts';
+import {FileFault, type Place, type Value} from './located.ts';
+import {decoded} from './read-file.ts';
+import {type Element, readXml} from './read-xml.ts';
+
+const read = (element: Element, file: string): Value => {
+	const place: Place = {file, line: element.line};
+	const {name, children, text} = element;
+	if (name === 'dict') {
+		const content = new Map<string, Value>();
+		for (let index = 0; index < children.length; index += 2) {
+			const [key, value] = children.slice(index, index + 2);
+			if (key?.name !== 'key' || value === undefined || value.name === 'key') {
+				throw new FileFault('a dictionary needs a value after each key', {file, line: key?.line ?? element.line});
+			}
+
+			content.set(key.text, read(value, file));
+		}
+
+		return {place, content};
+	}
+
+	if (name === 'array') {
+		return {place, content: children.map((child) => read(child, file))};
+	}
+
+	if (name === 'true' || name === 'false') {
+		return {place, content: name === 'true'};
+	}
+
+	if (['string', 'integer', 'real', 'date', 'data'].includes(name)) {
+		return {place, content: text};
+	}
+
+	throw new FileFault(`a property list has no element ${name}`, place);
+};
+
+const GIVE = 'Give the .entitlements file and the Info.plist of the project';
+
+/** A property list, XML or binary. @throws FileFault */
+export const readPlist = (bytes: Buffer, file: string): Value => {
+	if (isBinaryPlist(bytes)) {
+		return readBinaryPlist(bytes, file);
+	}
+
+	if (isZip(bytes)) {
+		throw new FileFault('it is an archive, which is not read', {file, line: null}, GIVE);
+	}
+
+	const root = readXml(decoded(bytes), file);
+	const [value] = root.children;
+	if (root.name !== 'plist' || value === undefined) {
+		throw new FileFault('it is not a property list', {file, line: root.line}, GIVE);
+	}
+
+	return read(value, file);
+};

@@ -1,0 +1,105 @@
+import {InvalidArgumentError, Option} from 'commander';
+import {appKit, type Platform, platforms} from '../app/kit.ts';
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
+import {createReport, strictOption} from '../doctor/report.ts';
+import {chosenPath} from '../server/link-surface.ts';
+
+type CheckOptions = {
+	org?: string;
+	android?: string;
+	ios?: string;
+	info?: string;
+	expo?: string;
+	fingerprint?: string[];
+	host?: string[];
+	strict?: boolean;
+};
+
+const HEX_BYTES = /^[0-9A-F]{64}$/;
+
+/** A SHA-256 fingerprint in the form of the app configuration. */
+const fingerprint = (text: string, before: string[] = []): string[] => {
+	const hex = text.replaceAll(':', '').toUpperCase();
+	if (!HEX_BYTES.test(hex)) {
+		throw new InvalidArgumentError('It must be a SHA-256 fingerprint of 32 bytes in hexadecimal.');
+	}
+
+	return [...before, hex.match(/../g)?.join(':') ?? ''];
+};
+
+const check = async (context: Context<CheckOptions>): Promise<number> => {
+	const {io, options} = context;
+	const {android, ios, info, expo, fingerprint: fingerprints = []} = options;
+	if ([android, ios, info, expo].every((file) => file === undefined) && fingerprints.length === 0) {
+		throw usageError('No file of an app is given', 'Give --android, --ios, --info or --expo');
+	}
+
+	const [{readExpectedApp, withHosts}, {checkApp, hostFindings}] = await Promise.all([
+		import('../app/expected-app.ts'),
+		import('../app/check-app.ts'),
+	]);
+	const {client, org} = await chosenPath(context);
+	const expected = withHosts(await readExpectedApp(client, org), options.host);
+	const findings = await checkApp(io, {...options, fingerprints}, expected);
+	const report = createReport(context);
+	await report.add([...hostFindings(expected), ...findings]);
+	return report.finish(options);
+};
+
+export const appCommands: CommandGroup = {
+	name: 'app',
+	summary: 'Compare an app with the server, and print the lines that it needs',
+	commands: [
+		command({
+			usage: 'check [org]',
+			summary: "Find what keeps an organization's links from opening its app",
+			examples: [
+				'check --android app/src/main/AndroidManifest.xml',
+				'check --org Ab12 --ios App/App.entitlements --info App/Info.plist --json',
+			],
+			options: [
+				orgOption(),
+				new Option('--android <file>', 'AndroidManifest.xml (source or merged), or an APK'),
+				new Option('--ios <file>', 'entitlements of the iOS app'),
+				new Option('--info <file>', 'Info.plist of the iOS app'),
+				new Option(
+					'--expo <dir>',
+					'app.json or its folder, or the output of npx expo config --json, - for standard input',
+				),
+				new Option('--fingerprint <sha256>', 'fingerprint that must be configured; repeatable').argParser(fingerprint),
+				new Option('--host <host...>', "hosts to check (default: all of the organization's)"),
+				strictOption(),
+			],
+			run: check,
+		}),
+
+		command({
+			usage: 'kit [org]',
+			summary: 'Print the lines that an app needs, filled in with hosts, paths and schemes',
+			examples: ['kit --for ios', 'kit --org Ab12 --for expo > app.json'],
+			options: [
+				orgOption(),
+				new Option('--for <platform>', 'kind of the app').choices(platforms).makeOptionMandatory(),
+			],
+			run: async (context: Context<{org?: string; for: Platform}>) => {
+				const {options, show} = context;
+				const {readExpectedApp} = await import('../app/expected-app.ts');
+				const {client, org} = await chosenPath(context);
+				const files = appKit(await readExpectedApp(client, org), options.for);
+				const [only] = files;
+				if (only !== undefined && files.length === 1) {
+					// Standard output is then the file itself.
+					await show.note(`Add these lines to ${only.path}`);
+				}
+
+				await show.answer(files, () =>
+					files
+						.map(({path, content}) => (files.length === 1 ? content : `<!-- Add to ${path} -->\n${content}\n`))
+						.join('\n'),
+				);
+			},
+		}),
+	],
+};

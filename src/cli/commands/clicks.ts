@@ -1,0 +1,60 @@
+import {counted} from '../../counted.ts';
+import {OperatorError, usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {yesOption} from '../common-options.ts';
+import {exitCodes} from '../exit-codes.ts';
+import {clickHouseOf} from '../server/clickhouse-of.ts';
+import {withDatabase} from '../server/with-database.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
+
+const placeNames = {clickhouse: 'ClickHouse', postgres: 'PostgreSQL'} as const;
+type Place = keyof typeof placeNames;
+
+const isPlace = (text: string): text is Place => Object.hasOwn(placeNames, text);
+
+export const clickCommands: CommandGroup = {
+	name: 'clicks',
+	summary: 'Move raw clicks between PostgreSQL and ClickHouse',
+	commands: [
+		command({
+			usage: 'migrate <place>',
+			summary: 'Move all raw clicks to clickhouse (CLICKS_URL) or back to postgres; stop every server first',
+			examples: ['migrate clickhouse', 'migrate postgres --yes'],
+			options: [yesOption()],
+			run: async (context: Context<{yes?: boolean}>, place: string) => {
+				if (!isPlace(place)) {
+					throw usageError('The place must be clickhouse or postgres', 'Example: oplink clicks migrate clickhouse');
+				}
+
+				const clickHouse = await clickHouseOf(context.io);
+				await requireConsent(
+					context.io,
+					context.options.yes,
+					`Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`,
+				);
+				const {migrateClicks} = await import('../../clicks/clickhouse/migrate-clicks.ts');
+				const moved = await withDatabase(context, (db) => migrateClicks(db, clickHouse, place), {
+					exclusive: true,
+				}).catch((error: unknown) => {
+					const {name, message, cause} = error as Error;
+					if (name === 'MigrationError') {
+						throw new OperatorError(message, exitCodes.conflict, 'Nothing was changed');
+					}
+
+					throw name === 'HttpError'
+						? new OperatorError(
+								`ClickHouse cannot be used: ${(cause as Error | undefined)?.message ?? message}`,
+								exitCodes.unreachable,
+								'Nothing was changed',
+							)
+						: error;
+				});
+				await context.show.answer({place, moved}, () =>
+					moved === null
+						? `Nothing to do: the clicks are in ${placeNames[place]}`
+						: `${counted(moved, 'click')} moved to ${placeNames[place]}`,
+				);
+			},
+		}),
+	],
+};

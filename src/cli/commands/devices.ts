@@ -1,0 +1,79 @@
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {timeText} from '../match-trace.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
+
+type OrgOptions = {org?: string};
+type Device = {
+	id: string;
+	deviceId: string;
+	platform: string | null;
+	deviceModel: string | null;
+	externalUserId: string | null;
+	firstSeenAt: string;
+};
+type Event = {id: string; eventName: string; deviceId: string | null; occurredAt: string};
+
+export const deviceCommands: CommandGroup = {
+	name: 'devices',
+	summary: 'Look at the devices that run the app; privacy exports or erases their data',
+	commands: [
+		command({
+			usage: 'list [org]',
+			summary: 'List devices, newest first',
+			examples: ['list', 'list --org Ab12 --all --json'],
+			options: [orgOption(), ...pageOptions()],
+			run: async (context: Context<OrgOptions & PageOptions>) => {
+				const {client, path} = await chosenPath(context);
+				await context.show.page(
+					await listPages(listAt<Device>(client, `${path}/devices`), context.options),
+					[
+						{title: 'FIRST SEEN (UTC)', value: ({firstSeenAt}) => timeText(firstSeenAt)},
+						{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+						{title: 'PLATFORM', value: ({platform}) => platform},
+						{title: 'MODEL', value: ({deviceModel}) => deviceModel, flexible: true},
+						{title: 'USER', value: ({externalUserId}) => externalUserId, flexible: true},
+					],
+					'have the app report its devices, with the CLIENT key (docs/sdk.md)',
+				);
+			},
+		}),
+
+		command({
+			usage: 'show [org] <device>',
+			summary: 'Show a device, by the id that the app gave it',
+			examples: ['show 0b7e9f12'],
+			options: [orgOption()],
+			run: async (context: Context<OrgOptions>, device: string) => {
+				const {client, path} = await chosenPath(context);
+				await context.show.fields(await client.get<Device>(`${path}/devices/${encodeURIComponent(device)}`));
+			},
+		}),
+	],
+};
+
+export const eventCommands: CommandGroup = {
+	name: 'events',
+	summary: 'Look at the events that the app sends',
+	commands: [
+		command({
+			usage: 'list [org]',
+			summary: 'List events, newest first',
+			examples: ['list', 'list --org Ab12 --json | jq .data[].properties'],
+			options: [orgOption(), ...pageOptions()],
+			run: async (context: Context<OrgOptions & PageOptions>) => {
+				const {client, path} = await chosenPath(context);
+				await context.show.page(
+					await listPages(listAt<Event>(client, `${path}/events`), context.options),
+					[
+						{title: 'AT (UTC)', value: ({occurredAt}) => timeText(occurredAt)},
+						{title: 'EVENT', value: ({eventName}) => eventName, flexible: true},
+						{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+					],
+					'have the app send events, with the CLIENT key (docs/sdk.md)',
+				);
+			},
+		}),
+	],
+};

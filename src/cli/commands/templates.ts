@@ -1,0 +1,142 @@
+import {Option} from 'commander';
+import {usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
+import {chosenPath} from '../server/link-surface.ts';
+import {listAt, listPages} from '../server/list-pages.ts';
+import {idOfNamed, namedRow} from '../server/named-row.ts';
+import {requireConsent} from '../terminal/require-consent.ts';
+
+type OrgOptions = {org?: string};
+type Template = {id: string; name: string; path: string | null; channel: string | null};
+
+/** What links have and templates have not. */
+const ofLinksAlone = new Set(
+	['short-code', 'title', 'expiry', 'template', 'external-id', 'domain', 'active', 'inactive'].map(
+		(flag) => `--${flag}`,
+	),
+);
+
+const CLIENT_CREATE = 'clientCreate';
+
+/** What apps may set of links that they create of the template (contract/sdk 4). */
+type OpenOptions = {openField?: string[]; openPath?: string};
+
+const templateOptions = (): Option[] => [
+	...linkFieldOptions().filter(({long}) => !ofLinksAlone.has(long ?? '')),
+	new Option(
+		'--open-field <field>',
+		'let apps create links of it and set this field: params, title or path; once per field',
+	).argParser(collect),
+	new Option('--open-path <prefix>', 'let apps create links of it with a path below this one'),
+];
+
+/** The template's `clientCreate`, which is replaced as a whole. */
+const clientCreateOf = ({openField: fields = [], openPath: pathPrefix}: OpenOptions): object | undefined =>
+	fields.length === 0 && pathPrefix === undefined
+		? undefined
+		: {fields, ...(pathPrefix === undefined ? {} : {pathPrefix})};
+
+/** Sends the body that the options make, with a note of what was mended. */
+const write = async (
+	{options, show}: Context<LinkFieldOptions & OpenOptions & {name?: string}>,
+	send: (body: Record<string, unknown>) => Promise<Template>,
+): Promise<void> => {
+	const {clear = [], name} = options;
+	const {body: shared, note} = await linkBody({...options, clear: clear.filter((field) => field !== CLIENT_CREATE)});
+	const clientCreate = clear.includes(CLIENT_CREATE) ? null : clientCreateOf(options);
+	const template = await send({
+		...shared,
+		...(name === undefined ? {} : {name}),
+		...(clientCreate === undefined ? {} : {[CLIENT_CREATE]: clientCreate}),
+	});
+	if (note !== null) {
+		await show.note(note);
+	}
+
+	await show.fields(template);
+};
+
+export const templateCommands: CommandGroup = {
+	name: 'templates',
+	summary: 'Manage templates, which give their links what these leave out',
+	commands: [
+		command({
+			usage: 'list [org]',
+			summary: 'List templates, newest first',
+			examples: ['list', 'list --org Ab12 --json'],
+			options: [orgOption(), ...pageOptions()],
+			run: async (context: Context<OrgOptions & PageOptions>) => {
+				const {client, path} = await chosenPath(context);
+				await context.show.page(
+					await listPages(listAt<Template>(client, `${path}/templates`), context.options),
+					[
+						{title: 'NAME', value: ({name}) => name, flexible: true},
+						{title: 'PATH', value: (template) => template.path, flexible: true},
+						{title: 'CHANNEL', value: ({channel}) => channel, flexible: true},
+					],
+					'oplink templates create NAME --path /sale',
+				);
+			},
+		}),
+
+		command({
+			usage: 'show [org] <template>',
+			summary: 'Show a template, by its name or id',
+			examples: ['show Spring'],
+			options: [orgOption()],
+			run: async (context: Context<OrgOptions>, template: string) =>
+				context.show.fields(await namedRow<Template>(await chosenPath(context), 'template', template)),
+		}),
+
+		command({
+			usage: 'create [org] <name>',
+			summary: 'Create a template',
+			examples: [
+				'create Spring --path /sale --channel email --utm-campaign spring',
+				'create invite --path /invite --open-field params --open-field title --open-path /invite',
+			],
+			options: [orgOption(), ...templateOptions()],
+			run: async (context: Context<OrgOptions & LinkFieldOptions>, name: string) => {
+				const {client, path} = await chosenPath(context);
+				await write(context, (body) => client.post(`${path}/templates`, {...body, name}));
+			},
+		}),
+
+		command({
+			usage: 'update [org] <template>',
+			summary: 'Change the given fields of a template, and so of its links',
+			examples: [
+				'update Spring --path /sale/2027',
+				'update invite --name invitation --clear channel --clear clientCreate',
+			],
+			options: [orgOption(), new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
+			run: async (context: Context<OrgOptions & LinkFieldOptions & {name?: string}>, template: string) => {
+				const chosen = await chosenPath(context);
+				const id = await idOfNamed(chosen, 'template', template);
+				await write(context, (body) => {
+					if (Object.keys(body).length === 0) {
+						throw usageError('Nothing to change', 'Give at least one field');
+					}
+
+					return chosen.client.patch(`${chosen.path}/templates/${id}`, body);
+				});
+			},
+		}),
+
+		command({
+			usage: 'delete [org] <template>',
+			summary: 'Delete a template that no link uses',
+			examples: ['delete Spring --yes'],
+			options: [orgOption(), yesOption()],
+			run: async (context: Context<OrgOptions & {yes?: boolean}>, template: string) => {
+				await requireConsent(context.io, context.options.yes, `Delete template ${template}?`);
+				const chosen = await chosenPath(context);
+				const id = await idOfNamed(chosen, 'template', template);
+				const deleted = await chosen.client.delete(`${chosen.path}/templates/${id}`);
+				await context.show.answer(deleted, () => `Deleted template ${template}`);
+			},
+		}),
+	],
+};

@@ -1,0 +1,198 @@
+import {type Environment, readVariables, type ValuesOf} from '../../config/variable.ts';
+import {variables} from '../../config/variables.ts';
+import {counted} from '../../counted.ts';
+import {appleEntries} from '../../doctor/association-entries.ts';
+import {type Finding, findingsOf} from '../../doctor/finding.ts';
+import type {LinkHost} from '../../doctor/hosts.ts';
+import {reasonOf} from '../../doctor/probe.ts';
+import {usageError} from '../cli-errors.ts';
+import {isLoopback} from '../server/chosen-server.ts';
+import {areaOf} from './examine-host.ts';
+import {named, parsed, readBody} from './host-files.ts';
+
+/** Base URLs of what phones ask in place of a host. */
+type PublicCaches = ValuesOf<typeof variables.publicCaches>;
+
+const TIMEOUT_MS = 10_000;
+const RELATION = 'delegate_permission/common.handle_all_urls';
+const APPLE_PATH = '/.well-known/apple-app-site-association';
+/** Apps asked for per host; the shared domain may have thousands. */
+const MOST_APPS = 10;
+const APP = /^(\S+) ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})$/i;
+
+/** @throws OperatorError for an invalid variable. */
+export const publicCachesOf = (env: Environment): PublicCaches => {
+	const faults: string[] = [];
+	const caches = readVariables(variables.publicCaches, env, faults);
+	const [fault] = faults;
+	if (fault !== undefined) {
+		throw usageError(fault, 'oplink config lists the variables');
+	}
+
+	return caches;
+};
+
+/** An answer of one of the two, at most a megabyte of it. */
+const ask = async (url: string, signal: AbortSignal) => {
+	const response = await fetch(url, {
+		redirect: 'error',
+		signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+	});
+	const body = await readBody(response);
+	return {status: response.status, headers: response.headers, body: parsed(body?.toString() ?? '')};
+};
+
+/** What to do about `Apple-Failure-Reason`, by its words: Apple publishes no list of its codes. */
+const appleRemedies: ReadonlyArray<[reason: RegExp, next: string]> = [
+	[/\b(?:401|403|429)\b/, `Let Apple's AASA-Bot request ${APPLE_PATH}: a firewall or a bot filter refuses it`],
+	[/\b404\b/, `Let requests for ${APPLE_PATH} through to the server; an app must be configured there`],
+	[/\b3\d\d\b|redirect/i, `Serve ${APPLE_PATH} at the host itself: Apple follows no redirect`],
+	[/\b5\d\d\b/, 'Make sure that the server and the proxy in front of it answer; see their logs'],
+	[/SWCERR00202|private|reserved/i, 'Publish a public address of the host in DNS: Apple asks no private one'],
+	[/time ?out|deadline/i, "Let Apple's addresses reach port 443, over IPv4 and IPv6; a firewall may drop them"],
+	[
+		/tls|ssl|x509|certificate|handshake/i,
+		'Serve a certificate of a known authority, with its intermediate certificates',
+	],
+	[/dns|no such host|lookup|resolve/i, 'Set an A, AAAA or CNAME record that resolves everywhere'],
+	[/json|format|parse|content|size|large/i, `Serve ${APPLE_PATH} unchanged: JSON, at most 128 KiB`],
+];
+
+/** When Apple looks again, by the age of a stored failure. */
+const retryText = (headers: Headers): string => {
+	const [, seconds] = /max-age=(\d+)/.exec(headers.get('cache-control') ?? '') ?? [];
+	return seconds === undefined
+		? ''
+		: `; Apple keeps this answer for ${counted(Math.ceil(Number(seconds) / 60), 'minute')}`;
+};
+
+const askApple = async (area: string, host: LinkHost, base: string, signal: AbortSignal): Promise<Finding> => {
+	const {ok, warn, fail} = findingsOf(area);
+	const check = 'public.apple';
+	const {status, headers, body} = await ask(`${base}/a/v1/${new URL(host.url).hostname}`, signal);
+	if (status === 404 && host.apple.length === 0) {
+		return ok(check, "no iOS app is configured, and Apple's CDN has no file");
+	}
+
+	const reason = headers.get('apple-failure-reason');
+	if (status !== 200) {
+		const details = headers.get('apple-failure-details');
+		const [, next = `Compare with what doctor says about ${APPLE_PATH} above`] =
+			appleRemedies.find(([pattern]) => pattern.test(`${reason} ${details}`)) ?? [];
+		const direct = headers.get('apple-try-direct') === 'true' ? '; phones may ask the host itself' : '';
+		return fail(
+			check,
+			reason === null
+				? `Apple's CDN answers with ${status}`
+				: `Apple's CDN has no file: ${reason}${retryText(headers)}${direct}`,
+			reason === null ? 'Try again later; check APPLE_CDN_URL' : next,
+		);
+	}
+
+	const entries = new Set(appleEntries(body));
+	const missing = host.apple.filter((entry) => !entries.has(entry));
+	return missing.length > 0
+		? warn(
+				check,
+				`Apple's CDN has an older file, which lacks ${named(missing)}`,
+				'Wait up to a day; until then use ?mode=developer in development builds',
+			)
+		: ok(check, "Apple's CDN has the configured apps");
+};
+
+/** What to do about an `errorCode` of Google's verifier. */
+const googleRemedies: Readonly<Record<string, string>> = {
+	ERROR_CODE_FETCH_ERROR: 'Let Google reach /.well-known/assetlinks.json on port 443; a firewall may refuse it',
+	ERROR_CODE_FAILED_SSL_VALIDATION: 'Serve a certificate of a known authority, with its intermediate certificates',
+	ERROR_CODE_REDIRECT: 'Serve /.well-known/assetlinks.json at the host itself: Google follows no redirect',
+	ERROR_CODE_TOO_LARGE: 'Give organizations their own domains: the file is too large',
+	ERROR_CODE_MALFORMED_HTTP_RESPONSE: 'Let requests for /.well-known/assetlinks.json through to the server unchanged',
+	ERROR_CODE_WRONG_CONTENT_TYPE: 'Serve /.well-known/assetlinks.json as application/json',
+	ERROR_CODE_MALFORMED_CONTENT: 'Let requests for /.well-known/assetlinks.json through to the server unchanged',
+	ERROR_CODE_SECURE_ASSET_INCLUDES_INSECURE: 'Serve /.well-known/assetlinks.json unchanged: it includes no other file',
+	ERROR_CODE_FETCH_BUDGET_EXHAUSTED: 'Try again later: Google has fetched too many files for this request',
+};
+
+const askGoogle = async (
+	area: string,
+	host: LinkHost,
+	{base, signal, app}: {base: string; signal: AbortSignal; app: string},
+): Promise<Finding> => {
+	const {ok, fail} = findingsOf(area);
+	const check = 'public.google';
+	const [, name = '', fingerprint = ''] = APP.exec(app) ?? [];
+	const query = new URLSearchParams({
+		'source.web.site': `https://${new URL(host.url).hostname}`,
+		relation: RELATION,
+		'target.android_app.package_name': name,
+		'target.android_app.certificate.sha256_fingerprint': fingerprint,
+	});
+	const {status, body} = await ask(`${base}/v1/assetlinks:check?${query}`, signal);
+	const {linked, errorCode} = (body ?? {}) as {linked?: unknown; errorCode?: unknown};
+	if (status !== 200) {
+		return fail(check, `Google's verifier answers with ${status}`, 'Try again later; check GOOGLE_VERIFIER_URL');
+	}
+
+	if (linked === true) {
+		return ok(check, `Google's verifier links ${name} with ${fingerprint.slice(0, 11)}…`);
+	}
+
+	const [code = null] = [errorCode].flat().filter((one) => typeof one === 'string');
+	return fail(
+		check,
+		`Google's verifier does not link ${name} with ${fingerprint.slice(0, 11)}…${code === null ? '' : `: ${code}`}`,
+		(code !== null && googleRemedies[code]) ||
+			'Wait some minutes if the app is new: Google keeps the file; then compare package and fingerprint',
+	);
+};
+
+/**
+ * Asks Apple's CDN for the file of a host, and Google's verifier for its apps: what phones ask instead of the host. Hosts
+ * that nobody can reach from outside are left out.
+ */
+export const askPublicCaches = async (
+	host: LinkHost,
+	{apple, google}: PublicCaches,
+	signal: AbortSignal,
+): Promise<Finding[]> => {
+	const area = areaOf(host);
+	const {warn} = findingsOf(area);
+	const {protocol, port} = new URL(host.url);
+	if (protocol !== 'https:' || port !== '' || isLoopback(host.url)) {
+		return [];
+	}
+
+	const orUnreachable = async (check: string, whose: string, asked: Promise<Finding>): Promise<Finding> => {
+		try {
+			return await asked;
+		} catch (error) {
+			signal.throwIfAborted();
+			return warn(
+				check,
+				`${whose} cannot be asked: ${reasonOf(error)}`,
+				'Check the access of this machine to the internet',
+			);
+		}
+	};
+	const apps = host.android.filter((entry) => APP.test(entry));
+	const asked = [
+		orUnreachable('public.apple', "Apple's CDN", askApple(area, host, apple, signal)),
+		...apps
+			.slice(0, MOST_APPS)
+			.map((app) =>
+				orUnreachable('public.google', "Google's verifier", askGoogle(area, host, {base: google, signal, app})),
+			),
+	];
+	return [
+		...(await Promise.all(asked)),
+		...(apps.length > MOST_APPS
+			? [
+					warn(
+						'public.google',
+						`Google's verifier was asked for ${MOST_APPS} of ${apps.length} fingerprints`,
+						'Name organizations: oplink doctor Ab12 --public',
+					),
+				]
+			: []),
+	];
+};

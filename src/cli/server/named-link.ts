@@ -1,0 +1,67 @@
+import {notFoundError, usageError} from '../cli-errors.ts';
+import type {Context} from '../command.ts';
+import {linkName, linkReference} from './link-reference.ts';
+import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath} from './link-surface.ts';
+import type {Page} from './list-pages.ts';
+
+type Found = {id: string; organizationId: string; url: string};
+
+/** The next request checks the id. */
+type NamedLink = LinkSurface & {id: string};
+
+const absent = (named: string, where: string) =>
+	notFoundError(`${where} no link '${named}'`, 'oplink links list shows the short codes');
+
+const linkIn = async (surface: LinkSurface, named: string, owner: string): Promise<NamedLink> => {
+	const reference = linkReference(named);
+	if ('id' in reference) {
+		return {...surface, id: reference.id};
+	}
+
+	const {shortCode} = reference;
+	const {data} = await surface.client.get<Page<Found>>(surface.base, {shortCode, limit: 1});
+	const [link] = data;
+	if (link === undefined) {
+		throw absent(named, `${owner} has`);
+	}
+
+	return {...surface, id: link.id};
+};
+
+/**
+ * The link of an id, a short code or a short URL, through the admin API: in the organization of `--org`, else in the one
+ * that has it.
+ * @throws OperatorError for an unknown link, and if several organizations have it.
+ */
+export const namedAdminLink = async (
+	{connection, options: {org}}: Context<{org?: string}>,
+	named: string,
+): Promise<NamedLink & Chosen> => {
+	const client = connection.admin();
+	const chosen = (id: string) => ({client, org: id, path: organizationPath(id)});
+	if (org) {
+		return {...(await linkIn(adminSurface(client, org), named, `Organization ${org}`)), ...chosen(org)};
+	}
+
+	const {data, total} = await client.get<Page<Found>>('/admin/links', linkName(named));
+	const [link] = data;
+	if (link === undefined) {
+		throw absent(named, 'There is');
+	}
+
+	if (total > 1) {
+		throw usageError(
+			`${total} organizations have a link '${named}'`,
+			`Add --org ORG, or give the short URL: ${data.map(({url}) => url).join(', ')}`,
+		);
+	}
+
+	const {id, organizationId} = link;
+	return {...adminSurface(client, organizationId), id, ...chosen(organizationId)};
+};
+
+/** The same with the SERVER key, if one is given and no organization is named (contract/cli 1). */
+export const namedLink = async (context: Context<{org?: string}>, named: string): Promise<NamedLink> => {
+	const surface = keySurface(context);
+	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
+};
