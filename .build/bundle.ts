@@ -1,9 +1,9 @@
-import {rm} from 'node:fs/promises';
+import {mkdir, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
 import {bundleOptions, lateEntries, mainOptions} from './bundle-options.ts';
-import {compileClient} from './client-package.ts';
+import {buildClient} from './client-package.ts';
 
 /**
  * Makes `dist/`: the program that `bin/oplink.js` starts, with its packages, in a few files. A start that looks for some
@@ -13,7 +13,12 @@ const root = path.resolve(import.meta.dirname, '..');
 const {values} = parseArgs({options: {watch: {type: 'boolean', default: false}}});
 // Node 20 has none, and pg then asks for `Response`, which loads all of Node's fetch: 30 ms and 7 MB of a start.
 const define = {navigator: '{"userAgent":"Node.js"}'};
-const outputs = {absWorkingDir: root, outdir: 'dist'};
+/**
+ * Beside `dist`, whose parts are replaced once all are made: npm makes them again at the first `npx oplink` in a clone, when
+ * a server may be running, and the packed client is there as well.
+ */
+const next = values.watch ? 'dist' : 'dist.next';
+const outputs = {absWorkingDir: root, outdir: next};
 const main = {...mainOptions, ...outputs};
 const modules = {
 	...bundleOptions,
@@ -22,14 +27,24 @@ const modules = {
 	entryPoints: lateEntries,
 	chunkNames: 'chunks/[name]-[hash]',
 };
-/** `oplink/client`, in JavaScript with its types: what others import, and no part of the program. */
-const client = path.join(root, 'dist', 'client');
+/** `oplink/client` and its adapters: what others import, and no part of the program. */
+const client = path.join(root, next, 'client');
 
 if (values.watch) {
 	for (const options of [main, modules]) {
 		await (await context({...options, logLevel: 'info'})).watch();
 	}
 } else {
-	await rm(path.join(root, 'dist'), {recursive: true, force: true});
-	await Promise.all([compileClient(root, client), build(main), build(modules)]);
+	const [from, to] = [path.join(root, next), path.join(root, 'dist')];
+	await rm(from, {recursive: true, force: true});
+	try {
+		await Promise.all([buildClient(root, client), build(main), build(modules)]);
+		await mkdir(to, {recursive: true});
+		for (const part of await readdir(from)) {
+			await rm(path.join(to, part), {recursive: true, force: true});
+			await rename(path.join(from, part), path.join(to, part));
+		}
+	} finally {
+		await rm(from, {recursive: true, force: true});
+	}
 }

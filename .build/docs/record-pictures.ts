@@ -69,7 +69,10 @@ const {server, url} = await startServer();
 try {
 	const token = (await readFile(path.join(dataDir, 'admin-token'), 'utf8')).trim();
 	const acme = await makeOrganization(url, token);
-	const {db, close} = await openDatabase({databaseUrl: null, dataDir}, pino({level: 'silent'}));
+	const {db, close} = await openDatabase(
+		{databaseUrl: null, databaseListenUrl: null, dataDir},
+		pino({level: 'silent'}),
+	);
 	await addHistory(db, acme.id, acme.links);
 	await close();
 	await writeFile(path.join(folder, 'catalogue.csv'), catalogue(20_000));
@@ -77,10 +80,10 @@ try {
 	const stopClicking = startClicking(url, acme);
 	const clock = createClock(0);
 	const began = clock.now().getTime();
-	await record('dashboard', `dashboard ${acme.orgKey}`, {isIt: () => clock.now().getTime() - began > 40_000});
+	await record('dashboard', `dashboard --org ${acme.orgKey}`, {isIt: () => clock.now().getTime() - began > 40_000});
 	stopClicking();
 	const from = new Date(began - 4 * 86_400_000).toISOString().slice(0, 10);
-	await record('stats', `stats ${acme.orgKey} --from ${from}`);
+	await record('stats', `stats --org ${acme.orgKey} --from ${from}`);
 	await record('links-import', `links import catalogue.csv --org ${acme.orgKey}`, {
 		isIt: (text) => /[4-8]\d ?%/.test(text),
 	});

@@ -18,13 +18,18 @@ import org.json.JSONObject
 
 /** Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses. */
 data class LinkData(val linkId: String, val path: String, val params: Map<String, String>, val matchConfidence: String?)
+data class AppLink(val url: Uri, val stored: Boolean)
 class OplinkError(val status: Int, message: String, val requestId: String?) : RuntimeException(message)
 
-class Oplink(private val context: Context, private val api: String, private val clientKey: String) {
+/** linkHosts: hosts of your links, such as "go.acme.example". */
+class Oplink(private val context: Context, private val api: String, private val clientKey: String,
+             private val linkHosts: List<String>) {
     private enum class Rule { RESOLUTION, REPORT, SESSION }
     private val deviceFile = File(context.noBackupFilesDir, "oplink-device")
     private val matchedFile = File(context.noBackupFilesDir, "oplink-matched")
     val needsMatch get() = !matchedFile.exists()
+    /** Called with the least version code that a link needs, where the app is older, on the thread of the request. */
+    var onUpdateRequired: ((Int) -> Unit)? = null
     private val bearer get() = mapOf("Authorization" to "Bearer $clientKey")
 
     val deviceId: String by lazy {
@@ -48,10 +53,15 @@ class Oplink(private val context: Context, private val api: String, private val 
         return if (answer.getBoolean("matched")) linkOf(answer) else null
     }
 
-    /** For an App Link that opened the app: intent.data. */
-    fun resolve(link: Uri): LinkData {
-        val path = link.encodedPath.orEmpty().trimEnd('/') + "/data"
-        val data = link.buildUpon().encodedPath(path).fragment(null).appendQueryParameter("deviceId", deviceId).build()
+    /** For an App Link that opened the app: intent.data. null, without a request, for an address that is none of your links. */
+    fun resolveUrl(link: Uri): LinkData? {
+        val path = link.encodedPath.orEmpty().trimEnd('/')
+        val isWeb = listOf("http", "https").any { it.equals(link.scheme, ignoreCase = true) }
+        val isOwn = linkHosts.any { it.equals(link.encodedAuthority, ignoreCase = true) }
+        if (!isWeb || !isOwn || path.isEmpty()) return null
+        // Of a repeated name the first value counts, so the link cannot replace the device.
+        val query = listOfNotNull("deviceId=$deviceId", link.encodedQuery).joinToString("&")
+        val data = link.buildUpon().scheme("https").encodedPath("$path/data").encodedQuery(query).fragment(null).build()
         return linkOf(send("GET", data.toString(), null, Rule.RESOLUTION, emptyMap()))
     }
 
@@ -61,8 +71,28 @@ class Oplink(private val context: Context, private val api: String, private val 
         post("/sdk/events", ids().put("eventName", name).put("properties", properties).put("eventId", eventId)
             .put("occurredAt", Instant.now().toString()), Rule.REPORT, bearer)
 
+    /** A short link of a template that the organization opened to apps. Where the request fails: `link`, an existing link such
+     * as https://go.example.com/AbCd/invite, with the params as its query, and stored is false. */
+    fun createLink(template: String, params: Map<String, String> = emptyMap(), title: String? = null, path: String? = null,
+                   link: Uri): AppLink {
+        val body = ids().put("template", template).put("title", title).put("path", path)
+        if (params.isNotEmpty()) body.put("params", JSONObject(params))
+        runCatching { post("/sdk/links", body, Rule.SESSION, bearer).getString("url") }
+            .onSuccess { return AppLink(Uri.parse(it), true) }
+        val query = link.buildUpon().clearQuery().fragment(null)
+        for (name in link.queryParameterNames - params.keys) {
+            for (value in link.getQueryParameters(name)) query.appendQueryParameter(name, value)
+        }
+        for ((name, value) in params) query.appendQueryParameter(name, value)
+        return AppLink(query.build(), false)
+    }
+
     private fun ids() = JSONObject().put("deviceId", deviceId)
+    @Suppress("DEPRECATION")
+    private val versionCode get() = context.packageManager.getPackageInfo(context.packageName, 0).versionCode
     private fun linkOf(json: JSONObject): LinkData {
+        val least = json.optJSONObject("minimumVersion")?.optInt("android") ?: 0
+        if (versionCode < least) onUpdateRequired?.invoke(least)
         val params = json.getJSONObject("params")
         val values = params.keys().asSequence().associateWith { params.getString(it) }
         val confidence = json.optString("matchConfidence").ifEmpty { null }

@@ -2,14 +2,21 @@
 import UIKit
 
 /// Where a link leads. matchConfidence is of a first open: "exact" is proof, "high", "medium" and "low" are guesses.
-struct LinkData: Decodable { let linkId: String, path: String, params: [String: String], matchConfidence: String? }
+struct LinkData: Decodable {
+    let linkId: String, path: String, params: [String: String], matchConfidence: String?, minimumVersion: MinimumVersion?
+}
+struct MinimumVersion: Decodable { let ios: String? }
+struct AppLink: Decodable { let url: String }
 struct Match: Decodable { let matched: Bool }
 struct OplinkError: Error { let status: Int, message: String, requestId: String? }
 
 @MainActor final class Oplink {
     enum Rule { case resolution, report, session }
-    private let api: URL, key: String, defaults = UserDefaults.standard
-    init(api: URL, clientKey: String) { self.api = api; key = clientKey }
+    private let api: URL, key: String, linkHosts: [String], defaults = UserDefaults.standard
+    /// linkHosts: hosts of your links, such as "go.acme.example".
+    init(api: URL, clientKey: String, linkHosts: [String]) { self.api = api; key = clientKey; self.linkHosts = linkHosts }
+    /// Called with the least version that a link needs, where the app is older. The link is returned all the same.
+    var onUpdateRequired: ((String) -> Void)?
 
     var needsMatch: Bool { !defaults.bool(forKey: "oplink.matched") }
     var deviceId: String {
@@ -38,17 +45,39 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         let answer = try await post("match", body, .resolution)
         let isMatched = try JSONDecoder().decode(Match.self, from: answer).matched
         defaults.set(true, forKey: "oplink.matched")
-        return isMatched ? try JSONDecoder().decode(LinkData.self, from: answer) : nil
+        return isMatched ? try decoded(answer) : nil
     }
 
-    /// For a Universal Link that opened the app.
-    func resolve(_ link: URL) async throws -> LinkData {
-        var parts = URLComponents(url: link, resolvingAgainstBaseURL: false)!
-        parts.path = (parts.path.hasSuffix("/") ? String(parts.path.dropLast()) : parts.path) + "/data"
-        parts.queryItems = (parts.queryItems ?? []) + [URLQueryItem(name: "deviceId", value: deviceId)]
+    /// For a Universal Link that opened the app. nil, without a request, for an address that is none of your links.
+    func resolveUrl(_ link: URL) async throws -> LinkData? {
+        guard var parts = URLComponents(url: link, resolvingAgainstBaseURL: false),
+              ["http", "https"].contains(parts.scheme?.lowercased() ?? ""), parts.user == nil, parts.port == nil,
+              linkHosts.contains(parts.host?.lowercased() ?? "") else { return nil }
+        var path = parts.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        if path.isEmpty { return nil }
+        parts.scheme = "https"
+        parts.percentEncodedPath = path + "/data"
+        // Of a repeated name the first value counts, so the link cannot replace the device.
+        parts.percentEncodedQuery = (["deviceId=\(deviceId)"] + [parts.percentEncodedQuery].compactMap { $0 }).joined(separator: "&")
         parts.fragment = nil
-        return try JSONDecoder().decode(LinkData.self, from: try await send(URLRequest(url: parts.url!), .resolution))
+        return try decoded(try await send(URLRequest(url: parts.url!), .resolution))
     }
+
+    private func decoded(_ answer: Data) throws -> LinkData {
+        let link = try JSONDecoder().decode(LinkData.self, from: answer)
+        let own = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        if let own = own, let least = link.minimumVersion?.ios, isBelow(own, least) { onUpdateRequired?(least) }
+        return link
+    }
+    /// Part by part: 2.9 is below 2.10, and 2 is 2.0.
+    private func isBelow(_ version: String, _ least: String) -> Bool {
+        var (own, wanted) = (numbers(version), numbers(least))
+        while own.count < wanted.count { own.append(0) }
+        while wanted.count < own.count { wanted.append(0) }
+        return own.lexicographicallyPrecedes(wanted)
+    }
+    private func numbers(_ version: String) -> [Int] { version.split(separator: ".").map { Int($0) ?? 0 } }
 
     func identify(_ user: String) async throws {
         _ = try await post("sdk/identity", ["deviceId": deviceId, "externalUserId": user], .report)
@@ -58,6 +87,23 @@ struct OplinkError: Error { let status: Int, message: String, requestId: String?
         let body: [String: Any] = ["deviceId": deviceId, "eventName": name, "properties": properties, "eventId": eventId,
                                    "occurredAt": ISO8601DateFormatter().string(from: Date())]
         _ = try await post("sdk/events", body, .report)
+    }
+
+    /// A short link of a template that the organization opened to apps. Where the request fails: `link`, an existing link such
+    /// as https://go.example.com/AbCd/invite, with the params as its query, and stored is false.
+    func createLink(template: String, params: [String: String] = [:], title: String? = nil, path: String? = nil,
+                    link: URL) async -> (url: URL, stored: Bool) {
+        var body: [String: Any] = ["deviceId": deviceId, "template": template, "params": params]
+        body["title"] = title
+        body["path"] = path
+        if params.isEmpty { body["params"] = nil }
+        if let answer = try? await post("sdk/links", body, .session),
+           let made = try? JSONDecoder().decode(AppLink.self, from: answer), let url = URL(string: made.url) { return (url, true) }
+        var parts = URLComponents(url: link, resolvingAgainstBaseURL: false)!
+        let items = (parts.queryItems ?? []).filter { params[$0.name] == nil } + params.map { URLQueryItem(name: $0, value: $1) }
+        parts.queryItems = items.isEmpty ? nil : items
+        parts.percentEncodedQuery = parts.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
+        return (parts.url!, false)
     }
 
     private func post(_ path: String, _ body: [String: Any], _ rule: Rule) async throws -> Data {

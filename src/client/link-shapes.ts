@@ -1,6 +1,14 @@
 /** Social tags of a link's preview. */
 export type OpenGraph = {title: string | null; description: string | null; imageUrl: string | null};
 
+/** Where people without the app go, by platform. What is not set is absent. */
+export type Destinations = {ios?: string; ipad?: string; android?: string; desktop?: string};
+
+/** The least version of the app that a link needs: dotted numbers, and Android's version code. */
+export type MinimumVersion = {ios?: string; android?: number};
+
+type Changes<T> = {[Field in keyof T]?: T[Field] | null};
+
 /**
  * Fields of a link for create and update. Null unsets a field, so that the template's or organization's value applies.
  */
@@ -20,6 +28,10 @@ export type LinkFields = {
 	utmContent?: string | null;
 	/** Destination of people without the app: an http or https URL. */
 	fallbackUrl?: string | null;
+	/** Destinations of people without the app by platform, instead of the store; the iPad's falls back to that of iOS. */
+	destinations?: Changes<Destinations> | null;
+	/** The least version of the app: `{ios: '2.10.0', android: 210}`. */
+	minimumVersion?: Changes<MinimumVersion> | null;
 	og?: Partial<OpenGraph> | null;
 	/** When the link expires (410). A string is an ISO 8601 date-time. */
 	expiry?: string | Date | null;
@@ -62,6 +74,9 @@ export type Link = {
 	utmTerm: string | null;
 	utmContent: string | null;
 	fallbackUrl: string | null;
+	/** Only those of the link itself; absent where it has none. */
+	destinations?: Destinations;
+	minimumVersion?: MinimumVersion;
 	og: OpenGraph;
 	expiry: string | null;
 	templateId: string | null;
@@ -100,4 +115,25 @@ export type LinkQuery = {
 export type Page<T> = {data: T[]; total: number; page: number; limit: number};
 
 /** The destination in the app. */
-export type LinkData = {linkId: string; path: string; params: Record<string, string>};
+export type LinkData = {
+	linkId: string;
+	path: string;
+	params: Record<string, string>;
+	/** The least version of the app that opens the link, if one is set. */
+	minimumVersion?: MinimumVersion;
+};
+
+/** A link that an app creates, of a template that the organization has opened to apps. */
+export type NewAppLink = {
+	/** 8 to 100 characters. The same content of the same device is the same link. */
+	deviceId: string;
+	/** The template's name or id. */
+	template: string;
+	/** Where the template opens them: values for the app beside the path, a title, a path below its prefix. */
+	params?: Record<string, string> | undefined;
+	title?: string | undefined;
+	path?: string | undefined;
+};
+
+/** `stored`: a short link. Otherwise the address of an existing link with the params as its query. */
+export type AppLink = {url: string; stored: boolean};

@@ -1,22 +1,42 @@
 import {bearer, type CallApi, createApiCaller, segment, withoutEndingSlash} from './api-caller.ts';
-import type {OplinkFetch} from './fetch-answer.ts';
-import {createFirstMatch, type OplinkStorage} from './first-match.ts';
-import type {LinkData} from './link-shapes.ts';
-import {createLinkStream, type LinkListener, type LinkStream} from './link-stream.ts';
+import {createAppLink} from './create-app-link.ts';
+import {createFirstMatch} from './first-match.ts';
+import {guardedLog} from './guarded-log.ts';
+import {createLinkAddresses, type LinkAddress} from './link-address.ts';
+import type {AppLink, LinkData, NewAppLink} from './link-shapes.ts';
 import {createLinks, type Links} from './links.ts';
+import {createListeners, type Listener, type Listeners} from './listeners.ts';
+import type {OplinkOptions} from './options.ts';
 import {randomKey} from './random-key.ts';
-import {retryRules} from './retry.ts';
-import type {Device, EventOptions, Identity, Match, MatchSignals, MatchTokens, Session} from './sdk-shapes.ts';
+import {type RetryRule, retryRules} from './retry.ts';
+import type {
+	Device,
+	EventOptions,
+	Identity,
+	Match,
+	MatchFound,
+	MatchSignals,
+	MatchTokens,
+	Session,
+} from './sdk-shapes.ts';
+import {sessionBody, signalsOf, withBareToken} from './sent-fields.ts';
 import {sleep as sleepByTimer} from './timer.ts';
+import {createUpdateCheck, linkOf, type UpdateRequired} from './update-check.ts';
 
 export {OplinkApiError, OplinkConnectionError, type OplinkFieldFault} from './errors.ts';
+export type {OplinkFetch} from './fetch-answer.ts';
+export type {OplinkStorage} from './first-match.ts';
 export type {
+	AppLink,
+	Destinations,
 	Link,
 	LinkChanges,
 	LinkDomain,
 	LinkFields,
 	LinkQuery,
 	LinkWithDomain,
+	MinimumVersion,
+	NewAppLink,
 	NewLink,
 	OpenGraph,
 	Page,
@@ -27,74 +47,19 @@ export type {
 	EventOptions,
 	Identity,
 	LinkData,
-	LinkListener,
 	Links,
 	Match,
 	MatchSignals,
 	MatchTokens,
-	OplinkFetch,
-	OplinkStorage,
+	OplinkOptions,
 	Session,
+	UpdateRequired,
 };
 
-export type OplinkOptions = {
-	/** The API host, such as `https://api.example.com`. */
-	baseUrl: string;
-	/** The host of links, if the installation has a separate link domain; default `baseUrl`. */
-	linkBaseUrl?: string | undefined;
-	/** `opl_sdk_…`, for apps and pages. */
-	clientKey?: string | undefined;
-	/** `opl_api_…`, for servers: it allows changing links. */
-	serverKey?: string | undefined;
-	/** Per attempt; default 10. */
-	timeoutSeconds?: number | undefined;
-	/** Per call, for all kinds of failure together; default 2. */
-	maxRetries?: number | undefined;
-	/** Default: the platform's. */
-	fetch?: OplinkFetch | undefined;
-	/** Waits between attempts, in seconds; replaced by tests. */
-	sleep?: ((seconds: number) => Promise<unknown>) | undefined;
-	/** Where `start` records that this installation was matched. Default: memory, so once per process. */
-	storage?: OplinkStorage | undefined;
-	/** Receives errors that are not thrown. Default: console.warn. */
-	log?: ((message: string, error: unknown) => void) | undefined;
-};
-
-const guarded =
-	(log: (message: string, error: unknown) => void) =>
-	(message: string, error: unknown): void => {
-		try {
-			log(message, error);
-		} catch {
-			// `session` and `start` never throw, with a log that does neither.
-		}
-	};
-
-const sessionBody = (device: Device): Device => {
-	const {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone} = device;
-	return {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone};
-};
-
-/**
- * The token in a text, if there is one. Other clipboard contents are private, and a text of more than 100 characters,
- * such as a campaign's referrer, would make the server refuse the match.
- */
-const tokenIn = (text: string | undefined): string | undefined =>
-	/opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/.exec(text ?? '')?.[0];
-
-const signalsOf = (device: Device & MatchTokens): MatchSignals => {
-	const {clipboardToken, installReferrer, deviceId, platform, osVersion, deviceModel, language, timezone} = device;
-	return {
-		clipboardToken: tokenIn(clipboardToken),
-		installReferrer: tokenIn(installReferrer),
-		deviceId,
-		platform,
-		osVersion,
-		deviceModel,
-		language,
-		timezone,
-	};
-};
+/** Receives the link and how it was found. May be async; its errors are logged and affect nobody else. */
+export type LinkListener = Listener<[link: LinkData, match: MatchFound]>;
+/** Receives the least version that the app does not have, and the link that needs it. */
+export type UpdateListener = Listener<[required: UpdateRequired]>;
 
 /**
  * A client of an Oplink server, for Node 20 and later, browsers and React Native.
@@ -108,13 +73,17 @@ export class Oplink {
 	readonly #call: CallApi;
 	readonly #clientKey: string | undefined;
 	readonly #linkBaseUrl: string;
+	readonly #addressOf: (url: string) => LinkAddress | null;
 	readonly #warn: (message: string, error: unknown) => void;
-	readonly #stream: LinkStream;
+	readonly #links: Listeners<[LinkData, MatchFound]>;
+	readonly #updates: Listeners<[UpdateRequired]>;
+	readonly #updateCheck: ReturnType<typeof createUpdateCheck>;
 	readonly #firstMatch: (device: Device & MatchTokens) => Promise<void>;
 
 	constructor({
 		baseUrl,
 		linkBaseUrl = baseUrl,
+		linkDomains = [],
 		clientKey,
 		serverKey,
 		timeoutSeconds = 10,
@@ -127,12 +96,15 @@ export class Oplink {
 		this.#call = createApiCaller({baseUrl: withoutEndingSlash(baseUrl), fetch, timeoutSeconds, maxRetries, sleep});
 		this.#clientKey = clientKey;
 		this.#linkBaseUrl = withoutEndingSlash(linkBaseUrl);
-		this.#warn = guarded(log);
-		this.#stream = createLinkStream(this.#warn);
+		this.#addressOf = createLinkAddresses([this.#linkBaseUrl, ...linkDomains.map((name) => `https://${name}`)]);
+		this.#warn = guardedLog(log);
+		this.#links = createListeners('oplink: a link listener failed', this.#warn);
+		this.#updates = createListeners('oplink: an update listener failed', this.#warn);
+		this.#updateCheck = createUpdateCheck((required) => this.#updates.publish(required));
 		this.#firstMatch = createFirstMatch({
 			storage,
 			match: (device: Device & MatchTokens) => this.match(signalsOf(device)),
-			found: (match) => this.#stream.publish(match),
+			found: (match) => this.#links.publish(linkOf(match), match),
 			warn: this.#warn,
 		});
 		this.links = createLinks(this.#call, serverKey);
@@ -148,24 +120,34 @@ export class Oplink {
 		shortCode: string,
 		{deviceId}: {deviceId?: string | undefined} = {},
 	): Promise<LinkData> {
-		return this.#call({
-			method: 'GET',
-			baseUrl: this.#linkBaseUrl,
-			path: `/${segment(orgKey, 'orgKey')}/${segment(shortCode, 'shortCode')}/data`,
-			query: {deviceId},
-			rule: retryRules.resolution,
-		});
+		const path = `/${segment(orgKey, 'orgKey')}/${segment(shortCode, 'shortCode')}`;
+		return this.#dataOf({baseUrl: this.#linkBaseUrl, path, query: {}}, deviceId);
+	}
+
+	/**
+	 * The destination of an address that the system opened the app with, on `linkBaseUrl` or one of `linkDomains`. Its query
+	 * becomes part of `params`. Counts as a click.
+	 * @returns null, without a request, for an address that is none of your links. @throws as `resolve`.
+	 */
+	async resolveUrl(url: string, {deviceId}: {deviceId?: string | undefined} = {}): Promise<LinkData | null> {
+		const address = this.#addressOf(url);
+		return address && this.#dataOf(address, deviceId);
 	}
 
 	/** The link that led to this install, if any. A CLIENT key limits guesses to its organization; it is optional. */
-	match(signals: MatchSignals = {}): Promise<Match> {
-		return this.#call({
+	async match(signals: MatchSignals = {}): Promise<Match> {
+		const answer = await this.#call<Match>({
 			method: 'POST',
 			path: '/match',
-			body: signals,
+			body: withBareToken(signals),
 			rule: retryRules.resolution,
 			headers: this.#clientKey === undefined ? {} : {'X-API-Key': this.#clientKey},
 		});
+		if (answer?.matched) {
+			this.#updateCheck.check(answer);
+		}
+
+		return answer;
 	}
 
 	/**
@@ -174,7 +156,9 @@ export class Oplink {
 	 */
 	async session(device: Device): Promise<Session | null> {
 		try {
-			return await this.#report<Session>('/sdk/session', sessionBody(device), retryRules.session);
+			const body = sessionBody(device);
+			this.#updateCheck.know(device);
+			return await this.#report<Session>('/sdk/session', body, retryRules.session);
 		} catch (error) {
 			this.#warn('oplink: no session', error);
 			return null;
@@ -192,6 +176,16 @@ export class Oplink {
 	/** Removes a device's user. @throws as `identify`. */
 	clearIdentity(deviceId: string): Promise<{deviceId: string; externalUserId: null}> {
 		return this.#report('/sdk/identity/clear', {deviceId});
+	}
+
+	/**
+	 * Creates a short link of a template that the organization has opened to apps; the same content of the same device is
+	 * the same link.
+	 * @param options `link`, an existing link such as `https://go.example.com/AbCd/invite`, makes the call never fail: if the
+	 * request does, which is logged, the answer is that link with the params as its query. @throws as `identify` without it.
+	 */
+	createLink(body: NewAppLink, options: {link?: string | undefined} = {}): Promise<AppLink> {
+		return createAppLink({report: (...given) => this.#report(...given), warn: this.#warn}, body, options);
 	}
 
 	/**
@@ -213,7 +207,16 @@ export class Oplink {
 	 * @returns a function that ends the subscription.
 	 */
 	onLink(listener: LinkListener): () => void {
-		return this.#stream.subscribe(listener);
+		return this.#links.subscribe(listener);
+	}
+
+	/**
+	 * Subscribes to links that need a newer app (contract/client 4): those of `resolve`, `match` and `start`, compared with
+	 * the device of the last `session` or `start`. The link itself is handed over all the same.
+	 * @returns a function that ends the subscription.
+	 */
+	onUpdateRequired(listener: UpdateListener): () => void {
+		return this.#updates.subscribe(listener);
 	}
 
 	/**
@@ -226,7 +229,19 @@ export class Oplink {
 		await this.#firstMatch(device);
 	}
 
-	#report<T>(path: string, body: object, rule: (typeof retryRules)['report' | 'session'] = retryRules.report) {
+	async #dataOf({baseUrl, path, query}: LinkAddress, deviceId: string | undefined): Promise<LinkData> {
+		const link = await this.#call<LinkData>({
+			method: 'GET',
+			baseUrl,
+			path: `${path}/data`,
+			query: {...query, deviceId},
+			rule: retryRules.resolution,
+		});
+		this.#updateCheck.check(link);
+		return link;
+	}
+
+	#report<T>(path: string, body: object, rule: RetryRule = retryRules.report) {
 		return this.#call<T>({method: 'POST', path, body, rule, headers: bearer(this.#clientKey)});
 	}
 }

@@ -10,6 +10,8 @@ export type Device = {
 	osVersion?: string | undefined;
 	deviceModel?: string | undefined;
 	appVersion?: string | undefined;
+	/** Android's version code, which the least version of a link is compared with; it is not sent. */
+	appVersionCode?: number | undefined;
 	sdkVersion?: string | undefined;
 	/** Such as `de-CH`. */
 	language?: string | undefined;
@@ -19,7 +21,7 @@ export type Device = {
 
 /** Proof that an install came from a link: read from the clipboard, or from Google's install referrer. */
 export type MatchTokens = {
-	/** At most 100 characters, beginning with `opl_`. */
+	/** A token, at most 100 characters beginning with `opl_`; or a URL that ends in one (`clipboardFormat: "url"`). */
 	clipboardToken?: string | undefined;
 	/** At most 100 characters. */
 	installReferrer?: string | undefined;

@@ -1,10 +1,17 @@
 import {randomUUID} from 'node:crypto';
 import {registerDevice} from '../devices/device-store.ts';
-import {route} from '../http/route.ts';
-import {limits} from '../limits/limits.ts';
+import {reply, route} from '../http/route.ts';
+import {bodyLimits, limits} from '../limits/limits.ts';
+import {createAppLink} from './create-app-link.ts';
 import {happenedAt} from './happened-at.ts';
-import {acceptedAnswer, clearedIdentityAnswer, deviceSessionAnswer, identityAnswer} from './sdk-answers.ts';
-import {deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
+import {
+	acceptedAnswer,
+	appLinkAnswer,
+	clearedIdentityAnswer,
+	deviceSessionAnswer,
+	identityAnswer,
+} from './sdk-answers.ts';
+import {appLinkBody, deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
 import {setIdentity} from './sdk-store.ts';
 
 export const sdkRoutes = [
@@ -52,6 +59,25 @@ export const sdkRoutes = [
 		handler: async ({services: {db, clock}, organization, body: {deviceId}}) => {
 			await setIdentity(db, {organizationId: organization.id, deviceId, now: clock.now()}, null);
 			return {deviceId, externalUserId: null};
+		},
+	}),
+
+	route({
+		method: 'POST',
+		path: '/sdk/links',
+		summary: 'Create a link of a template that is open to apps',
+		description: `The same content of the same device is the same link (200). At most ${bodyLimits.sdkDeviceLinks.max} requests a minute and device.`,
+		refusals: [402, 404, 428],
+		answer: appLinkAnswer,
+		otherAnswers: {200: appLinkAnswer},
+		credential: 'clientKey',
+		limit: limits.sdkLinks,
+		body: appLinkBody,
+		cors: true,
+		status: 201,
+		handler: async ({services, organization, by, body}) => {
+			const {isNew, link} = await createAppLink(services, {organization, by, body});
+			return reply({status: isNew ? 201 : 200, body: {id: link.id, shortCode: link.shortCode, url: link.url}});
 		},
 	}),
 

@@ -2,6 +2,9 @@ import Joi from 'joi';
 import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
 import {isoDateTime} from '../http/validate.ts';
+import {sharedFieldSchemas} from '../links/link-fields.ts';
+import {linkFieldNames, newLink} from '../links/link-schemas.ts';
+import type {ClientFields} from '../templates/client-create.ts';
 
 /** An object of at most that many bytes as JSON. */
 const objectOf = (maxBytes: number) =>
@@ -58,4 +61,17 @@ export const eventBody = bodyOf<EventFields>({
 	eventId: Joi.string().min(1).max(100).allow(null),
 	occurredAt: isoDateTime().allow(null),
 	linkId: Joi.string().guid({separator: '-'}).allow(null),
+});
+
+/** Refused and not ignored: an app that sends one would believe that it takes effect. */
+const closedFields = Object.fromEntries(linkFieldNames.map((name) => [name, Joi.any().forbidden()]));
+
+export type AppLinkFields = ClientFields & {deviceId: string; template: string};
+export const appLinkBody = bodyOf<AppLinkFields>({
+	...closedFields,
+	deviceId,
+	template: Joi.string().max(255).required(),
+	params: newLink.extract('params'),
+	title: newLink.extract('title'),
+	path: sharedFieldSchemas.path.allow(null),
 });

@@ -1,0 +1,10 @@
+/** A log that never throws, for functions that never do. */
+export const guardedLog =
+	(log: (message: string, error: unknown) => void) =>
+	(message: string, error: unknown): void => {
+		try {
+			log(message, error);
+		} catch {
+			// What is logged is lost, and the app goes on.
+		}
+	};
