@@ -57,6 +57,8 @@ export const rateLimited = (seconds: number) =>
 export const workUnderWay = () => conflict('A similar change is still in progress. Try again in a moment.');
 export const serverFailure = () => new HttpError(500, 'Internal server error');
 export const databaseUnavailable = () => new HttpError(503, 'Database unavailable');
+export const clickStoreUnavailable = (cause?: unknown) =>
+	new HttpError(503, 'Click store unavailable', null, null, cause);
 export const stopping = () => new HttpError(503, 'The service is stopping');
 
 export const missingAuthorization = () => unauthorized('Missing Authorization header');
@@ -148,9 +150,11 @@ export const shortCodeTaken = (shortCode: string) => conflict(`Short code '${sho
 export const externalIdTaken = (externalId: string) => conflict(`External id '${externalId}' is already in use`);
 export const unknownChannel = (channel: string) => badRequest(`Unknown channel '${channel}'`);
 export const templateNotFound = () => notFound('Template not found');
+export const templateNotOpen = () => notFound('Template not found, or its clientCreate opens it to no app');
 export const templateNameTaken = (name: string) => conflict(`A template named '${name}' already exists`);
 export const templateInUse = () => conflict('The template is used by links. Detach them before deleting it.');
 export const templatePathInUse = () => conflict('Links take their path from this template, so it cannot be cleared');
+export const apiKeyNotFound = () => notFound('API key not found');
 export const channelNotFound = () => notFound('Channel not found');
 export const channelTaken = (name: string) => conflict(`Channel '${name}' already exists`);
 export const idempotencyKeyReused = () =>

@@ -1,9 +1,10 @@
 import Joi from 'joi';
+import {deletedAnswer} from '../http/answer.ts';
 import {route} from '../http/route.ts';
-import {orgParams, orgParamsWith, requireOrganization} from '../organizations/require-organization.ts';
+import {orgIdParams, orgParams, orgParamsWith, requireOrganization} from '../organizations/require-organization.ts';
 import type {Tier} from './api-key.ts';
-import {keyCardsAnswer, newKeyAnswer} from './key-answer.ts';
-import {provisionedKeyCards, regenerateApiKey} from './rotation.ts';
+import {allKeyCardsAnswer, newKeyAnswer} from './key-answer.ts';
+import {allKeyCards, regenerateApiKey, revokeApiKey} from './rotation.ts';
 
 const tierParams = orgParamsWith<{tier: Tier}>({tier: Joi.valid('CLIENT', 'SERVER').required()});
 
@@ -11,12 +12,11 @@ export const apiKeyRoutes = [
 	route({
 		method: 'GET',
 		path: '/admin/organizations/:orgId/api-keys',
-		summary: 'Get both API keys',
-		answer: keyCardsAnswer,
+		summary: 'Get both API keys, and the earlier ones that are still accepted',
+		answer: allKeyCardsAnswer,
 		credential: 'admin',
 		params: orgParams,
-		handler: async ({services, params}) =>
-			provisionedKeyCards(services, await requireOrganization(services, params.orgId)),
+		handler: async ({services, params}) => allKeyCards(services, await requireOrganization(services, params.orgId)),
 	}),
 
 	route({
@@ -32,5 +32,16 @@ export const apiKeyRoutes = [
 				tier: params.tier,
 				by,
 			}),
+	}),
+
+	route({
+		method: 'DELETE',
+		path: '/admin/organizations/:orgId/api-keys/:id',
+		summary: 'Revoke an API key at once',
+		answer: deletedAnswer,
+		credential: 'admin',
+		params: orgIdParams,
+		handler: async ({services, by, params: {orgId, id}}) =>
+			revokeApiKey(services, {organization: await requireOrganization(services, orgId), id, by}),
 	}),
 ];

@@ -90,6 +90,24 @@ export const createApiKeyStore = (db: Db) => ({
 	listCurrent: (organizationId: string): Promise<ApiKey[]> =>
 		db('api_keys').where({organization_id: organizationId, is_revoked: false, expires_at: null}).select(columns.list),
 
+	/** Earlier keys that are still accepted, the next to end first. */
+	listEarlier: (organizationId: string, now: Date): Promise<ApiKey[]> =>
+		db('api_keys')
+			.where({organization_id: organizationId, is_revoked: false})
+			.where('expires_at', '>', now)
+			.orderBy(['expires_at', 'id'])
+			.select(columns.list),
+
+	/** Revokes a key that is still accepted. @returns its tier and prefix, or null if there is none. */
+	revoke: async (organizationId: string, id: string, now: Date): Promise<Pick<ApiKey, 'tier' | 'prefix'> | null> => {
+		const [revoked] = await db('api_keys')
+			.where({organization_id: organizationId, id, is_revoked: false})
+			.where((valid) => valid.whereNull('expires_at').orWhere('expires_at', '>', now))
+			.update({is_revoked: true, revoked_at: now})
+			.returning(['tier', 'prefix']);
+		return revoked ?? null;
+	},
+
 	/** The stored display keys of the oldest current keys of all organizations, for the operator. */
 	listDisplayKeys: (limit: number): Promise<string[]> =>
 		db('api_keys')

@@ -14,11 +14,12 @@ const card = {
 
 const keyCardAnswer = answerOf('KeyCard', card);
 
+const cards = {sdkKey: keyCardAnswer.allow(null), serverKey: keyCardAnswer.allow(null), locked: flag};
+
 /** Both key cards (contract/api-keys 6). */
-export const keyCardsAnswer = answerOf('KeyCards', {
-	sdkKey: keyCardAnswer.allow(null),
-	serverKey: keyCardAnswer.allow(null),
-	locked: flag,
-});
+export const keyCardsAnswer = answerOf('KeyCards', cards);
+
+/** The operator sees the earlier keys, too, that are still accepted. */
+export const allKeyCardsAnswer = answerOf('AllKeyCards', {...cards, earlier: Joi.array().items(keyCardAnswer)});
 
 export const newKeyAnswer = answerOf('NewKey', {...card, rawKey: text});

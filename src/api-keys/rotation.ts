@@ -1,5 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
+import {apiKeyNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {CLIENT_GRACE_HOURS, hashRawKey, mintRawKey, prefixOf, type Tier} from './api-key.ts';
 import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
@@ -92,4 +93,33 @@ export const regenerateApiKey = (
 			details: {tier, prefix: created.key.prefix},
 		});
 		return {...keyCard(services.keyCipher, created.key), rawKey: created.rawKey};
+	});
+
+/** Both key cards and the earlier keys that are still accepted, for the operator. */
+export const allKeyCards = async (services: KeyDeps, organization: {id: string}) => {
+	const cards = await provisionedKeyCards(services, organization);
+	const earlier = await createApiKeyStore(services.db).listEarlier(organization.id, services.clock.now());
+	return {...cards, earlier: earlier.map((key) => keyCard(services.keyCipher, key))};
+};
+
+/** Ends a key at once, whatever grace it had. A tier without a key gets one at the next look. @throws 404. */
+export const revokeApiKey = (
+	{db, clock}: KeyDeps,
+	{organization, id, by}: {organization: {id: string}; id: string; by: Caller},
+) =>
+	inTransaction(db, async (trx) => {
+		const now = clock.now();
+		const revoked = await createApiKeyStore(trx).revoke(organization.id, id, now);
+		if (revoked === null) {
+			throw apiKeyNotFound();
+		}
+
+		await recordAudit(trx, now, by, {
+			action: 'REVOKE',
+			entityType: 'ApiKey',
+			entityId: id,
+			organizationId: organization.id,
+			details: revoked,
+		});
+		return {id, deleted: true};
 	});

@@ -1,5 +1,6 @@
 import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
 import {insufficientRole, invalidSessionToken, missingRole, opsRequired} from '../errors.ts';
+import type {Counted} from '../limits/enforce-limit.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import type {User} from './access-store.ts';
@@ -43,10 +44,12 @@ type SessionRule = {
 
 /**
  * A caller with a valid credential, before the request counts against the limit.
- * @property subject what the limit counts by; null for the address. @property grant runs the checks that follow the
+ * @property subject what the limit counts by; null for the address. @property owner of the key. @property grant runs the checks that follow the
  * limit (contract/requests 9) and returns the handler's input.
  */
-type Admission = {subject: string | null; grant: () => Promise<Granted[Credential]>};
+type Admission = {subject: string | null; owner: Counted['owner']; grant: () => Promise<Granted[Credential]>};
+
+const byAddress = {subject: null, owner: null};
 
 /** @throws 403 below the route's lowest role. Ops sessions pass (contract/identity 5). */
 const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
@@ -87,29 +90,29 @@ export const admit = async (
 	switch (credential) {
 		case 'none':
 		case 'signature':
-			return {subject: null, grant: async () => ({by: caller(systemCaller.actor)})};
+			return {...byAddress, grant: async () => ({by: caller(systemCaller.actor)})};
 		case 'admin':
 			authenticateAdmin(services.adminToken, authorization);
-			return {subject: null, grant: async () => ({by: caller(adminBearer)})};
+			return {...byAddress, grant: async () => ({by: caller(adminBearer)})};
 		case 'serverKey':
 		case 'clientKey': {
 			const tier = credential === 'serverKey' ? 'SERVER' : 'CLIENT';
-			const {organization, key} = await authenticateKey(services, authorization, tier);
+			const {organization, key, plan} = await authenticateKey(services, authorization, tier);
 			const by = caller({type: 'API_KEY', id: key.id, name: key.prefix});
-			return {subject: key.id, grant: async () => ({by, organization})};
+			return {subject: key.id, owner: {organizationId: organization.id, plan}, grant: async () => ({by, organization})};
 		}
 
 		case 'user': {
 			const session = await sessionOf();
 			requireRole(session, role);
-			return {subject: null, grant: async () => ({by: caller(actorOf('USER', session, null)), session})};
+			return {...byAddress, grant: async () => ({by: caller(actorOf('USER', session, null)), session})};
 		}
 
 		case 'session': {
 			const session = await sessionOf();
 			requireRole(session, role);
 			return {
-				subject: null,
+				...byAddress,
 				grant: async () => {
 					const fetchBy = onboarding ? caller(actorOf('USER', session, null)) : null;
 					const {actor, organization, user} = await requireAccess(services, session, {orgId: orgId(), fetchBy});
@@ -125,7 +128,7 @@ export const admit = async (
 			}
 
 			return {
-				subject: null,
+				...byAddress,
 				grant: async () => ({by: caller((await requireOps(services, session)).actor), session}),
 			};
 		}

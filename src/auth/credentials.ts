@@ -10,6 +10,7 @@ import {
 	wrongKeyTier,
 } from '../errors.ts';
 import {planOf, requireFeature} from '../plans/entitlements.ts';
+import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import type {KeyHolder} from './key-cache.ts';
 import {bearerTokenOf} from './session.ts';
@@ -69,7 +70,7 @@ export const authenticateKey = async (
 	services: Services,
 	authorization: string | undefined,
 	required: Tier,
-): Promise<KeyHolder> => {
+): Promise<KeyHolder & {plan: Plan | null}> => {
 	const rawKey = requireBearerToken(authorization);
 	const holder = await findKeyHolder(services, rawKey);
 	if (holder === null) {
@@ -90,7 +91,7 @@ export const authenticateKey = async (
 	}
 
 	noteKeyUse(services, holder.key);
-	return holder;
+	return {...holder, plan};
 };
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

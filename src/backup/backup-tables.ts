@@ -1,3 +1,4 @@
+import {elsewhereTables} from '../clicks/clickhouse/place.ts';
 import type {Db} from '../db/db.ts';
 
 export type BackupTable = {name: string; columns: string[]};
@@ -5,9 +6,9 @@ type ForeignKey = {table: string; name: string; definition: string};
 
 /**
  * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which
- * are files of this machine.
+ * are files of this machine; and what is noted about clicks that are in ClickHouse, whose rows are in the backup.
  */
-const NOT_DATA = ['migrations', 'leases', 'click_journals'];
+const NOT_DATA = ['migrations', 'leases', 'click_journals', ...elsewhereTables];
 
 /** All tables of the installation with their columns, partitioned ones as one, by name. */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {

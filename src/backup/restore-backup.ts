@@ -1,4 +1,5 @@
 import {createClickPartitions} from '../clicks/click-partitions.ts';
+import {notePlace} from '../clicks/clickhouse/place.ts';
 import {restartRollups} from '../clicks/rollup-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {migrateDown, migrateUp, migrationStatus} from '../db/migrate.ts';
@@ -151,6 +152,8 @@ export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, sign
 		const totals = await load(trx, parts);
 		await addForeignKeys(trx, keys);
 		const migrated = await migrateUp(trx);
+		// All clicks are in PostgreSQL now, wherever they were.
+		await notePlace(trx, 'postgres');
 		// The numbers of transactions that rows carry mean nothing here.
 		await restartRollups(trx);
 		await trx.raw('ANALYZE');

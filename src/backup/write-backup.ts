@@ -12,13 +12,19 @@ const readRows = async (trx: Db): Promise<string[]> => {
 	return rows.map(({line}) => line);
 };
 
-type Facts = {program: string; now: Date; onEnd: (totals: BackupTotals) => void};
+type Facts = {
+	program: string;
+	now: Date;
+	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. */
+	clicks: AsyncIterable<string[]> | null;
+	onEnd: (totals: BackupTotals) => void;
+};
 
 /**
  * The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write.
  * @param onEnd receives the counts at the end.
  */
-export async function* backupText(db: Db, {program, now, onEnd}: Facts): AsyncGenerator<string> {
+export async function* backupText(db: Db, {program, now, clicks, onEnd}: Facts): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();
@@ -38,6 +44,15 @@ export async function* backupText(db: Db, {program, now, onEnd}: Facts): AsyncGe
 		});
 		for (const {name, columns} of await listTables(trx)) {
 			yield archive.table(name, columns);
+			if (name === 'clicks' && clicks !== null) {
+				for await (const rows of clicks) {
+					yield archive.rows(rows);
+				}
+
+				yield archive.endOfTable();
+				continue;
+			}
+
 			await trx.raw(
 				`DECLARE backup NO SCROLL CURSOR FOR
 				SELECT replace(CAST(row_to_json(one) AS text), chr(10), ' ') AS line FROM ?? AS one`,

@@ -5,20 +5,20 @@ import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Ver
 /** Applies an event, in the transaction that records it: neither is ever there without the other. */
 export type Apply = (trx: Db) => Promise<Verdict>;
 
-/** A verdict that needs no transaction. */
+/** Applies nothing: the verdict stands already. */
 export const verdict =
 	(outcome: Verdict['outcome'], reason: string): Apply =>
 	async () => ({outcome, reason});
 
-/** What is applied: a delivery, or an event of the ledger once more. */
-export type LedgerEntry =
-	| {delivery: IncomingEvent}
-	/** `onlyUnmatched`: skip it if another process has applied it in the meantime. */
-	| {replay: GatewayEvent; onlyUnmatched: boolean};
+/**
+ * A delivery of the gateway, or a replay of a recorded event. `onlyUnmatched`: skip the replay if the event is not
+ * UNMATCHED any more, because another process has applied it.
+ */
+export type LedgerEntry = {delivery: IncomingEvent} | {replay: GatewayEvent; onlyUnmatched: boolean};
 
 /**
- * Records a verified event and applies it once (contract/billing 9). A failure rolls both back, so that the gateway's
- * next delivery starts afresh. A repetition changes nothing, unless the event was UNMATCHED.
+ * Records a verified event and applies it (contract/billing 9). A failure rolls both back, so that the gateway's next
+ * delivery starts afresh. A repeated delivery is applied only if the event was UNMATCHED; an operator's replay always.
  */
 export const recordEvent = (
 	{db, clock}: {db: Db; clock: Clock},

@@ -26,6 +26,7 @@ const makeDemo = async (services: Services): Promise<void> => {
 		organization,
 		by,
 		appConfig: {
+			errorPages: true,
 			ios: {bundleId: 'com.example.demo', teamId: 'ABCDE12345', appStoreId: '123456789', scheme: 'oplinkdemo'},
 			android: [
 				{

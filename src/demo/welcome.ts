@@ -22,7 +22,7 @@ export const welcome = async (services: Services, withDemo: boolean): Promise<vo
 	const url = `${linkScheme}://${linkDomain}/${demo.orgKey}/${demo.shortCode}`;
 	print(`Short link of the demo organization ${demo.orgKey}: ${url}`);
 	if (!demo.isNew) {
-		print(`Its API keys: npx oplink keys show ${demo.orgKey}\n`);
+		print(`Its API keys: npx oplink keys show --org ${demo.orgKey}\n`);
 		return;
 	}
 

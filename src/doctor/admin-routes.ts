@@ -7,24 +7,26 @@ import {requireOrganization} from '../organizations/require-organization.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
 import {checkAssociationRoom} from './association-room.ts';
+import {checkClicks} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
 import {doctorAnswer} from './doctor-answer.ts';
 import {worstOf} from './finding.ts';
-import {checkGatewayA} from './gateway-a.ts';
-import {checkGatewayB} from './gateway-b.ts';
 import {checkGuesses} from './guesses.ts';
 import {type LinkHosts, listLinkHosts} from './hosts.ts';
 import {checkIdentityProvider} from './identity-provider.ts';
 import {checkKeptKeys} from './kept-keys.ts';
+import {checkRefusals} from './limits.ts';
+import {checkPaymob} from './paymob.ts';
 import {checkRedis} from './redis.ts';
+import {checkStripe} from './stripe.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
 /** Checks that the server itself can run; the caller examines what is visible only from outside. */
 const examine = async (services: Services) => {
-	const {config, db, limiter, stripe, clock} = services;
+	const {clicks, clickJournal, config, db, limiter, stripe, clock} = services;
 	// CLOCK_OFFSET shifts the service, not the machine.
 	const now = () => new Date(clock.now().getTime() - config.clockOffsetSeconds * 1000);
 	const areas = await Promise.all([
@@ -32,11 +34,13 @@ const examine = async (services: Services) => {
 		checkDatabase(db, {mode: modeOf(config), now}),
 		checkKeptKeys(services),
 		checkGuesses(services),
+		checkRefusals(services),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
+		checkClicks(clicks.ping, clickJournal.figures()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
-		checkGatewayA(stripe, config),
-		checkGatewayB(config),
+		checkStripe(stripe, config),
+		checkPaymob(config),
 		checkAssociationRoom(services),
 	]);
 	return areas.flat();

@@ -1,3 +1,4 @@
+import {counted} from '../counted.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES} from '../resolution/association-files.ts';
 import type {Services} from '../services.ts';
@@ -7,8 +8,6 @@ const {ok, warn} = findingsOf('Association files');
 
 const NEXT =
 	'Have organizations with a plan that has custom_domains add a domain of their own; then remove their apps from the shared domain';
-
-const inThousands = (count: number): string => count.toLocaleString('en-US');
 
 /** Free room in the shared link domain's iOS file, which Apple reads up to a limit. */
 export const checkAssociationRoom = async ({
@@ -26,9 +25,9 @@ export const checkAssociationRoom = async ({
 	}
 
 	const {apps, waiting, appleBytes} = associationCache.figures();
-	const used = `${inThousands(appleBytes)} of ${inThousands(APPLE_LIMIT_BYTES)} bytes with ${inThousands(apps)} iOS app(s)`;
+	const used = `${appleBytes.toLocaleString('en')} of ${counted(APPLE_LIMIT_BYTES, 'byte')} with ${counted(apps, 'iOS app')}`;
 	if (waiting > 0) {
-		return [warn('association.room', `${used}; ${inThousands(waiting)} organization(s) do not fit in it`, NEXT)];
+		return [warn('association.room', `${used}; no room is left for ${counted(waiting, 'organization')}`, NEXT)];
 	}
 
 	return appleBytes >= APPLE_WARNING_BYTES

@@ -1,6 +1,7 @@
+import {counted} from '../counted.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts, type ServerCheck} from '../db/check-server.ts';
 import {type DatabaseFault, explainDatabaseError} from '../db/database-faults.ts';
-import type {Db} from '../db/db.ts';
+import {type Db, sharesSessions} from '../db/db.ts';
 import {migrationStatus} from '../db/migrate.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
@@ -24,7 +25,7 @@ const checkMigrations = async (db: Db): Promise<Finding> => {
 		? ok('database.migrations', 'every migration is applied')
 		: fail(
 				'database.migrations',
-				`${pending.length} migration(s) pending: ${pending.join(', ')}`,
+				`${counted(pending.length, 'migration')} pending: ${pending.join(', ')}`,
 				'Run oplink migrate up, or start the server again',
 			);
 };
@@ -53,7 +54,11 @@ export const checkDatabase = async (
 			judged('encoding', needed.encoding(facts), `its encoding is ${encoding}`),
 			judged('schema', needed.schema(facts), `tables are in the schema ${schema}`),
 			judged('writable', neededToWrite(facts), 'it accepts writes'),
-			judged('pooler', await checkPooler(db), 'sessions persist'),
+			judged(
+				'pooler',
+				await checkPooler(db),
+				sharesSessions(db) ? 'sessions may be shared; one connection listens beside the pooler' : 'sessions persist',
+			),
 			checkClock((at.getTime() - now().getTime()) / 1000),
 			await checkMigrations(db),
 		];

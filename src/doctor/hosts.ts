@@ -1,5 +1,7 @@
 import {androidAppsOf, iosAppsOf, listSharedAndroidApps, sharedIosAppsOf} from '../app-config/configured-apps.ts';
 import type {Db} from '../db/db.ts';
+import {unknownCodesHost} from '../domains/configure-domain.ts';
+import {isVerifiedHostname} from '../domains/domain-store.ts';
 import {type Entitled, hasFeature} from '../plans/entitlements.ts';
 import {appleAppSiteAssociation, assetLinks} from '../resolution/association-files.ts';
 import type {Services} from '../services.ts';
@@ -19,7 +21,7 @@ export type LinkHost = {
 };
 
 type Owner = {organizationId: string; orgKey: string};
-type Row = Owner & Entitled & {hostname: string};
+type Row = Owner & Entitled & {hostname: string; unknownCodesUrl: string | null};
 
 /** The link hosts, and findings for domains that are not served. */
 export type LinkHosts = {hosts: LinkHost[]; findings: Finding[]};
@@ -43,6 +45,7 @@ const verifiedDomains = async (db: Db, organizationIds: readonly string[] | null
 			organizationId: 'organizations.id',
 			orgKey: 'organizations.org_key',
 			hostname: 'domains.hostname',
+			unknownCodesUrl: 'domains.unknown_codes_url',
 			plan: 'organizations.plan',
 			entitledUntil: 'organizations.entitled_until',
 		});
@@ -52,7 +55,7 @@ const customHost = async (db: Db, {organizationId, orgKey, hostname}: Row): Prom
 	orgKey,
 	isPart: false,
 	apple: appleEntries(appleAppSiteAssociation(await iosAppsOf(db, organizationId), {customDomain: true})),
-	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId))),
+	android: androidEntries(assetLinks(await androidAppsOf(db, organizationId), {customDomain: true})),
 });
 
 const sharedHost = async (
@@ -101,9 +104,29 @@ const withoutPlan = ({hostname, orgKey}: Row, isNamed: boolean): Finding => {
 		? warn(
 				'host.plan',
 				message,
-				`Set a plan that has custom_domains (oplink plan set ${orgKey} PLAN), or remove the domain`,
+				`Set a plan that has custom_domains (oplink plan set --org ${orgKey} PLAN), or remove the domain`,
 			)
 		: ok('host.plan', message);
+};
+
+/** Unknown codes must leave the service: a target that has become a link host here since is not used. */
+const checkUnknownCodes = async (
+	{db, hostRoles}: Pick<Services, 'db' | 'hostRoles'>,
+	{hostname, orgKey, unknownCodesUrl}: Row,
+): Promise<Finding[]> => {
+	const target = unknownCodesUrl === null ? null : unknownCodesHost(unknownCodesUrl);
+	if (target === null || (hostRoles.roleOf(target) === 'other' && !(await isVerifiedHostname(db, target)))) {
+		return [];
+	}
+
+	const {warn} = findingsOf(`Domain ${hostname} of ${orgKey}`);
+	return [
+		warn(
+			'host.unknown-codes',
+			`its unknown codes are 404: they would go on to ${target}, which is a link host of this server`,
+			`Lead them elsewhere: oplink domains set ${orgKey} ${hostname} --unknown-codes URL, or --clear unknownCodes`,
+		),
+	];
 };
 
 /**
@@ -121,6 +144,7 @@ export const listLinkHosts = async (
 	for (const row of rows) {
 		if (hasFeature(services, row, 'custom_domains')) {
 			hosts.push(await customHost(services.db, row));
+			findings.push(...(await checkUnknownCodes(services, row)));
 		} else {
 			findings.push(withoutPlan(row, organizationIds !== null));
 		}

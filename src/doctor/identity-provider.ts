@@ -1,4 +1,5 @@
 import type {Config} from '../config/config.ts';
+import {counted} from '../counted.ts';
 import {type Finding, findingsOf} from './finding.ts';
 import {outcomeOf, type Probe, probe} from './probe.ts';
 
@@ -22,7 +23,7 @@ export const judgeKeySet = (url: string, answer: Probe): Finding => {
 	const usable = Array.isArray(keys) ? (keys as Key[]).filter(isUsable).length : 0;
 	return usable === 0
 		? fail('identity.keySet', `${url} has no key to verify sessions (RS256)`, next)
-		: ok('identity.keySet', `the key set has ${usable} key(s)`);
+		: ok('identity.keySet', `the key set has ${counted(usable, 'key')}`);
 };
 
 const judgeApiKey = (apiUrl: string, answer: Probe): Finding => {

@@ -30,7 +30,7 @@ export const checkRedisAt = async (url: string | null): Promise<Finding[]> => {
 		return checkRedis(null);
 	}
 
-	const client = connectRedis(url, {lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0});
+	const client = connectRedis(url, {isPatient: true});
 	client.on('error', () => {});
 	return checkRedis(() => checkWrites(client)).finally(() => client.disconnect());
 };

@@ -3,7 +3,7 @@ import {answerOf, count, instant, partOf, text} from '../http/answer.ts';
 
 const check = Joi.valid('ok', 'unavailable', 'pending', 'read-only');
 const status = Joi.valid('ok', 'unavailable');
-const checks = partOf({database: check, migrations: check, redis: check.optional()});
+const checks = partOf({database: check, migrations: check, redis: check.optional(), clicks: check.optional()});
 
 export const liveAnswer = answerOf('Live', {status: Joi.valid('ok')});
 export const readyAnswer = answerOf('Ready', {status, checks});

@@ -34,9 +34,24 @@ const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'
 	};
 };
 
-/** The service's dependencies, and whether it can work. Redis is optional (contract/requests 11). */
+/** Whether ClickHouse answers, where it has the rows of clicks. Without it they wait, and pages go on. */
+const checkClicks = async ({clicks}: Pick<Services, 'clicks'>): Promise<{clicks?: Check}> =>
+	clicks.ping === null
+		? {}
+		: {
+				clicks: await clicks
+					.ping()
+					.then((): Check => 'ok')
+					.catch((): Check => 'unavailable'),
+			};
+
+/** The service's dependencies, and whether it can work. Redis and ClickHouse are optional (contract/requests 11). */
 export const checkReadiness = async (services: Services) => {
-	const checks = {...(await checkDatabase(services)), ...(await checkRedis(services))};
+	const checks = {
+		...(await checkDatabase(services)),
+		...(await checkRedis(services)),
+		...(await checkClicks(services)),
+	};
 	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};
 };
 

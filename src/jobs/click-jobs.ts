@@ -1,4 +1,3 @@
-import {dropOldClicks} from '../clicks/drop-old-clicks.ts';
 import {rollUp} from '../clicks/roll-up.ts';
 import type {Services} from '../services.ts';
 
@@ -7,7 +6,7 @@ import type {Services} from '../services.ts';
  * parallel one would find the other's lock.
  */
 export const createClickJobs = (
-	{background, clock, config, db, log, metrics}: Services,
+	{background, clicks, clock, config, db, log, metrics}: Services,
 	isStopping: () => boolean,
 ): {run(): void; expectDrop(): void} => {
 	let isDropDue = false;
@@ -17,7 +16,7 @@ export const createClickJobs = (
 		}
 
 		isDropDue = false;
-		const work = dropOldClicks(db, {now: clock.now(), days: config.clickRetentionDays});
+		const work = clicks.dropOld(db, {now: clock.now(), days: config.clickRetentionDays});
 		const {left} = await metrics.job('drop_clicks', work, (result) => result.left === null);
 		if (left !== null) {
 			log.info({reason: left}, 'could not drop old clicks; retrying later');
@@ -30,6 +29,7 @@ export const createClickJobs = (
 		run: () => {
 			const rolledUp = metrics.job('roll_up', rollUp(db, isStopping));
 			background.run('roll up counts', rolledUp);
+			background.run('change clicks', clicks.applyChanges());
 			// Months counted before a fault are dropped anyway.
 			background.run('drop old clicks', rolledUp.catch(() => {}).then(drop));
 		},

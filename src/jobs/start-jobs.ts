@@ -1,7 +1,9 @@
 import {forgetAudit} from '../audit/forget-audit.ts';
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
 import {forgetDevices} from '../devices/forget-devices.ts';
+import {forgetUnknownCodes} from '../domains/unknown-code-store.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
+import {forgetRefusals} from '../limits/refusals.ts';
 import {forgetAttempts} from '../match/forget-attempts.ts';
 import {forgetExpiredMatches} from '../match/forget-matches.ts';
 import {forgetEvents} from '../sdk/forget-events.ts';
@@ -16,7 +18,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * @returns a function that stops them.
  */
 export const startJobs = (services: Services): (() => void) => {
-	const {associationCache, background, clock, db, metrics} = services;
+	const {associationCache, background, clock, db, metrics, relayRanges} = services;
 	let stopping = false;
 	let isBilling = false;
 	const clicks = createClickJobs(services, () => stopping);
@@ -30,7 +32,10 @@ export const startJobs = (services: Services): (() => void) => {
 		const devices = forgotten.catch(() => {}).then(() => metrics.job('forget_devices', forgetDevices(db, now)));
 		background.run('forget devices', devices);
 		background.run('forget audit records', metrics.job('forget_audit', forgetAudit(db, now)));
+		background.run('forget unknown codes', metrics.job('forget_unknown_codes', forgetUnknownCodes(db, now)));
 		background.run('forget deliveries', metrics.job('forget_deliveries', forgetDeliveries({db, clock})));
+		background.run('forget refusals', metrics.job('forget_refusals', forgetRefusals(db, now)));
+		background.run('read RELAY_RANGES_FILE', relayRanges.refresh());
 		clicks.expectDrop();
 	};
 	/** Runs of a job that waits for a gateway do not overlap. */

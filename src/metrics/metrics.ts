@@ -91,8 +91,9 @@ export const createMetrics = (clock: Clock) => {
 			requests.add(verb, route ?? NO_ROUTE, `${Math.floor(status / 100)}xx`);
 			durations.observe(seconds, verb, route ?? NO_ROUTE);
 		},
-		resolution: (outcome: 'page' | 'preview' | 'data' | 'malformed' | 'not_found' | 'gone' | 'failed') =>
-			resolutions.add(outcome),
+		resolution: (
+			outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'malformed' | 'not_found' | 'gone' | 'failed',
+		) => resolutions.add(outcome),
 		click: (visitor: 'person' | 'crawler') => clicks.add(visitor),
 		match: (method: string, confidence: string) => matches.add(method, confidence),
 		guess: (organizationId: string, confidence: string, isRight: boolean) =>

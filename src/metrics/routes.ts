@@ -2,6 +2,7 @@ import {requireInternal} from '../auth/internal.ts';
 import {reply, route} from '../http/route.ts';
 import {exposition} from './instruments.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
+import {refusalFigures} from './refusal-figures.ts';
 
 export const metricsRoutes = [
 	route({
@@ -19,7 +20,7 @@ export const metricsRoutes = [
 				figuresOfAll === null ? [...scrapeFigures(services), ...workerFigures(1, 1)] : await figuresOfAll();
 			return reply({
 				headers: {'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store'},
-				body: exposition(figures),
+				body: exposition([...figures, ...(await refusalFigures(services))]),
 			});
 		},
 	}),

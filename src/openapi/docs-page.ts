@@ -1,5 +1,7 @@
 import {createHash} from 'node:crypto';
 import {type Html, html, render, trusted} from '../resolution/html.ts';
+import {curlOf} from './curl.ts';
+import {docsScript} from './docs-script.ts';
 import {docsStyle} from './docs-style.ts';
 import type {OpenApiDocument} from './document.ts';
 import type {JsonSchema} from './json-schema.ts';
@@ -84,13 +86,16 @@ const credential = ({security}: Operation): string => {
 	return scheme === undefined ? 'No credential.' : `Credential: ${scheme}.`;
 };
 
+const command = (curl: string | null): Html | null =>
+	curl === null ? null : html`<pre class="curl"><code>${curl}</code><button type="button" hidden>Copy</button></pre>`;
+
 const operationBlock = (
 	method: string,
 	path: string,
 	operation: Operation,
 	document: OpenApiDocument,
 ): Html => html`<details class="operation" id="${operation.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><code class="path">${path}</code><span class="summary">${operation.summary}</span></summary>
-<div class="detail"><p>${credential(operation)} ${plain(operation.description ?? '')}</p>${parameters(operation)}${body(operation)}${responses(operation, document)}</div></details>
+<div class="detail"><p>${credential(operation)} ${plain(operation.description ?? '')}</p>${command(curlOf(method, path, operation, document))}${parameters(operation)}${body(operation)}${responses(operation, document)}</div></details>
 `;
 
 const anchorOf = (tag: string): string => tag.toLowerCase().replaceAll(/\W+/g, '-');
@@ -101,7 +106,7 @@ const section = ({name, description}: {name: string; description: string}, docum
 			.filter(([, {tags}]) => tags.includes(name))
 			.map(([method, operation]) => operationBlock(method, path, operation, document)),
 	);
-	return html`<h2 id="${anchorOf(name)}">${name}</h2><p class="about">${description}</p>${operations}`;
+	return html`<section><h2 id="${anchorOf(name)}">${name}</h2><p class="about">${description}</p>${operations}</section>`;
 };
 
 const schemaBlock = ([name, schema]: [
@@ -111,7 +116,7 @@ const schemaBlock = ([name, schema]: [
 <div class="detail">${fieldList(schema) ?? html`<p><code>${typeText(schema)}</code></p>`}</div></details>
 `;
 
-/** The document as one page, without script. */
+/** The document as one page, which needs no script. */
 export const docsPage = (document: OpenApiDocument): string => {
 	const {info, tags, components} = document;
 	return render(html`<!doctype html>
@@ -125,31 +130,35 @@ export const docsPage = (document: OpenApiDocument): string => {
 </head>
 <body>
 <div class="page">
-<nav aria-label="Groups"><details open><summary>${info.title} API</summary><ul>${tags.map(
+<nav aria-label="Groups"><details id="groups"><summary>Contents</summary><ul>${tags.map(
 		({name}) => html`<li><a href="#${anchorOf(name)}">${name}</a></li>`,
 	)}<li><a href="#schemas">Schemas</a></li></ul></details></nav>
 <main>
 <h1>${info.title} API <small>${info.version}</small></h1>
-${marked(info.description)}
-<p class="lead">The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>
+<p class="find" hidden><input type="search" id="search" placeholder="Search: links, PATCH, deviceId …" aria-label="Search" autocomplete="off"></p>
+<p class="about" id="found" role="status"></p>
+<div id="lead">${marked(info.description)}
+<p class="lead">The same for programs: <a href="/openapi.json">/openapi.json</a>.</p></div>
 ${tags.map((tag) => section(tag, document))}
-<h2 id="schemas">Schemas</h2><p class="about">What answers are made of.</p>${Object.entries(components.schemas).map(schemaBlock)}
+<section><h2 id="schemas">Schemas</h2><p class="about">What answers are made of.</p>${Object.entries(components.schemas).map(schemaBlock)}</section>
 </main>
 </div>
+<script>${trusted(docsScript)}</script>
 </body>
 </html>
 `);
 };
 
-const styleHash = createHash('sha256').update(docsStyle).digest('base64');
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Nothing is loaded, run or framed; the only style sheet is allowed by its hash. */
+/** Nothing is loaded or framed; the only style sheet and the only script are allowed by their hashes. */
 export const docsPageHeaders: Record<string, string> = {
 	'Content-Type': 'text/html; charset=utf-8',
 	'Referrer-Policy': 'no-referrer',
 	'Content-Security-Policy': [
 		"default-src 'none'",
-		`style-src 'sha256-${styleHash}'`,
+		`style-src ${hashOf(docsStyle)}`,
+		`script-src ${hashOf(docsScript)}`,
 		'img-src data:',
 		"base-uri 'none'",
 		"form-action 'none'",

@@ -11,6 +11,7 @@ export const docsStyle = `:root {
 	}
 }
 * { box-sizing: border-box; margin: 0; }
+[hidden] { display: none !important; }
 html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
 body { background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 a { color: var(--link); text-underline-offset: .2em; }
@@ -49,6 +50,10 @@ h4 { margin-block: 1.25rem .375rem; font-size: .8125rem; font-weight: 600; color
 pre { margin-block-start: .5rem; padding: .75rem 1rem; overflow-x: auto; background: var(--panel); border-radius: .5rem; tab-size: 2; }
 .status { display: inline-block; min-width: 2.5rem; font-weight: 600; }
 .sample > summary { padding-block: .375rem; color: var(--link); cursor: pointer; font-size: .875rem; }
+.find { margin-block-start: 1rem; }
+.find input { width: 100%; max-width: 44rem; min-height: 2.75rem; padding: .5rem .875rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+.curl code { display: block; overflow-x: auto; }
+.curl button { min-height: 2.75rem; margin-block-start: .5rem; padding-inline: .875rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; cursor: pointer; }
 @media (min-width: 60rem) {
 	.page { grid-template-columns: 15rem minmax(0, 1fr); }
 	nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 2rem 1rem; border: 0; }

@@ -1,6 +1,5 @@
 import {STATUS_CODES} from 'node:http';
-import Joi from 'joi';
-import {answerOf, instant, text} from '../http/answer.ts';
+import {errorAnswer} from '../http/answer.ts';
 import type {Route} from '../http/route.ts';
 import {type JsonSchema, toJsonSchema} from './json-schema.ts';
 import {type Operation, operationOf, refusalName, templateOf} from './operation.ts';
@@ -20,42 +19,17 @@ export type OpenApiDocument = {
 	};
 };
 
-/**
- * The envelope of every error (contract/requests 1), with the extra fields of structured ones (contract/requests 5).
- */
-export const errorAnswer = answerOf('Error', {
-	statusCode: Joi.number().integer().min(400).max(599),
-	error: text,
-	message: text,
-	details: Joi.array()
-		.items(answerOf('FieldFault', {message: text, field: text.optional()}))
-		.allow(null),
-	code: Joi.valid(
-		'QUOTA_EXCEEDED',
-		'PLAN_NOT_SELECTED',
-		'FEATURE_NOT_AVAILABLE',
-		'USE_BILLING_FLOW',
-		'APP_CONFIG_REQUIRED',
-	).optional(),
-	quota: text.optional(),
-	feature: text.optional(),
-	billingEndpoint: text.optional(),
-	timestamp: instant,
-	path: text,
-	requestId: text,
-});
-
 const description = `Deep links that you host yourself.
 
-**Errors** all have one envelope, the schema \`Error\`: \`statusCode\`, \`error\`, \`message\`, \`details\` (a line per wrong field, of 400 alone), \`timestamp\`, \`path\` and \`requestId\`; what a program has to tell apart has a \`code\` too.
+**Errors** all have one envelope, the schema \`Error\`: \`statusCode\`, \`error\`, \`message\`, \`details\` (one line per invalid field, with 400 only), \`timestamp\`, \`path\` and \`requestId\`. Refusals that a program must distinguish also have a \`code\`.
 
-**Lists** take \`page\` (from 1) and \`limit\` (1 to 100, 20 unless said) and answer \`{data, total, page, limit}\`.
+**Lists** take \`page\` (from 1) and \`limit\` (1 to 100, default 20) and answer \`{data, total, page, limit}\`.
 
-**Bodies** are JSON of at most 256 KiB. What their schemas cannot say: lengths count UTF-16 code units, as JavaScript does; texts and keys hold no U+0000 and no half of a surrogate pair; no key is \`__proto__\`; nothing is nested deeper than 64 levels. Rules of single fields stand in their descriptions.
+**Bodies** are JSON of at most 256 KiB. Beyond their schemas: lengths count UTF-16 code units, as JavaScript does; texts and keys hold no U+0000 and no half of a surrogate pair; no key is \`__proto__\`; nothing is nested deeper than 64 levels. Descriptions of fields name further rules.
 
-**Limits** count in sliding windows. A 429 has no headers for it: the wait, in whole seconds, stands in its \`message\`, "Rate limit exceeded. Retry after N second(s)."
+**Limits** count in sliding windows. A 429 names the wait in whole seconds in its \`message\` alone, not in a header: "Rate limit exceeded. Retry after N second(s)."
 
-**Request ids**: \`X-Request-Id\` of up to 128 visible ASCII characters is echoed, else one is made. \`HEAD\` answers as \`GET\` does, without a body.`;
+**Request ids**: \`X-Request-Id\` of up to 128 visible ASCII characters is echoed; otherwise one is generated. \`HEAD\` answers like \`GET\`, without a body.`;
 
 const securitySchemes = {
 	serverKey: {type: 'http', scheme: 'bearer', description: 'A SERVER API key, `opl_api_…`.'},

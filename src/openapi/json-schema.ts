@@ -121,7 +121,7 @@ const conditionOf = (name: string, {whens = []}: Description, context: Context):
 
 const objectKeywords = (description: Description, context: Context): JsonSchema => {
 	const {keys = {}, patterns = [], dependencies = [], flags = {}, preferences = {}} = description;
-	const properties = Object.entries(keys);
+	const properties = Object.entries(keys).filter(([, one]) => one.flags?.presence !== 'forbidden');
 	const required = properties.filter(([, one]) => isRequired(one, context)).map(([name]) => name);
 	const [pattern] = patterns;
 	const isOpen = flags.unknown === true || preferences.stripUnknown === true || context.of === 'answer';

@@ -212,6 +212,7 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 	return {required: isRequired, content: Object.fromEntries(types.map((type) => [type, {schema, example}]))};
 };
 
+const subjects = {ip: 'address', key: 'API key', device: 'device'};
 const seconds: Record<number, string> = {1: 'second', 60: 'minute', 3600: 'hour'};
 
 const descriptionOf = ({declared, role, credential, limit, cors}: Route): string => {
@@ -221,7 +222,7 @@ const descriptionOf = ({declared, role, credential, limit, cors}: Route): string
 		credential === 'ops' ? 'For the ops organization only.' : null,
 		limit === null
 			? null
-			: `At most ${limit.max} requests per ${seconds[limit.windowSeconds]} and ${limit.per === 'key' ? 'API key' : 'address'}, over all operations of the limit \`${limit.name}\`.`,
+			: `At most ${limit.max} requests per ${seconds[limit.windowSeconds]} and ${subjects[limit.per]}, over all operations of the limit \`${limit.name}\`.`,
 		cors ? 'Any origin may call it.' : null,
 	];
 	return sentences.filter((sentence) => sentence !== null && sentence !== undefined).join(' ');

@@ -31,12 +31,12 @@ const groups: ReadonlyArray<{name: string; description: string; path: RegExp}> =
 	},
 	{
 		name: 'Admin: links',
-		path: /^\/admin\/organizations\/:orgId\/(?:links|templates|channels)\b/,
+		path: /^\/admin\/(?:organizations\/:orgId\/)?(?:links|templates|channels)\b/,
 		description: 'Links of any organization.',
 	},
 	{
 		name: 'Admin: reports',
-		path: /^\/admin\/(?:clicks|organizations\/:orgId\/(?:stats|matches|audit-log|devices|users))\b/,
+		path: /^\/admin\/(?:clicks|organizations\/:orgId\/(?:stats|matches|audit-log|devices|events|usage|users))\b/,
 		description: 'Reports and audit.',
 	},
 	{

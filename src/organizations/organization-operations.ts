@@ -116,7 +116,7 @@ const removeOrganization = async (
 	// Locked late, because visitors of its links wait for this lock and must not wait for the provider.
 	await trx('organizations').where({id}).forUpdate().select('id');
 	await trx('links').where({organization_id: id}).delete();
-	await trx('clicks').where({organization_id: id}).delete();
+	await trx.raw(services.clicks.statements.removeOrganization, {id});
 	if (!(await store.remove(id))) {
 		throw organizationNotFound();
 	}
@@ -139,5 +139,6 @@ const removeOrganization = async (
 export const deleteOrganization = async (services: Services, target: Target) => {
 	const checkouts = await inTransaction(services.db, (trx) => removeOrganization(services, trx, target));
 	closeSuperseded(services, checkouts);
+	services.background.run('delete the clicks of an organization', services.clicks.applyChanges());
 	return {id: target.organization.id, deleted: true};
 };

@@ -2,6 +2,7 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import type {Logger} from 'pino';
+import {type PlanLimits, planLimitNames} from '../limits/plan-limits.ts';
 import {packageRoot} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
@@ -18,6 +19,8 @@ export type Plan = {
 	/** Minor units a month. */
 	prices: Record<Currency, number>;
 	stripePrice: string | null;
+	/** Instead of the rate limits of contract/limits 1. */
+	limits?: PlanLimits;
 };
 
 /** Plans by their uppercase name, in the order of the file. */
@@ -31,14 +34,24 @@ const require = createRequire(import.meta.url);
 /** Loaded only if there is a file to check, because joi alone would be a tenth of a start (docs/performance.md). */
 const loadJoi = () => require('joi') as typeof import('joi');
 
+/** A window keeps the time of each request. */
+const MOST_REQUESTS = 100_000;
+
 const plansSchema = (Joi: typeof import('joi')) => {
 	const quota = Joi.number().integer().min(0).allow(null).required();
 	const price = Joi.number().integer().min(0).required();
+	const limit = Joi.object({
+		max: Joi.number().integer().min(1).max(MOST_REQUESTS).required(),
+		seconds: Joi.number().integer().min(1).max(86_400).required(),
+	});
 	const planSchema = Joi.object<Plan>({
 		quotas: Joi.object({links: quota, clicks: quota, members: quota, domains: quota}).required(),
 		features: Joi.object({api_access: Joi.boolean().required(), custom_domains: Joi.boolean().required()}).required(),
 		prices: Joi.object({USD: price, EGP: price}).required(),
 		stripePrice: Joi.string().allow(null).default(null),
+		limits: Joi.object(Object.fromEntries(planLimitNames.map((name) => [name, limit]))).messages({
+			'object.unknown': `{{#label}} is not a limit of a plan; those are ${planLimitNames.join(', ')}`,
+		}),
 	});
 	return Joi.object<Record<string, Plan>>()
 		.pattern(/^[A-Z][A-Z0-9_]*$/, planSchema)

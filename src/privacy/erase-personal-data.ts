@@ -11,15 +11,16 @@ import {findSubject} from './find-subject.ts';
  * Counts do not change. The audit record says how much was erased and not whose, because it outlives the data.
  * @throws 404 if nothing is stored, so also the second time.
  */
-export const erasePersonalData = (
+export const erasePersonalData = async (
 	services: Services,
 	{organization, subject, by}: {organization: Organization; subject: DataSubject; by: Caller},
-) =>
-	inTransaction(services.db, async (trx) => {
-		const store = createErasureStore(trx, await findSubject(services, trx, organization.id, subject));
+) => {
+	const answer = await inTransaction(services.db, async (trx) => {
+		const store = createErasureStore(trx, await findSubject(services, trx, organization.id, subject), services.clicks);
 		const devices = await store.devices();
 		const clicks = await store.clicks();
-		const erased: Erased = {devices, events: await store.events(), matchAttempts: await store.matchAttempts(), clicks};
+		const [events, matchAttempts, links] = [await store.events(), await store.matchAttempts(), await store.links()];
+		const erased: Erased = {devices, events, matchAttempts, clicks, ...(links === 0 ? {} : {links})};
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'ERASE',
 			entityType: subject.kind === 'device' ? 'Device' : 'AppUser',
@@ -29,3 +30,6 @@ export const erasePersonalData = (
 		});
 		return {...subjectJson(subject), erased};
 	});
+	services.background.run('erase clicks', services.clicks.applyChanges());
+	return answer;
+};

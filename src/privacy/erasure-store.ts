@@ -1,3 +1,4 @@
+import type {ClickStore} from '../clicks/click-store.ts';
 import type {Db} from '../db/db.ts';
 import {clearedAttempt} from '../match/match-attempt-store.ts';
 import type {SubjectKeys} from './data-subject.ts';
@@ -5,13 +6,20 @@ import {matchClicksOfSubject} from './personal-clicks.ts';
 import {IS_ATTEMPT_OF_SUBJECT} from './personal-data-store.ts';
 
 /** How many rows of each kind were about the subject. */
-export type Erased = {devices: number; events: number; matchAttempts: number; clicks: number};
+export type Erased = {
+	devices: number;
+	events: number;
+	matchAttempts: number;
+	clicks: number;
+	/** Absent if there were none. */
+	links?: number;
+};
 
 /**
  * Counted rows stay, without personal data, because reports count rows beside the rollups: a click keeps the columns of
  * breakdowns, a match its method, link and time, an event its name, link and time.
  */
-export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
+export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<ClickStore, 'statements'>) => {
 	const count = async (sql: string): Promise<number> => (await trx.raw<{rowCount: number}>(sql, {...keys})).rowCount;
 
 	return {
@@ -22,12 +30,9 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
 		clicks: async (): Promise<number> => {
 			const {rows} = await trx.raw<{rows: Array<{forgotten: string}>}>(
 				`WITH own AS MATERIALIZED (${matchClicksOfSubject}), plain AS (
-					UPDATE clicks SET context_id =
-						keep_click_context(occurred_at, context.platform, NULL, NULL, NULL, NULL, NULL, NULL, country, bot_class)
-					FROM own, click_contexts AS context WHERE clicks.id = own.click_id AND clicks.occurred_at = own.created_at
-						AND context.id = context_id
+					${stored.statements.forget}
 				), forgotten AS (
-					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, consumed_by = NULL,
+					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
 						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
 						device_model = NULL, language = NULL, timezone = NULL, signals_at = NULL
 					FROM own WHERE match_clicks.id = own.id RETURNING match_clicks.id
@@ -41,6 +46,14 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys) => {
 		events: () =>
 			count(`UPDATE events SET device_id = NULL, event_id = NULL, properties = '{}'
 				WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds)`),
+
+		/** Links that the device created: what its app wrote is gone, and they resolve no more. */
+		links: () =>
+			count(`WITH own AS (
+					DELETE FROM app_links WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds) RETURNING link_id
+				)
+				UPDATE links SET title = NULL, params = NULL, path = '/', is_active = false FROM own
+				WHERE links.id = own.link_id AND links.organization_id = :organizationId`),
 
 		matchAttempts: () => count(`UPDATE match_attempts SET ${clearedAttempt} WHERE ${IS_ATTEMPT_OF_SUBJECT}`),
 	};

@@ -51,12 +51,14 @@ export const exportPersonalData = async (
 	services: Services,
 	{organization, subject, request}: {organization: Organization; subject: DataSubject; request: RequestFacts},
 ): Promise<Reply> => {
-	const {db, clock} = services;
+	const {db, clicks, clock} = services;
 	const keys = await findSubject(services, db, organization.id, subject);
 	const {id, orgKey, name} = organization;
+	const {links, ...store} = createPersonalDataStore(db, keys, clicks);
+	const sections = (await links(null, 1)).length === 0 ? store : {...store, links};
 	const head = {exportedAt: clock.now(), organization: {id, orgKey, name}, subject: subjectJson(subject)};
 	return reply({
 		headers: {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store'},
-		body: Readable.from(documentOf(head, createPersonalDataStore(db, keys), request)),
+		body: Readable.from(documentOf(head, sections, request)),
 	});
 };

@@ -7,7 +7,7 @@ import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
 
 /** The keys of the subject's data in the organization. @throws 404 if nothing is stored about it any more. */
 export const findSubject = async (
-	{matchPeppers, clock}: Pick<Services, 'matchPeppers' | 'clock'>,
+	{clicks, matchPeppers, clock}: Pick<Services, 'clicks' | 'matchPeppers' | 'clock'>,
 	db: Db,
 	organizationId: string,
 	subject: DataSubject,
@@ -20,8 +20,8 @@ export const findSubject = async (
 		deviceIds.map((deviceId) => deviceKeyOf(pepper, {deviceId, ip: '::', traits: []})),
 	);
 	const keys = {organizationId, deviceIds, deviceKeys};
-	const store = createPersonalDataStore(db, keys);
-	for (const read of [store.devices, store.events, store.matchAttempts, store.clicks]) {
+	const store = createPersonalDataStore(db, keys, clicks);
+	for (const read of Object.values(store)) {
 		if ((await read(null, 1)).length > 0) {
 			return keys;
 		}

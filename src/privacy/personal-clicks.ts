@@ -1,17 +1,13 @@
-import {clicksInFull} from '../clicks/click-context.ts';
-
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
- * device's hash is deleted (`match/forget-matches.ts`), after two weeks its secret; then its attempt, created at the
- * same moment, identifies it.
+ * device's hash is deleted (`match/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
  */
 export const matchClicksOfSubject = `WITH claimed AS (
 		SELECT id, visitor FROM match_clicks
 		WHERE organization_id = :organizationId AND consumed_by = ANY(:deviceKeys)
 		UNION
-		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts JOIN match_clicks
-			ON match_clicks.link_id = match_attempts.link_id AND match_clicks.consumed_at = match_attempts.at
-			AND match_clicks.forgotten IN (false, true) AND match_clicks.consumed_method = match_attempts.method
+		SELECT match_clicks.id, match_clicks.visitor FROM match_attempts
+			JOIN match_clicks ON match_clicks.id = match_attempts.click_id
 		WHERE match_attempts.organization_id = :organizationId AND match_attempts.device_id = ANY(:deviceIds)
 			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
 	)
@@ -21,8 +17,12 @@ export const matchClicksOfSubject = `WITH claimed AS (
 /**
  * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,
  * cookies and device ids are stored only as hashes.
+ * @param own a SELECT of rows of `match_clicks`. @param stored an item of a FROM: the clicks in full.
  */
-export const clicksOfSubject = `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
+export const clicksOfSubject = (
+	own: string,
+	stored: string,
+): string => `SELECT own.id, own.click_id AS "clickId", own.created_at AS "clickedAt",
 		own.link_id AS "linkId", clicks.channel, own.platform, clicks.os, clicks.os_version AS "osVersion", clicks.browser,
 		clicks.device_model AS "deviceModel", clicks.language, clicks.timezone, clicks.referrer_host AS "referrerHost",
 		clicks.country, own.device_model AS "signalDeviceModel", own.language AS "signalLanguage",
@@ -30,9 +30,9 @@ export const clicksOfSubject = `SELECT own.id, own.click_id AS "clickId", own.cr
 		encode(own.net_key, 'hex') AS "networkHash", encode(own.visitor, 'hex') AS "visitorHash",
 		encode(own.consumed_by, 'hex') AS "deviceHash", own.expires_at AS "matchableUntil",
 		own.consumed_at AS "claimedAt", own.consumed_method AS "matchMethod",
-		own.consumed_confidence AS "matchConfidence", own.consumed_score AS score
-	FROM (${matchClicksOfSubject}) AS own
-	LEFT JOIN ${clicksInFull} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
+		own.consumed_confidence AS "matchConfidence", own.consumed_score AS score, own.query
+	FROM (${own}) AS own
+	LEFT JOIN ${stored} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
 
 /** `signals`: the page's signals for the match, until they are deleted. */
 export type PersonalClick = {
@@ -60,9 +60,12 @@ export type PersonalClick = {
 	matchConfidence: string | null;
 	score: number | null;
 	signals: {deviceModel: string | null; language: string | null; timezone: string | null; at: Date | null};
+	/** Of the visit, until it is deleted with the signals; left out where it had none. */
+	query?: Record<string, string>;
 };
 
-export type PersonalClickRow = Omit<PersonalClick, 'signals'> & {
+export type PersonalClickRow = Omit<PersonalClick, 'signals' | 'query'> & {
+	query: Record<string, string> | null;
 	signalDeviceModel: string | null;
 	signalLanguage: string | null;
 	signalTimezone: string | null;
@@ -74,5 +77,10 @@ export const personalClickJson = ({
 	signalLanguage: language,
 	signalTimezone: timezone,
 	signalsAt: at,
+	query,
 	...click
-}: PersonalClickRow): PersonalClick => ({...click, signals: {deviceModel, language, timezone, at}});
+}: PersonalClickRow): PersonalClick => ({
+	...click,
+	signals: {deviceModel, language, timezone, at},
+	...(query && {query}),
+});

@@ -1,3 +1,4 @@
+import type {ClickStore} from '../clicks/click-store.ts';
 import type {Db} from '../db/db.ts';
 import {type DeviceJson, deviceColumns} from '../devices/device-store.ts';
 import {
@@ -8,7 +9,23 @@ import {
 } from '../match/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
-import {clicksOfSubject, type PersonalClick, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';
+import {
+	clicksOfSubject,
+	matchClicksOfSubject,
+	type PersonalClick,
+	type PersonalClickRow,
+	personalClickJson,
+} from './personal-clicks.ts';
+
+/** A link that a device created. */
+type PersonalLink = {
+	id: string;
+	shortCode: string;
+	title: string | null;
+	path: string | null;
+	params: Record<string, string> | null;
+	createdAt: Date;
+};
 
 /** `after`: the id of the last row that has been read; null: from the beginning. */
 export type Read<T> = (after: string | null, limit: number) => Promise<T[]>;
@@ -31,7 +48,7 @@ export const IS_ATTEMPT_OF_SUBJECT =
 const ROWS_AFTER = '(CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid)) ORDER BY id LIMIT :limit';
 
 /** The data stored about a subject, kind by kind, in the order of ids. */
-export const createPersonalDataStore = (db: Db, keys: SubjectKeys) => {
+export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<ClickStore, 'inFull'>) => {
 	const read =
 		<T, Row = T>(sql: string, toJson?: (row: Row) => T): Read<T> =>
 		async (after, limit) => {
@@ -55,9 +72,25 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys) => {
 			...toMatchAttempt(row),
 			silentGuess: row.silent_guess,
 		})),
-		clicks: read<PersonalClick, PersonalClickRow>(
-			`SELECT * FROM (${clicksOfSubject}) AS own WHERE ${ROWS_AFTER}`,
-			personalClickJson,
+		/** Links that the device created; left out if there are none. */
+		links: read<PersonalLink>(
+			`SELECT * FROM (
+				SELECT id, short_code AS "shortCode", title, path, params, created_at AS "createdAt"
+				FROM app_links JOIN links ON links.id = link_id
+				WHERE app_links.organization_id = :organizationId AND device_id = ANY(:deviceIds)
+			) AS own WHERE ${ROWS_AFTER}`,
 		),
+		clicks: (async (after, limit) => {
+			const page = {
+				sql: `SELECT * FROM (${matchClicksOfSubject}) AS own WHERE ${ROWS_AFTER}`,
+				bindings: {...keys, after, limit},
+			};
+			const {sql, bindings} = await stored.inFull(db, page);
+			const {rows} = await db.raw<{rows: PersonalClickRow[]}>(`${clicksOfSubject(page.sql, sql)} ORDER BY own.id`, {
+				...page.bindings,
+				...bindings,
+			});
+			return rows.map(personalClickJson);
+		}) satisfies Read<PersonalClick>,
 	};
 };

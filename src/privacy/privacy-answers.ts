@@ -12,6 +12,7 @@ export const personalDataAnswer = answerOf('PersonalData', {
 	devices: Joi.array().items(deviceAnswer),
 	events: Joi.array().items(eventAnswer),
 	matchAttempts: Joi.array().items(partOf({id: uuid, ...attemptFields, silentGuess: anyObject.allow(null)})),
+	links: Joi.array().items(anyObject).optional(),
 	clicks: Joi.array().items(anyObject),
 });
 
@@ -19,5 +20,5 @@ export const personalDataAnswer = answerOf('PersonalData', {
 export const erasedAnswer = answerOf('Erased', {
 	deviceId: text.optional(),
 	externalUserId: text.optional(),
-	erased: partOf({devices: count, events: count, matchAttempts: count, clicks: count}),
+	erased: partOf({devices: count, events: count, matchAttempts: count, clicks: count, links: count.optional()}),
 });

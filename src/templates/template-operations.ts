@@ -82,7 +82,7 @@ export const updateTemplate = (
 			throw templatePathInUse();
 		}
 
-		const changed = await store.update(id, changes, now);
+		const changed = await store.update(template, changes, now);
 		const fields = Object.keys(changes) as Array<keyof TemplateInput>;
 		await recordAudit(
 			trx,

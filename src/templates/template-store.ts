@@ -3,14 +3,23 @@ import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
 import {inputColumns, type SharedFieldsRow, sharedFieldsOf} from '../links/link-fields.ts';
+import {platformColumns} from '../links/platform-fields.ts';
+import type {ClientCreate} from './client-create.ts';
 import type {Template, TemplateInput} from './template.ts';
 
-type Row = SharedFieldsRow & {id: string; name: string; created_at: Date; updated_at: Date};
+type Row = SharedFieldsRow & {
+	id: string;
+	name: string;
+	client_create: ClientCreate | null;
+	created_at: Date;
+	updated_at: Date;
+};
 
 const toTemplate = (row: Row): Template => ({
 	id: row.id,
 	name: row.name,
 	...sharedFieldsOf(row),
+	...(row.client_create === null ? {} : {clientCreate: row.client_create}),
 	createdAt: row.created_at,
 	updatedAt: row.updated_at,
 });
@@ -48,7 +57,7 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 		insert: async (template: TemplateInput, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
 				.insert({
-					...inputColumns(template),
+					...inputColumns(template, null),
 					...own,
 					id: randomUUID(),
 					created_at: now,
@@ -60,10 +69,10 @@ export const createTemplateStore = (db: Db, organizationId: string) => {
 		},
 
 		/** @throws 409 where the organization has a template of that name. */
-		update: async (id: string, changes: Partial<TemplateInput>, now: Date): Promise<Template> => {
+		update: async (before: Template, changes: Partial<TemplateInput>, now: Date): Promise<Template> => {
 			const rows: Row[] = await db('templates')
-				.where({...own, id})
-				.update({...inputColumns(changes), updated_at: now})
+				.where({...own, id: before.id})
+				.update({...inputColumns(changes, platformColumns(before)), updated_at: now})
 				.returning('*')
 				.catch(nameTaken(changes.name));
 			return toTemplate(onlyRow(rows));

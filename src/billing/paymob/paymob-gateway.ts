@@ -28,7 +28,7 @@ const openCheckout = async (paymob: Paymob, attempt: BillingAttempt, payer: Paye
 /** Paymob has no subscriptions that Oplink uses: only the row changes (contract/paymob 8). */
 const nothing = async (): Promise<void> => {};
 
-/** Gateway B (contract/paymob 1, contract/billing 7). */
+/** Paymob, GATEWAY_B (contract/paymob 1, contract/billing 7). */
 export const createPaymobGateway = (paymob: Paymob): Gateway => ({
 	name: 'GATEWAY_B',
 	openCheckout: (attempt, payer) => openCheckout(paymob, attempt, payer),

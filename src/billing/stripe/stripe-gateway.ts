@@ -8,7 +8,7 @@ import {ask, askOrRefusal} from './stripe-client.ts';
 
 type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
 
-/** Gateway A (contract/stripe 1, contract/billing 7). */
+/** Stripe, GATEWAY_A (contract/stripe 1, contract/billing 7). */
 export const createStripeGateway = (deps: Deps): CardGateway => {
 	const {stripe, plans, returnUrl} = deps;
 	return {

@@ -19,40 +19,34 @@ const soldPrices = (plans: Readonly<Record<string, Plan>>): Sold[] =>
 const judgePrice = ({plan, id, amount}: Sold, price: Stripe.Price): Finding[] => {
 	const next = `Correct the price of ${plan} in PLANS_FILE, or at the gateway`;
 	if (!price.active) {
-		return [fail('gatewayA.price', `price ${id} of ${plan} is archived: nobody can buy the plan`, next)];
+		return [fail('stripe.price', `price ${id} of ${plan} is archived: nobody can buy the plan`, next)];
 	}
 
 	const isSame = price.currency === 'usd' && price.unit_amount === amount && price.recurring?.interval === 'month';
 	return isSame
 		? []
-		: [
-				warn(
-					'gatewayA.price',
-					`price ${id} of ${plan} is not ${amount} US cents a month, as the price list says`,
-					next,
-				),
-			];
+		: [warn('stripe.price', `price ${id} of ${plan} is not ${amount} US cents a month, as the price list says`, next)];
 };
 
 /** The finding for an error of the library. */
 const judgeError = (error: unknown, sold?: Sold): Finding => {
 	const {type, code, message} = error as {type?: string; code?: string; message: string};
 	if (type === 'StripeAuthenticationError') {
-		return fail('gatewayA.key', 'Stripe refuses STRIPE_SECRET_KEY', 'Set STRIPE_SECRET_KEY to a key that is valid');
+		return fail('stripe.key', 'Stripe refuses STRIPE_SECRET_KEY', 'Set STRIPE_SECRET_KEY to a key that is valid');
 	}
 
 	if (code === 'resource_missing' && sold) {
 		return fail(
-			'gatewayA.price',
+			'stripe.price',
 			`price ${sold.id} of ${sold.plan} does not exist`,
 			'Correct stripePrice in PLANS_FILE; test and live mode have separate prices',
 		);
 	}
 
 	return type === 'StripePermissionError'
-		? warn('gatewayA.key', 'the key has no permission to read prices', 'Allow the restricted key to read prices')
+		? warn('stripe.key', 'the key has no permission to read prices', 'Allow the restricted key to read prices')
 		: fail(
-				'gatewayA.reachable',
+				'stripe.reachable',
 				`Stripe cannot be queried: ${message}`,
 				'Try again; compare STRIPE_API_URL if it is set',
 			);
@@ -62,9 +56,9 @@ const judgeError = (error: unknown, sold?: Sold): Finding => {
  * Checks Stripe: whether it accepts the key, and whether the plans' prices exist.
  * @param stripe null if it is off.
  */
-export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {
+export const checkStripe = async (stripe: Stripe | null, {stripe: given, plans}: Config): Promise<Finding[]> => {
 	if (stripe === null) {
-		return [ok('gatewayA.configured', 'off')];
+		return [ok('stripe.configured', 'off')];
 	}
 
 	const sold = soldPrices(plans);
@@ -86,9 +80,9 @@ export const checkGatewayA = async (stripe: Stripe | null, {stripe: given, plans
 	// A refused key fails for each price; report it once.
 	const faults = [...new Map(asked.flat().map((finding) => [finding.message, finding])).values()];
 	return [
-		...(faults.length > 0 ? faults : [ok('gatewayA.key', 'it accepts the key')]),
+		...(faults.length > 0 ? faults : [ok('stripe.key', 'it accepts the key')]),
 		...(given?.webhookSecret === null
-			? [warn('gatewayA.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it')]
+			? [warn('stripe.webhookSecret', 'STRIPE_WEBHOOK_SECRET is not set: payments are never received', 'Set it')]
 			: []),
 	];
 };

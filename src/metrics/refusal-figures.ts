@@ -1,0 +1,44 @@
+import {isConnectionFault} from '../db/db.ts';
+import {listRefused, type Refused} from '../limits/refusals.ts';
+import type {Services} from '../services.ts';
+import {createGauge, type Figure} from './instruments.ts';
+
+type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
+
+/** Bounds the series; the organizations with the most refusals are named. */
+const MOST = 20;
+
+/** The other figures are answered also while the database is away or hangs. */
+const PATIENCE_MS = 1000;
+
+const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
+	try {
+		await refusals.settled();
+		return await listRefused(db, clock.now(), MOST);
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			return [];
+		}
+
+		throw error;
+	}
+};
+
+/** Requests of organizations that limits refused in the last day, on all machines; nothing if there were none. */
+export const refusalFigures = async (deps: Deps): Promise<Figure[]> => {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<Refused[]>((resolve) => {
+		timer = setTimeout(() => resolve([]), PATIENCE_MS);
+	});
+	const refused = await Promise.race([read(deps), late]).finally(() => clearTimeout(timer));
+	const gauge = createGauge(
+		{
+			name: 'oplink_refused_requests_last_day',
+			help: 'Requests that limits of keys refused in the last day, of the 20 organizations and limits with the most.',
+			labels: ['organization', 'limit'],
+			across: 'largest',
+		},
+		() => refused.map(({orgKey, limitName, refused: value}) => ({labels: [orgKey, limitName], value})),
+	);
+	return refused.length === 0 ? [] : [gauge.read()];
+};
