@@ -9,6 +9,14 @@ import {configTable, describeConfig} from '../src/config/variables.ts';
 import {packageRoot} from '../src/package-root.ts';
 import {readPlans, shippedPlans} from '../src/plans/plans.ts';
 
+test('DATA_DIR below /proc or /sys is refused', (t) => {
+	for (const dataDir of ['/proc/1', '/proc', '/tmp/../sys/data']) {
+		t.throws(() => loadConfig({DATA_DIR: dataDir}), {instanceOf: ConfigError, message: /DATA_DIR must not be below/});
+	}
+
+	t.is(loadConfig({DATA_DIR: '/process'}).dataDir, '/process');
+});
+
 test('with nothing set the defaults are those of the specification', (t) => {
 	const config = loadConfig({});
 	t.is(config.host, '127.0.0.1');
@@ -65,6 +73,35 @@ for (const [query, expected] of [
 	});
 }
 
+for (const url of [
+	'redis://u:p%40ss@cache:6379/2',
+	'rediss://cache',
+	'redis://one:7000,two:7001,[::1]:7002',
+	'redis-sentinel://:secret@one,two:26380/main/1?sentinelPassword=other',
+	'rediss-sentinel://one:26379/main',
+]) {
+	test(`REDIS_URL may be ${url}`, (t) => {
+		t.is(loadConfig({REDIS_URL: url}).redisUrl, url);
+	});
+}
+
+for (const [url, fault] of [
+	['redis-sentinel://one,two', /must name what the Sentinels watch/],
+	['redis://one:7000,two:7001/3', /a Cluster has only the database 0/],
+	['redis://one:70000', /must be redis:/],
+	['redis://:100%@one', /has a % that encodes no character/],
+	['redis://one/x', /is not the number of a database/],
+] as const) {
+	test(`REDIS_URL may not be ${url}`, (t) => {
+		t.regex(t.throws(() => loadConfig({REDIS_URL: url}))?.message ?? '', fault);
+	});
+}
+
+test('DATABASE_LISTEN_URL needs DATABASE_URL', (t) => {
+	const error = t.throws(() => loadConfig({DATABASE_LISTEN_URL: 'postgres://me@db.example/app'}));
+	t.regex(error?.message ?? '', /^DATABASE_LISTEN_URL is the same database as DATABASE_URL, which must be set/);
+});
+
 test('a DATABASE_URL with a % that stands for nothing is a fault', (t) => {
 	const error = t.throws(() => loadConfig({DATABASE_URL: 'postgres://me:100%x@db.example/app'}));
 	t.is(error?.message, 'DATABASE_URL has a % that encodes no character: write it as %25');
@@ -82,6 +119,7 @@ test('all faults are reported together', (t) => {
 				ADMIN_TOKEN: 'short',
 				TRUSTED_PROXIES: '10.0.0.0/8, nonsense',
 				PLANS_FILE: '/nowhere.json',
+				RELAY_RANGES_FILE: '/nowhere.csv',
 				CLICK_RETENTION_DAYS: '0',
 				LOG_LEVEL: 'loud',
 				LOG_FORMAT: 'xml',
@@ -103,6 +141,7 @@ test('all faults are reported together', (t) => {
 		'PORT',
 		'PUBLIC_URL',
 		'REDIS_URL',
+		'RELAY_RANGES_FILE',
 		'TRUSTED_PROXIES',
 	]);
 });
@@ -193,7 +232,10 @@ test('a plans file is refused with every fault of it', (t) => {
 	const features = {api_access: true, custom_domains: false};
 	const plan = {quotas, features, prices: {USD: 900, EGP: 0}};
 	t.deepEqual(readPlans(JSON.stringify({SOLO: plan})), {SOLO: {...plan, stripePrice: null}});
+	const limits = {sdkDevices: {max: 600, seconds: 60}, sdkLinks: {max: 1, seconds: 1}};
+	t.deepEqual(readPlans(JSON.stringify({SOLO: {...plan, limits}})), {SOLO: {...plan, stripePrice: null, limits}});
 	const faulty = {
+		limits: {match: {max: 1, seconds: 1}, sdkEvents: {max: 0, seconds: 60}, linkReads: {max: 5}},
 		quotas: {...quotas, links: -1, seats: 3},
 		features: {api_access: 'yes'},
 		prices: null,
@@ -206,6 +248,9 @@ test('a plans file is refused with every fault of it', (t) => {
 		'custom_domains" is required',
 		'prices" must be of type object',
 		'stripePrice" must be a string',
+		'limits.match" is not a limit of a plan; those are linkReads, linkWrites, sdkDevices, sdkEvents, sdkLinks, sdkDeviceLinks',
+		'limits.sdkEvents.max" must be greater than or equal to 1',
+		'limits.linkReads.seconds" is required',
 	];
 	for (const [text, ...said] of [
 		['{'],

@@ -28,7 +28,9 @@ serverKey  GET    /links/:id/qr.png
 clientKey  POST   /sdk/session
 clientKey  POST   /sdk/identity
 clientKey  POST   /sdk/identity/clear
+clientKey  POST   /sdk/links
 clientKey  POST   /sdk/events
+admin      GET    /admin/links
 admin      GET    /admin/organizations
 admin      POST   /admin/organizations
 admin      GET    /admin/organizations/:orgId
@@ -40,14 +42,17 @@ admin      PUT    /admin/organizations/:orgId/plan
 admin      GET    /admin/organizations/:orgId/audit-log
 admin      GET    /admin/organizations/:orgId/api-keys
 admin      POST   /admin/organizations/:orgId/api-keys/:tier/regenerate
+admin      DELETE /admin/organizations/:orgId/api-keys/:id
 admin      GET    /admin/organizations/:orgId/app-config
 admin      PUT    /admin/organizations/:orgId/app-config
 admin      GET    /admin/organizations/:orgId/domains
 admin      POST   /admin/organizations/:orgId/domains
+admin      PATCH  /admin/organizations/:orgId/domains/:id
 admin      POST   /admin/organizations/:orgId/domains/:id/verify
 admin      POST   /admin/organizations/:orgId/domains/:id/approve
 admin      POST   /admin/organizations/:orgId/domains/:id/reject
 admin      POST   /admin/organizations/:orgId/domains/:id/default
+admin      GET    /admin/organizations/:orgId/domains/:id/unknown-codes
 admin      DELETE /admin/organizations/:orgId/domains/:id
 admin      GET    /admin/organizations/:orgId/templates
 admin      POST   /admin/organizations/:orgId/templates
@@ -69,6 +74,10 @@ admin      DELETE /admin/organizations/:orgId/links/:id
 admin      GET    /admin/organizations/:orgId/links/:id/qr.svg
 admin      GET    /admin/organizations/:orgId/links/:id/qr.png
 admin      GET    /admin/organizations/:orgId/stats
+admin      GET    /admin/organizations/:orgId/usage
+admin      GET    /admin/organizations/:orgId/events
+admin      GET    /admin/organizations/:orgId/devices
+admin      GET    /admin/organizations/:orgId/devices/:deviceId
 admin      GET    /admin/organizations/:orgId/matches
 admin      GET    /admin/organizations/:orgId/matches/:id
 admin      POST   /admin/organizations/:orgId/matches/simulate
@@ -136,8 +145,10 @@ developer  PATCH  /portal/channels/:id
 developer  DELETE /portal/channels/:id
 viewer     GET    /portal/domains
 admin-role POST   /portal/domains
+admin-role PATCH  /portal/domains/:id
 admin-role POST   /portal/domains/:id/verify
 admin-role POST   /portal/domains/:id/default
+viewer     GET    /portal/domains/:id/unknown-codes
 admin-role DELETE /portal/domains/:id
 viewer     GET    /portal/dashboard
 viewer     GET    /portal/usage
@@ -145,6 +156,7 @@ analyst    GET    /portal/matches
 analyst    GET    /portal/matches/:id
 analyst    GET    /portal/events
 analyst    GET    /portal/devices
+analyst    GET    /portal/devices/:deviceId
 admin-role GET    /portal/audit-log
 ops        POST   /portal/admin/billing/organizations/:orgId/plan
 ops        GET    /dev/session
@@ -152,6 +164,7 @@ ops        POST   /dev/match
 none       GET    /:orgKey/:shortCode/data
 none       POST   /:orgKey/:shortCode/signals
 none       GET    /:orgKey/:shortCode
+none       GET    /
 none       GET    /:shortCode
 `;
 

@@ -123,7 +123,7 @@ test('with another OPLINK_KEY_SECRET keys work and are not shown, which log, doc
 			return findings.find(({check}: {check: string}) => check === 'keys.readable');
 		};
 		const shown = () =>
-			runCli(['keys', 'show', acme.orgKey], {env: {OPLINK_URL: own.url, OPLINK_ADMIN_TOKEN: own.adminToken}});
+			runCli(['keys', 'show', '--org', acme.orgKey], {env: {OPLINK_URL: own.url, OPLINK_ADMIN_TOKEN: own.adminToken}});
 		return {own, doctor, shown};
 	};
 	const made = await startService({OPLINK_KEY_SECRET: 'the first secret of all'}, undefined, {

@@ -74,6 +74,42 @@ test('a part of the iOS configuration may be missing', async (t) => {
 	t.deepEqual(body.ios, {bundleId: null, teamId: null, appStoreId: null, scheme: 'acme'});
 });
 
+test('fields for association files appear only where they are set', async (t) => {
+	const {path, operator} = await setup();
+	const app = {packageName: 'com.acme', sha256Fingerprints: [colons(hex(1))]};
+	const set = await operator.put(path, {
+		ios: {teamId: 'ABCDE12345', bundleId: 'com.acme.shop', appClipBundleId: 'com.acme.shop.Clip'},
+		android: [{...app, dynamicAppLinks: true}],
+		browserPaths: ['/help/*', '/', '/de/%C3%BCber-uns?', '/*'],
+	});
+	t.is(set.status, 200);
+	t.deepEqual(set.body, {
+		...unset,
+		ios: {
+			bundleId: 'com.acme.shop',
+			teamId: 'ABCDE12345',
+			appStoreId: null,
+			scheme: null,
+			appClipBundleId: 'com.acme.shop.Clip',
+		},
+		android: [{...app, scheme: null, dynamicAppLinks: true}],
+		browserPaths: ['/help/*', '/', '/de/%C3%BCber-uns?', '/*'],
+	});
+	t.is((await operator.get(path)).text, set.text);
+	t.deepEqual((await operator.put(path, set.body)).body, set.body);
+	const {body} = await operator.put(path, {
+		ios: {appClipBundleId: null},
+		android: [{...app, dynamicAppLinks: false}],
+		browserPaths: [],
+	});
+	t.deepEqual(body, {
+		...unset,
+		ios: {bundleId: null, teamId: null, appStoreId: null, scheme: null},
+		android: [{...app, scheme: null}],
+	});
+	t.deepEqual((await operator.get(path)).body, body);
+});
+
 test('ten distinct fingerprints are stored, duplicates removed, and eleven are refused', async (t) => {
 	const {path, operator} = await setup();
 	const prints = Array.from({length: 11}, (_, index) => hex(index * 8));
@@ -153,6 +189,24 @@ test(refused, android({sha256Fingerprints: ['zz'.repeat(32)]}), 'android.0.sha25
 test(refused, android({sha256Fingerprints: [`${hex(1)}00`]}), 'android.0.sha256Fingerprints.0');
 test(refused, {android: [{packageName: 'com.acme'}]}, 'android.0.sha256Fingerprints');
 test(refused, {android: [...android({}).android, ...android({}).android]}, 'android.1');
+test(refused, android({dynamicAppLinks: 'yes'}), 'android.0.dynamicAppLinks');
+test(refused, {ios: {appClipBundleId: 'com.acme.*'}}, 'ios.appClipBundleId');
+for (const browserPath of [
+	'help',
+	'',
+	'https://go.acme.test/help',
+	'/a b',
+	'/ü',
+	'/100%',
+	'/$(lang)/*',
+	'/a#b',
+	`/${'a'.repeat(255)}`,
+]) {
+	test(refused, {browserPaths: ['/', browserPath]}, 'browserPaths.1');
+}
+
+test(refused, {browserPaths: ['/help', '/help']}, 'browserPaths.1');
+test(refused, {browserPaths: Array.from({length: 51}, (_, index) => `/${index}`)}, 'browserPaths');
 test(refused, {fallbackUrl: 'ftp://example.com/', og: {imageUrl: '//example.com'}}, 'fallbackUrl', 'og.imageUrl');
 test(refused, {fallbackUrl: 'https://go.oplink.test/'}, 'fallbackUrl');
 test(

@@ -121,6 +121,10 @@ test('the plan decides whether custom domains are allowed, and how many', async 
 	});
 	const growth = await setup({plan: 'GROWTH'});
 	t.is((await growth.operator.post(growth.base, {hostname})).status, 201);
+	t.like((await growth.operator.post(growth.base, {hostname})).body, {
+		statusCode: 409,
+		message: `Domain '${hostname}' is already in use`,
+	});
 	t.like((await growth.operator.post(growth.base, {hostname: freshHost()})).body, {
 		statusCode: 402,
 		code: 'QUOTA_EXCEEDED',

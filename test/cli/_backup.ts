@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {createDb} from '../../src/db/db.ts';
-import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {exampleAppConfig, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
@@ -16,9 +16,16 @@ export const keyedBody = {path: '/once', title: 'ünï "quoted"\n\\ 漢', params
 
 /** An installation with something of everything, made through HTTP. */
 const fill = async (service: TestService): Promise<TestOrganization> => {
-	const acme = await organization(service, {plan: 'SCALE'});
+	const appConfig = {...exampleAppConfig, browserPaths: ["/a,'b'/*", '/(x)?']};
+	const acme = await organization(service, {plan: 'SCALE', appConfig});
 	const operator = admin(service);
-	await operator.post(`/admin/organizations/${acme.id}/domains`, {hostname: 'go.acme.example'});
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await operator.post(domains, {hostname: 'go.acme.example'});
+	await operator.patch(`${domains}/${domain.id}`, {
+		pathPrefixes: ['promos', 'links/share'],
+		rootUrl: 'https://www.acme.example/',
+		unknownCodes: {url: 'https://old.example.link/{code}'},
+	});
 	await operator.post(`/admin/organizations/${acme.id}/templates`, {name: 'sale', path: '/sale'});
 	const {link: sale, token} = await clicked(service, acme, network()(1), {path: '/item/7', tags: ['a', 'b,"c"']});
 	const deviceId = 'device-0001';
@@ -27,7 +34,7 @@ const fill = async (service: TestService): Promise<TestOrganization> => {
 	await acme.client.post('/sdk/events', {deviceId, eventName: 'buy', properties: {z: 1, a: 2}});
 	// A click of another month is in another partition.
 	service.clock.advance(5 * 3600);
-	await visit(service, sale, network()(2));
+	await visit(service, sale, network()(2), {query: '?ref=42&note=%22%5C%22'});
 	await acme.server.post('/links', keyedBody, keyed);
 	return acme;
 };

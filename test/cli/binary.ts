@@ -1,7 +1,13 @@
 import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
+import {Client} from 'pg';
+import pino from 'pino';
+import {createDb} from '../../src/db/db.ts';
+import {waitForServer} from '../../src/db/open-database.ts';
+import {createTestDatabase} from '../helpers/database.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
+import {createSink, runCli} from './_run-cli.ts';
 import {finish, type Program, start} from './_spawn-cli.ts';
 
 test('the program succeeds with help and ends with 2 for an unknown command', async (t) => {
@@ -54,5 +60,102 @@ test('Ctrl-C ends an import that waits for standard input', async (t) => {
 	const {exitCode, stderr} = await finish(child.process);
 	t.is(exitCode, 130);
 	// On a slow machine it may have printed its progress, as it does every few seconds.
-	t.regex(stderr, /^(?:0 rows\n)?Interrupted\n0 row\(s\) of standard input are confirmed, and more may be imported/);
+	t.regex(stderr, /^(?:0 rows\n)?Interrupted\nThe server confirmed 0 rows of standard input, and more may be imported/);
+});
+
+const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>> => {
+	const database = await createTestDatabase();
+	t.teardown(database.drop);
+	return {DATABASE_URL: database.url};
+};
+
+test('a start that waits for its database says so at once, and then every ten seconds', async (t) => {
+	const db = createDb(closedAddress.replace('http', 'postgres'));
+	t.teardown(() => db.destroy());
+	const {stream, text} = createSink();
+	let time = 0;
+	const pause = async (milliseconds: number) => {
+		t.is(milliseconds, 500);
+		// A refusal takes its time, too.
+		time += 2500;
+	};
+	await t.throwsAsync(waitForServer(db, pino(stream), {now: () => time, pause}), {code: 'ECONNREFUSED'});
+	t.is(time, 32_500);
+	t.is(text().match(/the database does not answer yet/g)?.length, 4);
+});
+
+test('migrate goes down and up again, one migration after the other', async (t) => {
+	const env = await databaseEnv(t);
+	const states = async () =>
+		JSON.parse((await runCli(['migrate', 'status', '--json'], {env})).stdout) as Array<{
+			name: string;
+			appliedAt: string | null;
+		}>;
+	const names = (await states()).map(({name}) => name);
+	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
+	t.is((await runCli(['migrate', 'up'], {env})).stdout, 'Nothing to do: every migration is applied\n');
+
+	const down = await runCli(['migrate', 'down', '--yes', '--json'], {env});
+	t.is(down.exitCode, 0);
+	t.deepEqual(JSON.parse(down.stdout), {undone: names.at(-1)});
+	t.is((await states()).at(-1)?.appliedAt, null);
+	t.regex((await runCli(['migrate', 'status'], {env})).stdout, new RegExp(`^${names.at(-1)} +pending$`, 'm'));
+
+	const up = await runCli(['migrate', 'up', '--json'], {env});
+	t.deepEqual(JSON.parse(up.stdout), {applied: [names.at(-1)]});
+	t.true((await states()).every(({appliedAt}) => appliedAt !== null));
+});
+
+test('a database of a newer version is refused by name, and not changed', async (t) => {
+	const env = await databaseEnv(t);
+	const client = new Client({connectionString: env['DATABASE_URL']});
+	await client.connect();
+	await client.query("INSERT INTO migrations (name) VALUES ('29990101000000_later')");
+	await client.end();
+	for (const argv of [
+		['migrate', 'up'],
+		['migrate', 'down', '--yes'],
+	]) {
+		const {exitCode, stderr} = await runCli(argv, {env});
+		t.is(exitCode, 78);
+		t.regex(stderr, /^The database has migrations that this version of Oplink does not know \(29990101000000_later\)/);
+	}
+
+	const refused = start(t, ['serve'], {...env, PORT: '0'});
+	t.like(await finish(refused), {exitCode: 78});
+	t.regex((await runCli(['migrate', 'status'], {env})).stdout, /^29990101000000_later +20/m);
+});
+
+test('config lists every variable with secrets masked', async (t) => {
+	const env = {ADMIN_TOKEN: 'a-secret-that-nobody-may-see-here', PUBLIC_URL: 'https://links.example.com'};
+	const plain = await runCli(['config'], {env});
+	t.is(plain.exitCode, 0);
+	t.regex(plain.stdout, /^PUBLIC_URL +https:\/\/links\.example\.com /m);
+	t.regex(plain.stdout, /^ADMIN_TOKEN +\*+ /m);
+	t.false(plain.stdout.includes('a-secret'));
+	const variables = JSON.parse((await runCli(['config', '--json'], {env})).stdout) as Array<{
+		name: string;
+		value: string | null;
+	}>;
+	t.is(variables.find(({name}) => name === 'PUBLIC_URL')?.value, 'https://links.example.com');
+});
+
+test('config reports faults after the table, and ends with 78', async (t) => {
+	const {exitCode, stdout, stderr} = await runCli(['config'], {env: {PORT: 'many'}});
+	t.is(exitCode, 78);
+	t.regex(stdout, /^PORT +many /m);
+	t.regex(stderr, /^PORT must be/);
+});
+
+test('serve answers until Ctrl-C and ends with 0', async (t) => {
+	const env = await databaseEnv(t);
+	const child = start(t, ['serve'], {...env, PORT: '0', ADMIN_TOKEN: 'x'.repeat(32), LOG_LEVEL: 'warn'});
+	const [greeting] = (await once(child.stdout, 'data')) as [Buffer];
+	const url = /http:\S+/.exec(String(greeting))?.[0];
+	t.truthy(url);
+	const {exitCode, stdout} = await runCli(['status', '--url', String(url), '--token', 'x'.repeat(32), '--json']);
+	t.is(exitCode, 0);
+	t.is(JSON.parse(stdout).status, 'ok');
+	child.kill('SIGINT');
+	t.is((await finish(child)).exitCode, 0);
 });

@@ -27,9 +27,11 @@ const server = (t: ExecutionContext) =>
 			]),
 		}),
 		'GET /admin/organizations/Ab12/links': () => ({
-			body: pageOf([{id: 'link-1', url: 'https://go.example/Ab12/spring', title: 'Spring'}]),
+			body: pageOf([{id: 'link-1', shortCode: 'spring', url: 'https://go.example/Ab12/spring', title: 'Spring'}]),
 		}),
-		'GET /links': () => ({body: pageOf([{id: 'link-2', url: 'https://go.example/Cd34/x', title: null}])}),
+		'GET /links': () => ({
+			body: pageOf([{id: 'link-2', shortCode: 'x', url: 'https://go.example/Cd34/x', title: null}]),
+		}),
 		'GET /admin/organizations/Ab12/domains': () => ({
 			body: pageOf([{id: 'domain-1', hostname: 'go.acme.example', status: 'VERIFIED'}]),
 		}),
@@ -60,14 +62,16 @@ test('choices, plans, tiers, shells and topics are completed', async (t) => {
 	t.deepEqual(await complete(['qr', 'export', 'x', '--ecc', '']), ['L', 'M', 'Q', 'H']);
 	t.deepEqual(await complete(['qr', 'export', 'x', '--format=s']), ['--format=svg']);
 	t.deepEqual(await complete(['orgs', 'create', '--plan', 'G']), ['GROWTH']);
-	t.deepEqual(await complete(['keys', 'regenerate', 'Ab12', '']), ['CLIENT', 'SERVER']);
+	t.deepEqual(await complete(['keys', 'regenerate', '--org', 'Ab12', '']), ['CLIENT', 'SERVER']);
 	t.deepEqual(await complete(['completion', '']), ['bash', 'zsh', 'fish']);
+	t.deepEqual(await complete(['links', 'create', '--destination', 'i']), ['ios=', 'ipad=']);
+	t.deepEqual(await complete(['app-config', 'set', '--org', 'Ab12', '--minimum-version', '']), ['ios=', 'android=']);
 	t.true((await complete(['help', ''])).includes('environment'));
 	t.true((await complete(['help', ''])).includes('orgs'));
 });
 
 test('files are left to the shell', async (t) => {
-	t.deepEqual(await complete(['app-config', 'set', 'Ab12', '--file', '']), [':files']);
+	t.deepEqual(await complete(['app-config', 'set', '--org', 'Ab12', '--file', '']), [':files']);
 	t.deepEqual(await complete(['links', 'import', '']), ['verify', ':files']);
 	t.deepEqual(await complete(['login', '--token-file=./x']), [':files']);
 });
@@ -78,7 +82,7 @@ test('ids come from the server, with descriptions', async (t) => {
 	t.deepEqual(await complete(['orgs', 'show', 'C'], env), ['Cd34']);
 	for (const [words, expected] of [
 		[
-			['stats', '--interval', 'day', ''],
+			['stats', '--interval', 'day', '--org', ''],
 			['Ab12', 'Cd34'],
 		],
 		[
@@ -94,16 +98,16 @@ test('ids come from the server, with descriptions', async (t) => {
 			['links', 'list', '--org', '='],
 			['Ab12', 'Cd34'],
 		],
-		[['links', 'show', '--org', 'Ab12', ''], ['link-1']],
-		[['links', 'show', '--org=Ab12', 'l'], ['link-1']],
-		[['stats', 'Ab12', '--link', ''], ['link-1']],
+		[['links', 'show', '--org', 'Ab12', ''], ['spring']],
+		[['links', 'show', '--org=Ab12', 's'], ['spring']],
+		[['stats', '--org', 'Ab12', '--link', ''], ['spring']],
 		[['billing', 'show', ''], []],
-		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['link-1']],
-		[['domains', 'verify', 'Ab12', ''], ['go.acme.example']],
-		[['domains', 'default', 'Ab12', ''], ['go.acme.example']],
+		[['qr', 'export', 'other', 'link', '--org', 'Ab12', ''], ['spring']],
+		[['domains', 'verify', '--org', 'Ab12', ''], ['go.acme.example']],
+		[['domains', 'default', '--org', 'Ab12', ''], ['go.acme.example']],
 		[['links', 'create', '--org', 'Ab12', '--channel', ''], ['email']],
-		[['links', 'create', '--org', 'Ab12', '--template-id', ''], ['template-1']],
-		[['links', 'create', '--org', 'Ab12', '--domain-id', ''], ['domain-1']],
+		[['links', 'create', '--org', 'Ab12', '--template', ''], ['Sale']],
+		[['links', 'create', '--org', 'Ab12', '--domain', ''], ['go.acme.example']],
 		[['match', 'explain', '--org', 'Ab12', ''], ['attempt-1']],
 	] as const) {
 		t.deepEqual(await complete([...words], env), [...expected], words.join(' '));
@@ -112,7 +116,7 @@ test('ids come from the server, with descriptions', async (t) => {
 
 test('with a SERVER key links are completed too', async (t) => {
 	const {url} = await server(t);
-	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['link-2']);
+	t.deepEqual(await complete(['links', 'show', ''], {OPLINK_URL: url, OPLINK_API_KEY: 'opl_api_x'}), ['x']);
 });
 
 test('profiles are completed, and the named one is queried', async (t) => {

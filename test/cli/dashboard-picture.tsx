@@ -1,12 +1,20 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {access} from 'node:fs/promises';
 import test from 'ava';
 import stringWidth from 'string-width';
 import {createFigures} from '../../src/cli/dashboard/figures.ts';
+import {createIntake} from '../../src/cli/dashboard/intake.ts';
 import type {Size} from '../../src/cli/dashboard/live-screen.ts';
+import {createPainter} from '../../src/cli/dashboard/paint.ts';
 import {noColours} from '../../src/cli/dashboard/palette.ts';
+import {readEvents, type ServerSentEvent} from '../../src/cli/dashboard/read-events.ts';
 import {pictureOf} from '../../src/cli/dashboard/run-dashboard.tsx';
 import type {View} from '../../src/cli/dashboard/view.ts';
 import type {Ink} from '../../src/cli/terminal/bar-chart.ts';
-import {recent, status} from './_dashboard.ts';
+import {binary} from '../helpers/process.ts';
+import {clickOf, recent, status} from './_dashboard.ts';
+import {startRecordingServer} from './_recording-server.ts';
 
 const viewOf = (more: Partial<View> = {}): View => {
 	const figures = createFigures(() => 0);
@@ -109,5 +117,185 @@ test('failing parts come first', (t) => {
 test('lost events are reported', (t) => {
 	const figures = {...viewOf().figures, lost: 12};
 	const lines = picture({columns: 80, rows: 24}, {figures});
-	t.is(lines[23], ' q quits   12 events were dropped: they arrived too fast to be processed');
+	t.is(lines[23], ' q quits   dropped 12 events, which arrived too fast to be processed');
 });
+
+const setup = () => {
+	let elapsed = 1000;
+	const figures = createFigures(() => elapsed);
+	figures.begin(recent);
+	return {
+		figures,
+		pass: (seconds: number) => {
+			elapsed += seconds * 1000;
+		},
+	};
+};
+
+test('a click counts in its second once that is over, and in its minute at once', (t) => {
+	const {figures, pass} = setup();
+	const before = figures.read();
+	t.is(before.perMinute.at(-1), 1180);
+	figures.take(clickOf('n1', '2026-03-10T12:00:06.000Z'));
+	t.is(figures.read().perMinute.at(-1), 1181);
+	pass(1);
+	t.is(figures.read().perSecond.at(-1), 9);
+	pass(1);
+	t.is(figures.read().perSecond.at(-1), 1);
+	t.is(figures.read().links[0]?.count, 12_346);
+	pass(60);
+	t.is(figures.read().perSecond.at(-1), 0);
+	t.is(figures.read().perMinute.at(-1), 0);
+	t.is(figures.read().perMinute.at(-2), 1181);
+	t.is(figures.read().rate, 0);
+});
+
+test('a crawler does not count as a click; matches and events count separately', (t) => {
+	const {figures} = setup();
+	const before = figures.read();
+	figures.take(clickOf('n1', '2026-03-10T12:00:05.000Z', {botClass: 'preview-crawler'}));
+	for (const event of recent.latest.filter(({type}) => type !== 'click')) {
+		figures.take(event);
+	}
+
+	const after = figures.read();
+	t.deepEqual(after.perMinute, before.perMinute);
+	t.is(after.crawlerViews, before.crawlerViews + 1);
+	t.is(after.events, before.events + 1);
+	t.deepEqual(after.matches, [
+		{name: 'clipboard', count: 41},
+		{name: 'none', count: 5},
+	]);
+});
+
+test('events repeated after a reconnect are counted once', (t) => {
+	const {figures} = setup();
+	const take = createIntake(figures);
+	const click = (id: string): ServerSentEvent => {
+		const {type, data} = clickOf(id, '2026-03-10T12:00:05.000Z');
+		return {type, data: JSON.stringify(data), id: '1:1:'};
+	};
+	const before = figures.read().perMinute.at(-1) ?? 0;
+	take(click('a'));
+	take(click('b'));
+	take(click('a'));
+	t.is(figures.read().perMinute.at(-1), before + 2);
+	take({type: '', data: '', id: '2:2:'});
+	take({...click('a'), id: '2:2:'});
+	t.is(figures.read().perMinute.at(-1), before + 3);
+	take({type: 'lost', data: '{"count":5}', id: '2:2:'});
+	t.is(figures.read().lost, 5);
+});
+
+test('many links take no more memory than some', (t) => {
+	const {figures} = setup();
+	for (let index = 0; index < 5000; index += 1) {
+		figures.take(
+			clickOf(`n${index}`, '2026-03-10T12:00:05.000Z', {link: {id: `l${index}`, shortCode: `s${index}`, title: null}}),
+		);
+	}
+
+	const {links, latest} = figures.read();
+	t.true(links.length <= 2000);
+	t.is(links[0]?.name, 'Spring sale (Ab12/spring)');
+	t.is(latest.length, 50);
+});
+
+test('events are read as the standard says, wherever chunks are cut', async (t) => {
+	const text = 'retry: 1000\nevent: click\ndata: {"a":\ndata:"ä"}\nid: 1:2:\n\n:\n\ndata: x\n\ndata: cut off';
+	const bytes = Buffer.from(text);
+	for (const size of [1, 7, bytes.length]) {
+		const chunks = Array.from({length: Math.ceil(bytes.length / size)}, (_, index) =>
+			bytes.subarray(index * size, (index + 1) * size),
+		);
+		const events: ServerSentEvent[] = [];
+		for await (const event of readEvents(
+			(async function* () {
+				yield* chunks;
+			})(),
+		)) {
+			events.push(event);
+		}
+
+		t.deepEqual(events, [
+			{type: 'click', data: '{"a":\n"ä"}', id: '1:2:'},
+			{type: '', data: '', id: '1:2:'},
+			{type: 'message', data: 'x', id: '1:2:'},
+		]);
+	}
+});
+
+test('only lines that differ are drawn, each at its place', (t) => {
+	const {paint, forget} = createPainter();
+	t.is(
+		paint('a\nb\nc'),
+		'\u001B[?2026h\u001B[2J\u001B[1;1Ha\u001B[K\u001B[2;1Hb\u001B[K\u001B[3;1Hc\u001B[K\u001B[?2026l',
+	);
+	t.is(paint('a\nB\nc'), '\u001B[?2026h\u001B[2;1HB\u001B[K\u001B[?2026l');
+	t.is(paint('a\nB\nc'), '');
+	forget();
+	t.true(paint('a\nB\nc').includes('\u001B[2J'));
+});
+
+const SCRIPT = '/usr/bin/script';
+
+/** A server whose stream begins and then only stays open. */
+const answers = {
+	'GET /admin/status': () => ({body: status}),
+	'GET /admin/clicks/stream': {
+		raw: (_: unknown, response: import('node:http').ServerResponse) => {
+			response.writeHead(200, {'content-type': 'text/event-stream'});
+			response.write(`event: recent\ndata: ${JSON.stringify(recent)}\nid: 1:1:\n\n`);
+		},
+	},
+};
+
+for (const [what, keys, exitCode] of [
+	['q', 'q', 0],
+	['Ctrl-C', '\u0003', 130],
+] as const) {
+	test(`the program itself takes a real terminal, and ${what} gives it back and ends it with ${exitCode}`, async (t) => {
+		// Every Debian has it, but other systems' take other arguments.
+		const isThere =
+			process.platform === 'linux' &&
+			(await access(SCRIPT).then(
+				() => true,
+				() => false,
+			));
+		if (!isThere) {
+			t.pass('there is no script(1) of util-linux here');
+			return;
+		}
+
+		const {env} = await startRecordingServer(t, answers);
+		const node = `'${process.execPath}' '${binary}' dashboard`;
+		const child = spawn(SCRIPT, ['-qec', `stty rows 24 cols 80; ${node}; echo "ended with $?"; stty -a`, '/dev/null'], {
+			env: {PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', ...env},
+			stdio: ['pipe', 'pipe', 'pipe'],
+		});
+		t.teardown(() => child.kill('SIGKILL'));
+		let text = '';
+		for await (const chunk of child.stdout.setEncoding('utf8')) {
+			const wasShown = text.includes('clipboard');
+			text += chunk;
+			if (!wasShown && text.includes('clipboard')) {
+				child.stdin.write(keys);
+			}
+
+			if (text.includes('ended with') && text.includes('cbreak')) {
+				break;
+			}
+		}
+
+		t.true(text.includes('\u001B[?1049h'));
+		t.true(text.includes('Spring sale'));
+		const [, after = ''] = text.split('\u001B[?1049l');
+		t.regex(after, new RegExp(`ended with ${exitCode}\\b`));
+		t.regex(after, / icanon /);
+		t.regex(after, / echo /);
+		child.stdin.end();
+		if (child.exitCode === null) {
+			await once(child, 'close');
+		}
+	});
+}

@@ -85,7 +85,7 @@ const onTerminal = (
 };
 
 const live = async (t: ExecutionContext, acme: TestOrganization, setup: Setup = {}) => {
-	const dashboard = onTerminal(t, [acme.orgKey], setup);
+	const dashboard = onTerminal(t, ['--org', acme.orgKey], setup);
 	await dashboard.untilShown('live');
 	return dashboard;
 };
@@ -192,23 +192,23 @@ test('without a terminal the current figures are printed once, and --json prints
 	const spring = await link(acme, {title: 'Printed'});
 	await clickOn(service, spring.url);
 	const env = {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken};
-	const printed = await runCli(['dashboard', acme.orgKey], {env});
+	const printed = await runCli(['dashboard', '--org', acme.orgKey], {env});
 	t.is(printed.exitCode, 0);
 	t.regex(printed.stdout, /CLICKS PER MINUTE 0 in the last 60s/);
 	t.regex(printed.stdout, / Printed \(/);
 	t.is(stripVTControlCharacters(printed.stdout), printed.stdout);
 	t.false(printed.stdout.includes('q quits'));
-	const {status, recent} = JSON.parse((await runCli(['dashboard', acme.id, '--json'], {env})).stdout);
+	const {status, recent} = JSON.parse((await runCli(['dashboard', '--org', acme.id, '--json'], {env})).stdout);
 	t.is(status.status, 'ok');
 	t.is(recent.perMinute.at(-1), 1);
 	t.is(recent.links[0].link.id, spring.id);
-	const dumb = onTerminal(t, [acme.orgKey], {env: {TERM: 'dumb'}});
+	const dumb = onTerminal(t, ['--org', acme.orgKey], {env: {TERM: 'dumb'}});
 	t.is((await dumb.ended).exitCode, 0);
 	t.regex(dumb.screen.first(), /CLICKS PER MINUTE/);
 });
 
 for (const [what, argv, env, exitCode] of [
-	['an unknown organization', ['Zz99'], {}, 4],
+	['an unknown organization', ['--org', 'Zz99'], {}, 4],
 	['a wrong token', [], {OPLINK_ADMIN_TOKEN: 'wrong'}, 3],
 ] as const) {
 	test(`${what} is reported before the screen is taken`, async (t) => {

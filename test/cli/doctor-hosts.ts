@@ -30,6 +30,14 @@ const serverWith = (t: ExecutionContext, hosts: Host[]) =>
 const hostFindings = (stdout: string): Finding[] =>
 	(JSON.parse(stdout).findings as Finding[]).filter(({check}) => check.startsWith('host.'));
 
+const ruledAppleFile = (...components: object[]): string =>
+	JSON.stringify({applinks: {details: [{appIDs: ['TEAM123456.com.acme.app'], components}]}});
+const ruledAndroidFile = (...components: object[]): string => {
+	const [statement] = JSON.parse(androidFile('com.acme.app', PRINT));
+	const rules = {dynamic_app_link_components: components};
+	return JSON.stringify([{...statement, relation_extensions: {'delegate_permission/common.handle_all_urls': rules}}]);
+};
+
 const complete: Files = {apple: appleFile('TEAM123456.com.acme.app'), android: androidFile('com.acme.app', PRINT)};
 
 test('a host with an address, a certificate and both files is fine, and each certificate fault is reported', async (t) => {
@@ -124,6 +132,42 @@ for (const [what, files, more, apple, android] of [
 		{},
 		'ok',
 		'warn has com.acme.app CD, which is not configured',
+	],
+	[
+		'rules for paths',
+		{
+			apple: ruledAppleFile({'/': '/help/*', exclude: true}, {'/': '/*'}),
+			android: ruledAndroidFile({'/': '/help/*', exclude: true}, {'/': '*'}),
+		},
+		{
+			apple: ['TEAM123456.com.acme.app /* except /help/*'],
+			android: [`com.acme.app ${PRINT}`, 'com.acme.app opens * except /help/*'],
+		},
+		'ok',
+		'ok',
+	],
+	[
+		'rules in another order',
+		{
+			apple: ruledAppleFile({'/': '/*'}, {'/': '/help/*', exclude: true}),
+			android: ruledAndroidFile({'/': '*'}, {'/': '/help/*', exclude: true}),
+		},
+		{
+			apple: ['TEAM123456.com.acme.app /* except /help/*'],
+			android: [`com.acme.app ${PRINT}`, 'com.acme.app opens * except /help/*'],
+		},
+		'fail lacks TEAM123456.com.acme.app /* except /help/*',
+		'fail lacks com.acme.app opens * except /help/*',
+	],
+	[
+		'rules that nobody asked for',
+		{
+			apple: ruledAppleFile({'/': '/help/*', exclude: true}, {'/': '/*'}),
+			android: ruledAndroidFile({'/': '/Ab12/*'}),
+		},
+		{},
+		'fail lacks TEAM123456.com.acme.app /*',
+		'warn has com.acme.app opens /Ab12/*, which is not configured',
 	],
 	[
 		'more than was asked for',

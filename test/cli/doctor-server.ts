@@ -47,7 +47,7 @@ test.serial('a clock difference and a missing migration are reported', async (t)
 	const {body} = await admin(service).get('/admin/doctor');
 	const messageOf = (check: string) => (body.findings as Finding[]).find((one) => one.check === check)?.message;
 	t.regex(messageOf('database.clock') ?? '', /^its clock is 36\d\d s ahead of that of the server$/);
-	t.regex(messageOf('database.migrations') ?? '', /^1 migration\(s\) pending: \d+_/);
+	t.regex(messageOf('database.migrations') ?? '', /^1 migration pending: \d+_/);
 });
 
 test.serial('an unreachable database is a failure, and the other findings are still reported', async (t) => {
@@ -97,12 +97,12 @@ test.serial('an identity provider is asked for its keys and with our key', async
 test.serial('a key set without a key for RS256 is a failure', (t) => {
 	const set = (...keys: object[]) => ({status: 200, body: {keys}});
 	t.is(judgeKeySet('x', set({kty: 'RSA', alg: 'RS256', use: 'sig'})).status, 'ok');
-	t.is(judgeKeySet('x', set({kty: 'RSA'}, {kty: 'EC', alg: 'ES256'})).message, 'the key set has 1 key(s)');
+	t.is(judgeKeySet('x', set({kty: 'RSA'}, {kty: 'EC', alg: 'ES256'})).message, 'the key set has 1 key');
 	t.is(judgeKeySet('x', set({kty: 'RSA', alg: 'RS512'}, {kty: 'RSA', use: 'enc'})).status, 'fail');
 	t.is(judgeKeySet('x', {status: 200, body: undefined}).status, 'fail');
 });
 
-/** A plans file in which plans are sold at prices that gateway A has. */
+/** A plans file in which plans are sold at prices that Stripe has. */
 const plansFile = async (t: ExecutionContext, prices: Record<string, string>): Promise<string> => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-plans-'));
 	t.teardown(() => rm(folder, {recursive: true}));
@@ -117,7 +117,7 @@ const plansFile = async (t: ExecutionContext, prices: Record<string, string>): P
 	return file;
 };
 
-test.serial('gateway A is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
+test.serial('Stripe is asked with our key for the prices of the plans; placeholders are a warning', async (t) => {
 	const clock = createFakeClock(new Date());
 	const gateway = await startFakeStripe({
 		clock,
@@ -128,12 +128,12 @@ test.serial('gateway A is asked with our key for the prices of the plans; placeh
 	for (const [more, faults] of [
 		[{PLANS_FILE: good}, []],
 		[{}, ['warn configuration.warning']],
-		[{PLANS_FILE: good, STRIPE_SECRET_KEY: 'sk_test_wrong'}, ['fail gatewayA.key']],
-		[{PLANS_FILE: good, STRIPE_API_URL: closed}, ['fail gatewayA.reachable']],
-		[{PLANS_FILE: good, STRIPE_WEBHOOK_SECRET: ''}, ['warn gatewayA.webhookSecret']],
+		[{PLANS_FILE: good, STRIPE_SECRET_KEY: 'sk_test_wrong'}, ['fail stripe.key']],
+		[{PLANS_FILE: good, STRIPE_API_URL: closed}, ['fail stripe.reachable']],
+		[{PLANS_FILE: good, STRIPE_WEBHOOK_SECRET: ''}, ['warn stripe.webhookSecret']],
 		[
 			{PLANS_FILE: await plansFile(t, {SOLO: 'price_yearly', GROWTH: 'price_gone'})},
-			['warn gatewayA.price', 'fail gatewayA.price'],
+			['warn stripe.price', 'fail stripe.price'],
 		],
 	] as const) {
 		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);
@@ -141,16 +141,16 @@ test.serial('gateway A is asked with our key for the prices of the plans; placeh
 	}
 });
 
-test.serial('gateway B is asked whether it accepts our API key', async (t) => {
+test.serial('Paymob is asked whether it accepts our API key', async (t) => {
 	const gateway = await startFakePaymob({clock: createFakeClock(new Date()), hasMoto: true});
 	t.teardown(() => gateway.stop());
 	for (const [more, faults] of [
 		[{}, []],
-		[{PAYMOB_API_KEY: 'wrong'}, ['fail gatewayB.apiKey']],
-		[{PAYMOB_API_URL: closed}, ['fail gatewayB.reachable']],
+		[{PAYMOB_API_KEY: 'wrong'}, ['fail paymob.apiKey']],
+		[{PAYMOB_API_URL: closed}, ['fail paymob.reachable']],
 		[
 			{PAYMOB_API_KEY: '', PAYMOB_HMAC_SECRET: '', PAYMOB_MOTO_INTEGRATION_ID: ''},
-			['warn gatewayB.apiKey', 'warn gatewayB.hmacSecret', 'warn gatewayB.moto'],
+			['warn paymob.apiKey', 'warn paymob.hmacSecret', 'warn paymob.moto'],
 		],
 	] as const) {
 		const service = await serviceWith(t, {...gateway.env, ...more} as Record<string, string>);

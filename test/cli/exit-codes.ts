@@ -1,5 +1,7 @@
 import test from 'ava';
-import {organizationHasSubscription, organizationNotFound, unknownPlan} from '../../src/errors.ts';
+import {reportError} from '../../src/cli/report-error.ts';
+import {OplinkConnectionError} from '../../src/client/errors.ts';
+import {domainRecordMissing, organizationHasSubscription, organizationNotFound, unknownPlan} from '../../src/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 
@@ -46,15 +48,18 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'GET /admin/organizations/Acme/api-keys': refuse(404, organizationNotFound().message),
 		'DELETE /admin/organizations/Ab12': refuse(409, organizationHasSubscription().message),
 		'PUT /admin/organizations/Ab12/plan': refuse(400, unknownPlan('BOGUS').message),
+		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([{id: 'd', hostname: 'go.acme.example'}])}),
+		'POST /admin/organizations/Ab12/domains/d/verify': refuse(409, domainRecordMissing('_oplink.x', 'y', []).message),
 	});
 	const stderrOf = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
-	t.regex(await stderrOf('keys', 'show', 'Acme'), /\nNext: .*oplink orgs list --search/);
+	t.regex(await stderrOf('domains', 'verify', 'Ab12', 'go.acme.example'), /\nNext: Set that TXT record .* dig \+short/);
+	t.regex(await stderrOf('keys', 'show', '--org', 'Acme'), /\nNext: .*oplink orgs list --search/);
 	t.regex(
 		await stderrOf('orgs', 'delete', 'Ab12', '--yes'),
-		/\nNext: Cancel it at once, .* with oplink plan set ORG none/,
+		/\nNext: Cancel it at once, .* with oplink plan set --org ORG none/,
 	);
 	t.regex(
-		await stderrOf('plan', 'set', 'Ab12', 'BOGUS'),
+		await stderrOf('plan', 'set', '--org', 'Ab12', 'BOGUS'),
 		/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
 	);
 });
@@ -76,7 +81,7 @@ test('if no plan of the server is larger, the next step says so', async (t) => {
 		'GET /admin/organizations/Ab12': () => ({body: {plan: 'WIDE'}}),
 		'GET /portal/billing/pricing': () => ({body: [plan('NARROW', 1), plan('WIDE', 5), plan('OTHER', 5)]}),
 	});
-	const {exitCode, stderr} = await runCli(['domains', 'add', 'Ab12', 'go.example.com'], {env});
+	const {exitCode, stderr} = await runCli(['domains', 'add', '--org', 'Ab12', 'go.example.com'], {env});
 	t.is(exitCode, 6);
 	t.regex(stderr, /\nNext: No plan has more domains than WIDE/);
 });
@@ -156,11 +161,29 @@ test('Ctrl-C during a request ends with 130', async (t) => {
 	t.is(stderr, 'Interrupted\n');
 });
 
+test('a failed system call is reported in a sentence', async (t) => {
+	const {env} = await startRecordingServer(t, {});
+	const absent = await runCli(['app-config', 'set', '--org', 'Ab12', '--file', 'absent.json'], {env});
+	t.is(absent.exitCode, 1);
+	t.is(absent.stderr, 'Error: The folder /nonexistent does not exist\nNext: Correct --file\n');
+	const inUse = Object.assign(new Error('listen EADDRINUSE'), {code: 'EADDRINUSE', syscall: 'listen', port: 3000});
+	t.deepEqual(reportError(inUse).lines, [
+		'Error: Port 3000 is in use by another program',
+		'Next: Stop that program, or set PORT to another port',
+	]);
+});
+
+test('a server whose certificate is not trusted is said to be up', (t) => {
+	const request = {method: 'GET', baseUrl: 'https://links.example', path: '/admin/status'};
+	const {lines} = reportError(new OplinkConnectionError(request, new Error('self-signed certificate')));
+	t.regex(lines[1] ?? '', /server is up, but its certificate is not trusted/);
+});
+
 for (const argv of [
 	['orgs', 'delete', 'Ab12'],
 	['links', 'delete', 'some-id'],
-	['keys', 'regenerate', 'Ab12', 'SERVER'],
-	['domains', 'remove', 'Ab12', 'go.acme.example'],
+	['keys', 'regenerate', '--org', 'Ab12', 'SERVER'],
+	['domains', 'remove', '--org', 'Ab12', 'go.acme.example'],
 	['migrate', 'down'],
 ]) {
 	test(`${argv.slice(0, 2).join(' ')} off a terminal does nothing without --yes`, async (t) => {

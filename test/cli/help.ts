@@ -1,5 +1,15 @@
+import {readdir, readFile} from 'node:fs/promises';
+import path from 'node:path';
 import test from 'ava';
-import {commands} from '../../src/cli/program.ts';
+import type {Command} from 'commander';
+import stringWidth from 'string-width';
+import {cliPages} from '../../.build/docs/cli-pages.ts';
+import {exitCodes} from '../../src/cli/exit-codes.ts';
+import {topics} from '../../src/cli/help/topics.ts';
+import {commands, createProgram} from '../../src/cli/program.ts';
+import {processIo} from '../../src/cli/terminal/io.ts';
+import {configTable} from '../../src/config/variables.ts';
+import {packageRoot} from '../../src/package-root.ts';
 import {runCli} from './_run-cli.ts';
 
 /** Every command with the words that call it. */
@@ -13,6 +23,7 @@ test('oplink alone prints help on stdout and succeeds', async (t) => {
 	const {exitCode, stdout, stderr} = await runCli([]);
 	t.is(exitCode, 0);
 	t.regex(stdout, /^Usage: oplink/);
+	t.regex(stdout, /^Links:\n {2}links +Manage links/m);
 	t.is(stderr, '');
 });
 
@@ -20,10 +31,71 @@ test('every command of the specification is there', (t) => {
 	t.deepEqual(
 		everyCommand.map(({words}) => words.join(' ')),
 		[
+			'links create',
+			'links list',
+			'links show',
+			'links update',
+			'links delete',
+			'links import',
+			'links export',
+			'qr export',
+			'channels list',
+			'channels create',
+			'channels update',
+			'channels delete',
+			'templates list',
+			'templates show',
+			'templates create',
+			'templates update',
+			'templates delete',
+			'domains list',
+			'domains show',
+			'domains set',
+			'domains unknown',
+			'domains add',
+			'domains verify',
+			'domains approve',
+			'domains reject',
+			'domains default',
+			'domains remove',
+			'orgs list',
+			'orgs create',
+			'orgs show',
+			'orgs update',
+			'orgs suspend',
+			'orgs activate',
+			'orgs delete',
+			'plan list',
+			'plan set',
+			'keys show',
+			'keys revoke',
+			'keys regenerate',
+			'app-config show',
+			'app-config set',
+			'app check',
+			'app kit',
+			'stats',
+			'dashboard',
+			'match explain',
+			'match list',
+			'match simulate',
+			'events list',
+			'devices list',
+			'devices show',
+			'audit',
+			'privacy export',
+			'privacy erase',
+			'billing events',
+			'billing show',
+			'billing replay',
+			'webhooks list',
+			'webhooks show',
+			'webhooks replay',
 			'serve',
 			'migrate up',
 			'migrate down',
 			'migrate status',
+			'clicks migrate',
 			'backup',
 			'restore',
 			'config',
@@ -34,47 +106,6 @@ test('every command of the specification is there', (t) => {
 			'profiles list',
 			'profiles use',
 			'profiles remove',
-			'orgs list',
-			'orgs create',
-			'orgs show',
-			'orgs update',
-			'orgs suspend',
-			'orgs activate',
-			'orgs delete',
-			'plan set',
-			'keys show',
-			'keys regenerate',
-			'app-config show',
-			'app-config set',
-			'links create',
-			'links list',
-			'links show',
-			'links update',
-			'links delete',
-			'links import',
-			'links export',
-			'qr export',
-			'domains list',
-			'domains add',
-			'domains verify',
-			'domains approve',
-			'domains reject',
-			'domains default',
-			'domains remove',
-			'stats',
-			'dashboard',
-			'match explain',
-			'match list',
-			'match simulate',
-			'audit',
-			'privacy export',
-			'privacy erase',
-			'billing events',
-			'billing show',
-			'billing replay',
-			'webhooks list',
-			'webhooks show',
-			'webhooks replay',
 			'completion',
 		],
 	);
@@ -133,4 +164,85 @@ test('--version prints the version of the package', async (t) => {
 	const {exitCode, stdout} = await runCli(['--version']);
 	t.is(exitCode, 0);
 	t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+const folder = path.join(packageRoot, 'docs/cli');
+
+test('docs/cli is what the program says today; otherwise run npm run docs:cli', async (t) => {
+	const pages = cliPages();
+	t.deepEqual((await readdir(folder)).toSorted(), [...pages.keys()].toSorted());
+	for (const [name, text] of pages) {
+		t.is(await readFile(path.join(folder, name), 'utf8'), text, name);
+	}
+});
+
+test('every link between the pages leads to one', (t) => {
+	const pages = cliPages();
+	const links = [...pages.values()].flatMap((text) => [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => to ?? ''));
+	t.true(links.length > 15);
+	t.deepEqual(
+		links.filter((to) => !pages.has(to)),
+		[],
+	);
+});
+
+const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];
+const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(command.parent), command.name()] : []);
+const program = createProgram(processIo(new AbortController().signal), () => {});
+const callable = withSubcommands(program)
+	.map(wordsOf)
+	.filter((words) => words.length > 0 && !(words.length > 1 && words.at(-1) === 'help'));
+
+for (const {name, summary} of topics) {
+	test(`the topic ${name} is listed, prints on stdout and fits 80 columns`, async (t) => {
+		const {exitCode, stdout, stderr} = await runCli(['help', name]);
+		t.is(exitCode, 0);
+		t.is(stderr, '');
+		for (const line of stdout.split('\n')) {
+			t.true(stringWidth(line) <= 80, line);
+		}
+
+		const {stdout: help} = await runCli(['--help']);
+		t.true(help.includes(`  help ${name.padEnd(12)} ${summary}\n`));
+	});
+}
+
+test('the help of every command and group fits 80 columns', async (t) => {
+	t.true(callable.length > 40);
+	for (const words of [[], ...callable]) {
+		const {exitCode, stdout} = await runCli([...words, '--help']);
+		t.is(exitCode, 0);
+		for (const line of stdout.split('\n')) {
+			t.true(stringWidth(line) <= 80, `${words.join(' ')}: ${line}`);
+		}
+	}
+});
+
+test('help WORDS shows what --help of the command shows', async (t) => {
+	for (const words of [['orgs'], ['orgs', 'create'], ['links', 'import', 'verify'], ['serve'], []]) {
+		const {exitCode, stdout} = await runCli(['help', ...words]);
+		t.is(exitCode, 0);
+		t.is(stdout, (await runCli([...words, '--help'])).stdout);
+	}
+});
+
+test('help for an unknown command is a usage error', async (t) => {
+	for (const words of [['nothing'], ['orgs', 'nothing'], ['environment', 'PORT']]) {
+		const {exitCode, stdout, stderr} = await runCli(['help', ...words]);
+		t.is(exitCode, 2);
+		t.is(stdout, '');
+		t.is(stderr, `Error: There is no command or topic '${words.join(' ')}'\nNext: oplink help shows them\n`);
+	}
+});
+
+test('the topics list every variable and every exit code', async (t) => {
+	const environment = (await runCli(['help', 'environment'])).stdout;
+	for (const name of [...configTable.map((variable) => variable.name), 'OPLINK_PROFILE', 'OPLINK_ADMIN_TOKEN']) {
+		t.regex(environment, new RegExp(`^  ${name} `, 'm'));
+	}
+
+	const codes = (await runCli(['help', 'exit-codes'])).stdout;
+	for (const code of Object.values(exitCodes)) {
+		t.regex(codes, new RegExp(`^ +${code}  \\w`, 'm'));
+	}
 });

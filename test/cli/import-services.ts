@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
-import {admin} from '../helpers/callers.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
 import {finish, start} from './_spawn-cli.ts';
 
@@ -122,29 +122,40 @@ test('links of Bitly come in with their custom codes, failed rows are a list aga
 		file('bitly.json'),
 		(await readFile(file('bitly.json'), 'utf8')).replace(
 			'https://go.acme.test/bitly-0',
-			'https://go.acme.test/bitly/0',
+			'https://go.acme.test/bitly.0',
 		),
 	);
 	t.is((await imports([file('bitly.json')])).stdout, '2 created, 0 updated, 0 skipped, 1 failed\n');
 	const failed = await readFile(file('bitly.json.failed'), 'utf8');
 	t.is(JSON.parse(failed).links.length, 1);
-	await writeFile(file('bitly.json.failed'), failed.replace('bitly/0', 'bitly-0'));
+	await writeFile(file('bitly.json.failed'), failed.replace('bitly.0', 'bitly-0'));
 	t.is((await imports([file('bitly.json.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
 	t.like((await linksOf(acme)).get('bitly-0'), {isActive: false, utmSource: 'bitly', tags: ['print']});
 });
 
-test('links of Dub come in with expiry and tags, keys with a slash do not until they are mended', async (t) => {
-	const {acme, file, imports} = await setUp(t, 'dub.ndjson');
-	t.is((await imports([file('dub.ndjson')])).stdout, '3 created, 0 updated, 0 skipped, 1 failed\n');
-	const failed = await readFile(file('dub.ndjson.failed'), 'utf8');
-	t.is(failed.trim().split('\n').length, 1);
-	await writeFile(file('dub.ndjson.failed'), failed.replace('dub/0', 'dub-0'));
-	t.is((await imports([file('dub.ndjson.failed')])).stdout, '1 created, 0 updated, 0 skipped, 0 failed\n');
-	t.like((await linksOf(acme)).get('dub-0'), {
+test('links of Dub come in with expiry and tags; for keys with a slash a prefix is proposed', async (t) => {
+	const {acme, file, imports, operator} = await setUp(t, 'dub.ndjson');
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await operator.post(domains, {hostname: 'dub.acme.test'});
+	await operator.post(`${domains}/${domain.id}/approve`);
+	await operator.patch(`${domains}/${domain.id}`, {pathPrefixes: ['promos']});
+	const first = await imports([file('dub.ndjson')]);
+	t.is(first.stdout, '4 created, 0 updated, 0 skipped, 0 failed\n');
+	const next = `oplink domains set --org ${acme.orgKey} dub.acme.test --path-prefix promos --path-prefix dub`;
+	t.deepEqual(first.stderr.slice(1), [`Next: ${next}, for the old addresses with a prefix`]);
+	t.like((await linksOf(acme)).get('0'), {
 		expiry: '2031-01-01T00:00:00.000Z',
 		tags: ['dub'],
 		utmCampaign: 'migrate',
 	});
+
+	const old = () => anonymous(service).get('/dub/0/data', {Host: 'dub.acme.test'});
+	t.is((await old()).status, 400);
+	await operator.patch(`${domains}/${domain.id}`, {pathPrefixes: ['promos', 'dub']});
+	t.is((await old()).body.path, '/p/0');
+	const again = await imports([file('dub.ndjson')]);
+	t.is(again.stdout, '0 created, 0 updated, 4 skipped, 0 failed\n');
+	t.is(again.stderr.length, 1);
 });
 
 test('our own CSV comes in, and failed rows of it mended', async (t) => {
@@ -170,8 +181,8 @@ test('rows of another app are refused with the next step, and imported on reques
 	);
 	t.true(refused.stderr.some((line) => /^Next: .*--any-app/.test(line)));
 	const taken = await imports([file('dub.ndjson'), '--dry-run', '--any-app']);
-	t.is(taken.stdout, 'Would be: 3 created, 0 updated, 0 skipped, 1 failed\n');
-	t.true(taken.stderr.includes('  3 × App Store id 123456789'));
+	t.is(taken.stdout, 'Would be: 4 created, 0 updated, 0 skipped, 0 failed\n');
+	t.true(taken.stderr.includes('  4 × App Store id 123456789'));
 	await t.throwsAsync(access(file('dub.ndjson.failed')));
 });
 

@@ -5,8 +5,9 @@ import test from 'ava';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, runCli} from './_run-cli.ts';
 
+const linkId = '5d1b6c1e-0000-4000-8000-000000000001';
 const link = {
-	id: 'link-1',
+	id: linkId,
 	url: 'http://localhost:3000/Ab12/g0',
 	path: '/sale',
 	shortCode: 'g0',
@@ -20,8 +21,11 @@ test('links create has a flag for every field', async (t) => {
 	});
 	const argv = `--path /sale --short-code g0 --title T --tag a --tag b;c --channel email --utm-source s --utm-medium m
 		--utm-campaign c --utm-term t --utm-content x --fallback-url https://acme.example --og-title OT --og-description OD
-		--og-image-url https://acme.example/i.png --expiry 2030-01-01T00:00:00Z --template-id tid --param a=1 --param b=x=y
-		--external-id e1 --inactive --no-deferred --match-window-hours 24 --domain-id did`.split(/\s+/);
+		--og-image-url https://acme.example/i.png --expiry 2030-01-01T00:00:00Z --template 5d1b6c1e-0000-4000-8000-00000000000a --param a=1 --param b=x=y
+		--external-id e1 --destination ios=https://i.example/?a=b --destination desktop= --minimum-version ios=2.10.0
+		--minimum-version android=210 --inactive --no-deferred --match-window-hours 24 --domain 5d1b6c1e-0000-4000-8000-00000000000b`.split(
+		/\s+/,
+	);
 	const {exitCode, stdout} = await runCli(['links', 'create', '--org', 'Ab12', ...argv], {env});
 	t.is(exitCode, 0);
 	t.deepEqual(requests[0]?.body, {
@@ -38,15 +42,17 @@ test('links create has a flag for every field', async (t) => {
 		fallbackUrl: 'https://acme.example',
 		og: {title: 'OT', description: 'OD', imageUrl: 'https://acme.example/i.png'},
 		expiry: '2030-01-01T00:00:00Z',
-		templateId: 'tid',
+		templateId: '5d1b6c1e-0000-4000-8000-00000000000a',
 		params: {a: '1', b: 'x=y'},
 		externalId: 'e1',
+		destinations: {ios: 'https://i.example/?a=b', desktop: null},
+		minimumVersion: {ios: '2.10.0', android: 210},
 		isActive: false,
 		deferredDeepLinking: false,
 		matchWindowHours: 24,
-		domainId: 'did',
+		domainId: '5d1b6c1e-0000-4000-8000-00000000000b',
 	});
-	t.regex(stdout, /^url {8}http:\/\/localhost:3000\/Ab12\/g0$/m);
+	t.regex(stdout, /^url {8}http:\/\/localhost:3000\/Ab12\/g0\n/);
 });
 
 test('links create sends only the given fields', async (t) => {
@@ -59,7 +65,14 @@ test('links create sends only the given fields', async (t) => {
 
 test('links create needs a path or a template, a param its name, hours a number', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {});
-	for (const argv of [[], ['--path', '/x', '--param', '=1'], ['--path', '/x', '--match-window-hours', 'ten']]) {
+	for (const argv of [
+		[],
+		['--path', '/x', '--param', '=1'],
+		['--path', '/x', '--match-window-hours', 'ten'],
+		['--path', '/x', '--destination', 'tv=https://tv.example'],
+		['--path', '/x', '--minimum-version', 'ipad=1'],
+		['--path', '/x', '--destination', 'ios'],
+	]) {
 		const {exitCode} = await runCli(['links', 'create', '--org', 'Ab12', ...argv], {env});
 		t.is(exitCode, 2);
 	}
@@ -69,32 +82,34 @@ test('links create needs a path or a template, a param its name, hours a number'
 
 test('links update clears fields by name, and refuses unknown names', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
-		'PATCH /admin/organizations/Ab12/links/link-1': () => ({body: link}),
+		[`PATCH /admin/organizations/Ab12/links/${linkId}`]: () => ({body: link}),
 	});
-	const argv = ['links', 'update', 'link-1', '--org', 'Ab12'];
+	const argv = ['links', 'update', linkId, '--org', 'Ab12'];
 	await runCli([...argv, '--active', '--deferred', '--clear', 'expiry', '--clear', 'og.title'], {env});
 	t.deepEqual(requests[0]?.body, {isActive: true, deferredDeepLinking: true, expiry: null, og: {title: null}});
 	t.is((await runCli([...argv, '--clear', 'colour'], {env})).exitCode, 2);
 	t.is((await runCli(argv, {env})).exitCode, 2);
 	t.is(requests.length, 1);
+	await runCli([...argv, '--clear', 'destinations', '--clear', 'minimumVersion.android'], {env});
+	t.deepEqual(requests[1]?.body, {destinations: null, minimumVersion: {android: null}});
 });
 
 test('with a SERVER key and no --org links go to /links', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /links': () => ({body: pageOf([link])}),
-		'GET /links/link-1': () => ({body: link}),
-		'DELETE /links/link-1': () => ({body: {id: 'link-1', deleted: true}}),
+		[`GET /links/${linkId}`]: () => ({body: link}),
+		[`DELETE /links/${linkId}`]: () => ({body: {id: linkId, deleted: true}}),
 	});
 	const withKey = {env: {...env, OPLINK_API_KEY: 'opl_api_key'}};
 	t.is((await runCli(['links', 'list', '--inactive', '--tag', 'sale', '--external-id', 'e'], withKey)).exitCode, 0);
-	t.is((await runCli(['links', 'show', 'link-1', '--api-key', 'opl_api_flag'], {env})).exitCode, 0);
-	t.is((await runCli(['links', 'delete', 'link-1', '--yes'], withKey)).exitCode, 0);
+	t.is((await runCli(['links', 'show', linkId, '--api-key', 'opl_api_flag'], {env})).exitCode, 0);
+	t.is((await runCli(['links', 'delete', linkId, '--yes'], withKey)).exitCode, 0);
 	t.deepEqual(
 		requests.map(({url, authorization}) => [url, authorization]),
 		[
 			['/links?isActive=false&tag=sale&externalId=e', 'Bearer opl_api_key'],
-			['/links/link-1', 'Bearer opl_api_flag'],
-			['/links/link-1', 'Bearer opl_api_key'],
+			[`/links/${linkId}`, 'Bearer opl_api_flag'],
+			[`/links/${linkId}`, 'Bearer opl_api_key'],
 		],
 	);
 });
@@ -142,10 +157,10 @@ for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
 		]) {
 			const {exitCode, stderr} = await runCli(argv, {env: {...server, ...env}});
 			t.is(exitCode, 2);
-			t.regex(stderr, /is not a valid link id/);
+			t.regex(stderr, /is not a short URL, a short code or an id/);
 		}
 
-		t.true(requests.every(({url}) => url.startsWith('/admin/organizations?')));
+		t.deepEqual(requests, []);
 	});
 }
 
@@ -153,11 +168,12 @@ test('the only organization needs no name', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
 		'GET /admin/organizations/only-one/links': () => ({body: pageOf([link])}),
+		'GET /admin/organizations/only-one/stats': () => ({body: {totals: {clicks: 7}}}),
 	});
 	const {exitCode, stdout} = await runCli(['links', 'list'], {env});
 	t.is(exitCode, 0);
-	t.regex(stdout, /^link-1 {2}g0 {10}\/sale {2}- {6}yes$/m);
-	t.is(requests.length, 2);
+	t.regex(stdout, /^g0 {10}\/sale +7 {2}active +-$/m);
+	t.is(requests.length, 3);
 });
 
 for (const total of [0, 2]) {
@@ -176,11 +192,11 @@ const image = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x00, 0xff]);
 test('qr export writes one code in the format of the file extension', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
 	t.teardown(() => rm(folder, {recursive: true}));
-	const {env, requests} = await startRecordingServer(t, {'GET /links/link-1/qr.png': () => ({body: image})});
+	const {env, requests} = await startRecordingServer(t, {[`GET /links/${linkId}/qr.png`]: () => ({body: image})});
 	const argv = [
 		'qr',
 		'export',
-		'link-1',
+		linkId,
 		'--output',
 		'code.png',
 		'--size',
@@ -197,7 +213,7 @@ test('qr export writes one code in the format of the file extension', async (t) 
 	const {exitCode, stdout} = await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}, io: {cwd: folder}});
 	t.is(exitCode, 0);
 	t.is(stdout, 'code.png\n');
-	t.is(requests[0]?.url, '/links/link-1/qr.png?size=256&margin=0&color=%23112233&bgColor=transparent&ecc=H');
+	t.is(requests[0]?.url, `/links/${linkId}/qr.png?size=256&margin=0&color=%23112233&bgColor=transparent&ecc=H`);
 	t.deepEqual(await readFile(path.join(folder, 'code.png')), image);
 });
 
@@ -205,19 +221,25 @@ test('qr export writes several codes to a folder that it makes', async (t) => {
 	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	const svg = {body: Buffer.from('<svg/>')};
-	const {env} = await startRecordingServer(t, {'GET /links/a/qr.svg': () => svg, 'GET /links/b/qr.svg': () => svg});
+	const {env} = await startRecordingServer(t, {
+		'GET /links': ({url}) => ({
+			body: pageOf([{id: `id-of-${new URL(url, 'http://x').searchParams.get('shortCode')}`}]),
+		}),
+		'GET /links/id-of-a/qr.svg': () => svg,
+		'GET /links/id-of-b/qr.svg': () => svg,
+	});
 	const argv = ['qr', 'export', 'a', 'b', '--output', 'codes', '--json'];
 	const {stdout} = await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}, io: {cwd: folder}});
 	t.deepEqual(JSON.parse(stdout), [
-		{id: 'a', file: path.join('codes', 'a.svg'), bytes: 6},
-		{id: 'b', file: path.join('codes', 'b.svg'), bytes: 6},
+		{id: 'id-of-a', file: path.join('codes', 'a.svg'), bytes: 6},
+		{id: 'id-of-b', file: path.join('codes', 'b.svg'), bytes: 6},
 	]);
 	t.is(await readFile(path.join(folder, 'codes', 'b.svg'), 'utf8'), '<svg/>');
 });
 
 test('qr export to standard output writes the image and nothing else', async (t) => {
-	const {env} = await startRecordingServer(t, {'GET /links/a/qr.png': () => ({body: image})});
-	const argv = ['qr', 'export', 'a', '--output', '-', '--format', 'png'];
+	const {env} = await startRecordingServer(t, {[`GET /links/${linkId}/qr.png`]: () => ({body: image})});
+	const argv = ['qr', 'export', linkId, '--output', '-', '--format', 'png'];
 	const {stdoutBytes} = await runCli(argv, {env: {...env, OPLINK_API_KEY: 'k'}});
 	t.deepEqual(stdoutBytes, image);
 });
@@ -226,13 +248,14 @@ test('control characters in tenants’ texts never reach a terminal, and --json 
 	const title = 'a\u001B]0;owned\u0007b\u009B2Jc\u202Ed';
 	const stored = {...link, title, params: {'n\u001B[2J\u2066': title}};
 	const {env} = await startRecordingServer(t, {
-		'GET /admin/organizations/Ab12/links/link-1': () => ({body: stored}),
+		[`GET /admin/organizations/Ab12/links/${linkId}`]: () => ({body: stored}),
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([stored])}),
+		'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 0}}}),
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(`${JSON.stringify(stored)}\n`)}),
 	});
 	const unsafe = /[^\P{Cc}\n]|[\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 	for (const [argv, data] of [
-		[['show', 'link-1'], (text: string) => JSON.parse(text)],
+		[['show', linkId], (text: string) => JSON.parse(text)],
 		[['list'], (text: string) => JSON.parse(text).data[0]],
 	] as const) {
 		const plain = await runCli(['links', ...argv, '--org', 'Ab12'], {env});

@@ -117,8 +117,8 @@ test('a name with a slash stays one segment of the path', async (t) => {
 
 test('plan set sets the plan, and none removes it', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {'PUT /admin/organizations/Ab12/plan': () => ({body: acme})});
-	t.is((await runCli(['plan', 'set', 'Ab12', 'growth'], {env})).exitCode, 0);
-	t.is((await runCli(['plan', 'set', 'Ab12', 'none'], {env})).exitCode, 0);
+	t.is((await runCli(['plan', 'set', '--org', 'Ab12', 'growth'], {env})).exitCode, 0);
+	t.is((await runCli(['plan', 'set', '--org', 'Ab12', 'none'], {env})).exitCode, 0);
 	t.deepEqual(
 		requests.map(({body}) => body),
 		[{plan: 'growth'}, {plan: null}],
@@ -138,10 +138,15 @@ const card = (tier: string, displayKey: string | null) => ({
 test('keys show prints both keys in full, and reports one that is not stored', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/api-keys': () => ({
-			body: {sdkKey: card('CLIENT', null), serverKey: card('SERVER', 'opl_api_0123456789abcdef'), locked: false},
+			body: {
+				sdkKey: card('CLIENT', null),
+				serverKey: card('SERVER', 'opl_api_0123456789abcdef'),
+				locked: false,
+				earlier: [],
+			},
 		}),
 	});
-	const {stdout} = await runCli(['keys', 'show', 'Ab12'], {env});
+	const {stdout} = await runCli(['keys', 'show', '--org', 'Ab12'], {env});
 	t.regex(stdout, /^key {9}opl_sdk_legacy00… \(not stored; regenerate it/m);
 	t.regex(stdout, /^key {9}opl_api_0123456789abcdef$/m);
 });
@@ -152,10 +157,10 @@ test('keys regenerate prints the new raw key; an unknown tier is a usage error',
 			body: {...card('SERVER', 'opl_api_new'), rawKey: 'opl_api_new'},
 		}),
 	});
-	const {exitCode, stdout} = await runCli(['keys', 'regenerate', 'Ab12', 'server', '--yes'], {env});
+	const {exitCode, stdout} = await runCli(['keys', 'regenerate', '--org', 'Ab12', 'server', '--yes'], {env});
 	t.is(exitCode, 0);
 	t.regex(stdout, /^key {9}opl_api_new$/m);
-	t.is((await runCli(['keys', 'regenerate', 'Ab12', 'ROOT', '--yes'], {env})).exitCode, 2);
+	t.is((await runCli(['keys', 'regenerate', '--org', 'Ab12', 'ROOT', '--yes'], {env})).exitCode, 2);
 	t.is(requests.length, 1);
 });
 
@@ -164,7 +169,7 @@ test('app-config set reads standard input, and prints JSON that it would read ag
 	const {env, requests} = await startRecordingServer(t, {
 		'PUT /admin/organizations/Ab12/app-config': ({body}) => ({body}),
 	});
-	const {exitCode, stdout} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
+	const {exitCode, stdout} = await runCli(['app-config', 'set', '--org', 'Ab12', '--file', '-'], {
 		env,
 		stdin: `\uFEFF${JSON.stringify(config)}`,
 	});
@@ -173,9 +178,36 @@ test('app-config set reads standard input, and prints JSON that it would read ag
 	t.deepEqual(JSON.parse(stdout), config);
 });
 
+test('app-config set changes single fields of the file, or else of the current configuration', async (t) => {
+	const current = {ios: null, android: [], destinations: {ios: 'https://i.example/', desktop: 'https://d.example/'}};
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/app-config': () => ({body: current}),
+		'PUT /admin/organizations/Ab12/app-config': ({body}) => ({body}),
+	});
+	const set = ['app-config', 'set', '--org', 'Ab12'];
+	const words = [
+		'--destination',
+		'ios=',
+		'--destination',
+		'android=https://a.example',
+		'--minimum-version',
+		'ios=2.10.0',
+	];
+	t.is((await runCli([...set, ...words], {env})).exitCode, 0);
+	t.deepEqual(requests[1]?.body, {
+		...current,
+		destinations: {ios: null, desktop: 'https://d.example/', android: 'https://a.example'},
+		minimumVersion: {ios: '2.10.0'},
+	});
+	await runCli([...set, '--file', '-', '--minimum-version', 'android=7'], {env, stdin: '{"android": []}'});
+	t.deepEqual(requests[2]?.body, {android: [], minimumVersion: {android: 7}});
+	t.is((await runCli(set, {env})).exitCode, 2);
+	t.is(requests.length, 3);
+});
+
 test('app-config set sends nothing if the file is not valid JSON', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {});
-	const {exitCode, stderr} = await runCli(['app-config', 'set', 'Ab12', '--file', '-'], {
+	const {exitCode, stderr} = await runCli(['app-config', 'set', '--org', 'Ab12', '--file', '-'], {
 		env,
 		stdin: Readable.from([Buffer.from('{ios:')]),
 	});
@@ -196,9 +228,57 @@ test('audit prints actor and action, with complete ids and names', async (t) => 
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/audit-log': () => ({body: pageOf([record])}),
 	});
-	const {stdout} = await runCli(['audit', 'Ab12'], {env});
+	const {stdout} = await runCli(['audit', '--org', 'Ab12'], {env});
 	t.is(
 		stdout.split('\n')[1],
 		'2026-03-10T12:00:00.000Z  REGENERATE  ApiKey  7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11  someone@acme.example',
 	);
+});
+
+const domain = {
+	id: '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11',
+	hostname: 'go.acme.example',
+	status: 'PENDING',
+	isDefault: false,
+	verification: {type: 'TXT', name: '_oplink.go.acme.example', value: 'oplink-verification=abc'},
+};
+
+test('domains add prints the required DNS record on stderr', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'POST /admin/organizations/Ab12/domains': () => ({status: 201, body: domain}),
+	});
+	const {exitCode, stdout, stderr} = await runCli(['domains', 'add', '--org', 'Ab12', 'go.acme.example', '--json'], {
+		env,
+	});
+	t.is(exitCode, 0);
+	t.deepEqual(requests[0]?.body, {hostname: 'go.acme.example'});
+	t.deepEqual(JSON.parse(stdout), domain);
+	t.regex(stderr, /_oplink\.go\.acme\.example TXT oplink-verification=abc/);
+});
+
+for (const [word, method, suffix] of [
+	['verify', 'POST', '/verify'],
+	['approve', 'POST', '/approve'],
+	['reject', 'POST', '/reject'],
+	['default', 'POST', '/default'],
+	['remove', 'DELETE', ''],
+] as const) {
+	test(`domains ${word} takes a hostname as well as an id`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, {
+			'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([domain], {limit: 100})}),
+			[`${method} /admin/organizations/Ab12/domains/${domain.id}${suffix}`]: () => ({body: {...domain, deleted: true}}),
+		});
+		const yes = word === 'remove' ? ['--yes'] : [];
+		t.is((await runCli(['domains', word, '--org', 'Ab12', domain.id, ...yes], {env})).exitCode, 0);
+		t.is(requests.length, 1);
+		t.is((await runCli(['domains', word, '--org', 'Ab12', 'GO.acme.example', ...yes], {env})).exitCode, 0);
+		t.is(requests.length, 3);
+	});
+}
+
+test('an unknown hostname ends with 4', async (t) => {
+	const {env} = await startRecordingServer(t, {'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([])})});
+	const {exitCode, stderr} = await runCli(['domains', 'verify', '--org', 'Ab12', 'no.acme.example'], {env});
+	t.is(exitCode, 4);
+	t.regex(stderr, /no domain 'no.acme.example'/);
 });

@@ -1,4 +1,5 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {configFolder} from './_config-folder.ts';
@@ -117,4 +118,80 @@ test('login reports a missing folder and an invalid profile name', async (t) => 
 	const named = await runCli([...argv, '--name', '../x'], {env});
 	t.is(named.exitCode, 2);
 	t.regex(named.stderr, /'\.\.\/x' is not a valid profile name/);
+});
+
+/** A DATA_DIR with the token that a first start made. */
+const dataFolder = async (t: ExecutionContext): Promise<string> => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-cli-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	await writeFile(path.join(folder, 'admin-token'), 'generated\n');
+	return folder;
+};
+
+test('options win over OPLINK_ variables, and those over the variables of the server', async (t) => {
+	const {url, requests} = await startRecordingServer(t, list);
+	const wrong = 'http://127.0.0.1:1';
+	const steps = [
+		{argv: ['--url', url, '--token', 'flag'], env: {OPLINK_URL: wrong, OPLINK_ADMIN_TOKEN: 'env'}, token: 'flag'},
+		{
+			argv: [],
+			env: {OPLINK_URL: url, PUBLIC_URL: wrong, OPLINK_ADMIN_TOKEN: 'env', ADMIN_TOKEN: 'server'},
+			token: 'env',
+		},
+		{argv: [], env: {PUBLIC_URL: `${url}/`, ADMIN_TOKEN: 'server'}, token: 'server'},
+		{argv: [], env: {PORT: new URL(url).port, ADMIN_TOKEN: 'server'}, token: 'server'},
+	];
+	for (const {argv, env, token} of steps) {
+		const {exitCode} = await runCli(['orgs', 'list', ...argv], {env: env as Record<string, string>});
+		t.is(exitCode, 0);
+		t.is(requests.at(-1)?.authorization, `Bearer ${token}`);
+	}
+});
+
+test('global options are understood before the command too', async (t) => {
+	const {url} = await startRecordingServer(t, list);
+	const {exitCode, stdout} = await runCli(['--json', '--url', url, '--token', 'x', 'orgs', 'list']);
+	t.is(exitCode, 0);
+	t.deepEqual(JSON.parse(stdout), pageOf([]));
+});
+
+test('the token that the server on this machine generated is found by itself', async (t) => {
+	const {url, requests} = await startRecordingServer(t, list);
+	const folder = await dataFolder(t);
+	const {exitCode} = await runCli(['orgs', 'list'], {env: {OPLINK_URL: url, DATA_DIR: folder}});
+	t.is(exitCode, 0);
+	t.is(requests[0]?.authorization, 'Bearer generated');
+});
+
+test('the server that left its address in DATA_DIR is found, unless the environment names one; one that is away is named', async (t) => {
+	const {url, requests} = await startRecordingServer(t, list);
+	const folder = await dataFolder(t);
+	await writeFile(path.join(folder, 'address'), `${url}\n`);
+	t.is((await runCli(['orgs', 'list'], {env: {DATA_DIR: folder}})).exitCode, 0);
+	t.is(requests[0]?.authorization, 'Bearer generated');
+	for (const named of [{PUBLIC_URL: 'http://127.0.0.1:1'}, {PORT: '1'}]) {
+		t.is((await runCli(['orgs', 'list'], {env: {DATA_DIR: folder, ...named}})).exitCode, 7);
+	}
+
+	await writeFile(path.join(folder, 'address'), 'http://127.0.0.1:1\n');
+	const {exitCode, stderr} = await runCli(['orgs', 'list'], {env: {DATA_DIR: folder}});
+	t.is(exitCode, 7);
+	t.regex(
+		stderr,
+		/^Error: Cannot reach http:\/\/127\.0\.0\.1:1: .*\nNext: A server left that address in \S+\/address; start/,
+	);
+	t.is(requests.length, 1);
+});
+
+test('the generated token is not offered to another host', async (t) => {
+	const folder = await dataFolder(t);
+	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'http://links.example'], {env: {DATA_DIR: folder}});
+	t.is(exitCode, 3);
+	t.regex(stderr, /No admin token is given/);
+});
+
+test('an invalid URL is a usage error', async (t) => {
+	const {exitCode, stderr} = await runCli(['orgs', 'list', '--url', 'localhost:3000', '--token', 'x']);
+	t.is(exitCode, 2);
+	t.regex(stderr, /'localhost:3000' is not an http or https URL/);
 });

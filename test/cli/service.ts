@@ -49,7 +49,7 @@ const json = ({stdout}: {stdout: string}) => JSON.parse(stdout);
 		answers: [['[y/N]', 'y\r']],
 	});
 	t.is(exitCode, 0, screen);
-	t.true(stripVTControlCharacters(screen).includes(': its keys, 0 links, 0 clicks? [y/N] y'), screen);
+	t.true(stripVTControlCharacters(screen).includes(': 0 links, 2 keys, 0 clicks? [y/N] y'), screen);
 	t.true(screen.includes(`Deleted organization ${acme.orgKey}`));
 });
 
@@ -61,23 +61,24 @@ test('the CLI covers an organization from creation to deletion', async (t) => {
 	const {id, orgKey} = created;
 	t.deepEqual(json(await cli(['orgs', 'show', orgKey, '--json'])), created);
 	t.is((await cli(['links', 'create', '--org', orgKey, '--path', '/x'])).exitCode, 6);
-	t.is(json(await cli(['plan', 'set', id, 'growth', '--json'])).plan, 'GROWTH');
+	t.is(json(await cli(['plan', 'set', '--org', id, 'growth', '--json'])).plan, 'GROWTH');
 	const unconfigured = await cli(['links', 'create', '--org', orgKey, '--path', '/x']);
 	t.is(unconfigured.exitCode, 6);
 	t.regex(unconfigured.stderr, /Next: Register the apps: oplink app-config set/);
-	t.is((await cli(['app-config', 'show', orgKey])).exitCode, 4);
+	t.is((await cli(['app-config', 'show', '--org', orgKey])).exitCode, 4);
 	t.is(
-		(await cli(['app-config', 'set', orgKey, '--file', '-'], {stdin: JSON.stringify(exampleAppConfig)})).exitCode,
+		(await cli(['app-config', 'set', '--org', orgKey, '--file', '-'], {stdin: JSON.stringify(exampleAppConfig)}))
+			.exitCode,
 		0,
 	);
 	t.is((await cli(['links', 'create', '--org', orgKey, '--path', '/x'])).exitCode, 0);
 	t.is(json(await cli(['orgs', 'update', id, '--contact-email', '', '--json'])).contactEmail, null);
 	t.is(json(await cli(['orgs', 'suspend', id, '--yes', '--json'])).status, 'SUSPENDED');
 	t.is(json(await cli(['orgs', 'activate', id, '--json'])).status, 'ACTIVE');
-	t.regex((await cli(['audit', orgKey])).stdout, /SUSPEND +Organization/);
+	t.regex((await cli(['audit', '--org', orgKey])).stdout, /SUSPEND +Organization/);
 	const paying = await cli(['orgs', 'delete', id, '--yes']);
 	t.is(paying.exitCode, 5);
-	t.is((await cli(['plan', 'set', id, 'none'])).exitCode, 0);
+	t.is((await cli(['plan', 'set', '--org', id, 'none'])).exitCode, 0);
 	t.deepEqual(json(await cli(['orgs', 'delete', id, '--yes', '--json'])), {id, deleted: true});
 	t.is((await cli(['orgs', 'show', id])).exitCode, 4);
 });
@@ -118,28 +119,28 @@ test('refusals of the server end with their exit codes', async (t) => {
 	t.is((await cli(['status'], {env: {OPLINK_ADMIN_TOKEN: 'x'.repeat(40)}})).exitCode, 3);
 	t.is((await cli(['links', 'list'], {env: {OPLINK_API_KEY: acme.clientKey}})).exitCode, 3);
 	const starter = await organization(service, {plan: 'STARTER'});
-	t.is((await cli(['domains', 'add', starter.orgKey, 'go.starter.example'])).exitCode, 6);
+	t.is((await cli(['domains', 'add', '--org', starter.orgKey, 'go.starter.example'])).exitCode, 6);
 });
 
 test('a refusal for the plan names the next larger plan, or the first that has the feature', async (t) => {
 	const {cli} = await shell(t);
 	const {orgKey} = await organization(service, {plan: 'STARTER'});
-	const added = (name: string) => cli(['domains', 'add', orgKey, `${name}.${orgKey.toLowerCase()}.example`]);
+	const added = (name: string) => cli(['domains', 'add', '--org', orgKey, `${name}.${orgKey.toLowerCase()}.example`]);
 	const featureless = await added('a');
 	t.is(featureless.exitCode, 6);
-	t.regex(featureless.stderr, new RegExp(`\\nNext: Set a plan that has it: oplink plan set ${orgKey} GROWTH\\n`));
-	await cli(['plan', 'set', orgKey, 'GROWTH']);
+	t.regex(featureless.stderr, new RegExp(`\\nNext: Set a plan that has it: oplink plan set --org ${orgKey} GROWTH\\n`));
+	await cli(['plan', 'set', '--org', orgKey, 'GROWTH']);
 	t.is((await added('a')).exitCode, 0);
 	const full = await added('b');
 	t.is(full.exitCode, 6);
-	t.regex(full.stderr, new RegExp(`\\nNext: Set a larger plan: oplink plan set ${orgKey} SCALE\\n`));
+	t.regex(full.stderr, new RegExp(`\\nNext: Set a larger plan: oplink plan set --org ${orgKey} SCALE\\n`));
 });
 
 test('keys are shown whole, and a regenerated SERVER key ends the old one', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);
-	t.true((await cli(['keys', 'show', acme.orgKey])).stdout.includes(acme.serverKey));
-	const {rawKey} = json(await cli(['keys', 'regenerate', acme.orgKey, 'SERVER', '--yes', '--json']));
+	t.true((await cli(['keys', 'show', '--org', acme.orgKey])).stdout.includes(acme.serverKey));
+	const {rawKey} = json(await cli(['keys', 'regenerate', '--org', acme.orgKey, 'SERVER', '--yes', '--json']));
 	t.is((await cli(['links', 'list'], withKey(acme))).exitCode, 3);
 	t.is((await cli(['links', 'list'], {env: {OPLINK_API_KEY: rawKey}})).exitCode, 0);
 });
@@ -147,20 +148,20 @@ test('keys are shown whole, and a regenerated SERVER key ends the old one', asyn
 test('a domain is added, approved, rejected and removed by its hostname', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);
-	t.is((await cli(['domains', 'add', acme.orgKey, 'go.cli.example'])).exitCode, 0);
-	t.is(json(await cli(['domains', 'approve', acme.orgKey, 'go.cli.example', '--json'])).status, 'VERIFIED');
-	t.is(json(await cli(['domains', 'reject', acme.orgKey, 'go.cli.example', '--json'])).status, 'REJECTED');
-	t.regex((await cli(['domains', 'list', acme.orgKey])).stdout, /go\.cli\.example +REJECTED/);
-	t.is((await cli(['domains', 'remove', acme.orgKey, 'go.cli.example', '--yes'])).exitCode, 0);
-	t.notRegex((await cli(['domains', 'list', acme.orgKey])).stdout, /go\.cli\.example/);
+	t.is((await cli(['domains', 'add', '--org', acme.orgKey, 'go.cli.example'])).exitCode, 0);
+	t.is(json(await cli(['domains', 'approve', '--org', acme.orgKey, 'go.cli.example', '--json'])).status, 'VERIFIED');
+	t.is(json(await cli(['domains', 'reject', '--org', acme.orgKey, 'go.cli.example', '--json'])).status, 'REJECTED');
+	t.regex((await cli(['domains', 'list', '--org', acme.orgKey])).stdout, /go\.cli\.example +REJECTED/);
+	t.is((await cli(['domains', 'remove', '--org', acme.orgKey, 'go.cli.example', '--yes'])).exitCode, 0);
+	t.notRegex((await cli(['domains', 'list', '--org', acme.orgKey])).stdout, /go\.cli\.example/);
 });
 
 test('status and stats show the server’s figures', async (t) => {
 	const {cli} = await shell(t);
 	const acme = await organization(service);
 	t.regex((await cli(['status'])).stdout, /^status +ok$/m);
-	t.regex((await cli(['stats', acme.orgKey])).stdout, /^clicks +0$/m);
-	t.is(json(await cli(['stats', acme.orgKey, '--interval', 'month', '--json'])).interval, 'month');
+	t.regex((await cli(['stats', '--org', acme.orgKey])).stdout, /^clicks +0$/m);
+	t.is(json(await cli(['stats', '--org', acme.orgKey, '--interval', 'month', '--json'])).interval, 'month');
 });
 
 /** A CSV file of which two rows are wrong: an unknown channel in line 101, no path in line 201. */
@@ -248,3 +249,23 @@ for (const format of ['ndjson', 'json', 'csv']) {
 		t.deepEqual(await linksOf(to), await linksOf(from));
 	});
 }
+
+test('what app kit prints for an organization with a domain passes app check, until the domain is another', async (t) => {
+	const {cli, file} = await shell(t);
+	const {orgKey} = await organization(service);
+	const hostname = `go.${orgKey.toLowerCase()}.example.com`;
+	await cli(['domains', 'add', '--org', orgKey, hostname]);
+	await cli(['domains', 'approve', '--org', orgKey, hostname]);
+	const kit = await cli(['app', 'kit', '--org', orgKey, '--for', 'android']);
+	t.is(kit.exitCode, 0, kit.stderr);
+	t.is(kit.stderr, 'Add these lines to app/src/main/AndroidManifest.xml\n');
+	await writeFile(file('AndroidManifest.xml'), kit.stdout);
+	const check = () => cli(['app', 'check', '--org', orgKey, '--android', 'AndroidManifest.xml', '--host', hostname]);
+	const passed = await check();
+	t.is(passed.exitCode, 0, passed.stdout);
+	t.true(passed.stdout.includes(`links on ${hostname} open the app (AndroidManifest.xml:`), passed.stdout);
+	await writeFile(file('AndroidManifest.xml'), kit.stdout.replace(hostname, 'go.acme.example'));
+	const failed = await check();
+	t.is(failed.exitCode, 1);
+	t.true(failed.stdout.includes(`no filter has the host ${hostname} (AndroidManifest.xml:`), failed.stdout);
+});

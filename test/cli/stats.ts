@@ -41,7 +41,7 @@ const answers = {
 test('stats prints totals, the days of the timezone with bars as wide as the terminal, and shares', async (t) => {
 	const {env, requests} = await startRecordingServer(t, answers);
 	const range = ['--from', '2026-03-02', '--to', '2026-03-05', '--interval', 'day', '--timezone', 'Africa/Cairo'];
-	const {exitCode, stdout} = await runCli(['stats', 'Ab12', ...range], {env});
+	const {exitCode, stdout} = await runCli(['stats', '--org', 'Ab12', ...range], {env});
 	t.is(exitCode, 0);
 	t.is(
 		requests[0]?.url,
@@ -77,7 +77,7 @@ test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) 
 	for (const columns of [60, 80, 132]) {
 		const sink = createSink();
 		const stdout = Object.assign(sink.stream, {isTTY: true, columns});
-		await runCli(['stats', 'Ab12'], {env: {...env, NO_COLOR: '1'}, io: {stdout}});
+		await runCli(['stats', '--org', 'Ab12'], {env: {...env, NO_COLOR: '1'}, io: {stdout}});
 		const [widest = 0] = sink
 			.text()
 			.split('\n')
@@ -87,7 +87,7 @@ test('bars fit a terminal of any width, and are ASCII on a dumb one', async (t) 
 		t.is(widest, columns);
 	}
 
-	const {stdout} = await runCli(['stats', 'Ab12'], {env: {...env, TERM: 'dumb'}});
+	const {stdout} = await runCli(['stats', '--org', 'Ab12'], {env: {...env, TERM: 'dumb'}});
 	t.regex(stdout, /^2026-03-02 {7}8 {8}2 {7}0 {2}#{43}$/m);
 	t.notRegex(stdout, /[▉-▏█]/);
 });
@@ -101,7 +101,7 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 	}));
 	const body = {...stats, interval: 'hour', series: hours};
 	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body})});
-	const {stdout} = await runCli(['stats', 'Ab12', '--interval', 'hour'], {env});
+	const {stdout} = await runCli(['stats', '--org', 'Ab12', '--interval', 'hour'], {env});
 	const lines = stdout.split('\n');
 	const title = lines.indexOf('CLICKS BY HOUR, 2 in a column');
 	t.is(lines[title + 1], ` 297┤${' '.repeat(66)}▁▂▃▄▅▅▆▇█`);
@@ -111,7 +111,7 @@ test('a long series is drawn, with the first and the last hour below', async (t)
 
 test('--csv prints only the series, for a spreadsheet', async (t) => {
 	const {env, requests} = await startRecordingServer(t, answers);
-	const {exitCode, stdout} = await runCli(['stats', 'Ab12', '--link', linkId, '--csv'], {env});
+	const {exitCode, stdout} = await runCli(['stats', '--org', 'Ab12', '--link', linkId, '--csv'], {env});
 	t.is(exitCode, 0);
 	t.is(requests[0]?.url, `${path}/stats?linkId=${linkId}`);
 	t.is(requests.length, 1);
@@ -123,7 +123,7 @@ test('--csv prints only the series, for a spreadsheet', async (t) => {
 2026-03-03T22:00:00.000Z,4,0,0
 `,
 	);
-	const both = await runCli(['stats', 'Ab12', '--csv', '--json'], {env});
+	const both = await runCli(['stats', '--org', 'Ab12', '--csv', '--json'], {env});
 	t.is(both.exitCode, 2);
 	t.regex(both.stderr, /--csv and --json cannot be combined/);
 });
@@ -140,7 +140,7 @@ test('stats takes the only organization, and --json prints the answer', async (t
 test('without any click there are totals and no chart', async (t) => {
 	const quiet = {...stats, series: stats.series.map((part) => ({...part, clicks: 0, matches: 0})), breakdowns: {}};
 	const {env} = await startRecordingServer(t, {...answers, [`GET ${path}/stats`]: () => ({body: quiet})});
-	const {stdout} = await runCli(['stats', 'Ab12'], {env});
+	const {stdout} = await runCli(['stats', '--org', 'Ab12'], {env});
 	t.notRegex(stdout, /DAY/);
 });
 

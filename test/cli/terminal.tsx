@@ -5,8 +5,14 @@ import {PassThrough} from 'node:stream';
 import {stripVTControlCharacters} from 'node:util';
 import test from 'ava';
 import {render} from 'ink-testing-library';
+import stringWidth from 'string-width';
 import {linesOf} from '../../src/cli/import/formats/lines.ts';
+import {figuresOf} from '../../src/cli/import/import-progress.ts';
+import {durationText} from '../../src/cli/terminal/duration.ts';
+import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/terminal/output.ts';
+import {styled, terminalText} from '../../src/cli/terminal/printable.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
+import {progressText} from '../../src/cli/terminal/progress-text.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, runCli} from './_run-cli.ts';
 
@@ -31,7 +37,10 @@ const acme = {id: 'x', orgKey: 'Ab12', name: 'Acme\u001B[2J', createdAt: '2026-0
 const deleted = {
 	'GET /admin/organizations/Ab12': () => ({body: acme}),
 	'GET /admin/organizations/Ab12/links': () => ({body: pageOf([], {total: 9998})}),
-	'GET /admin/organizations/Ab12/links/link-1': () => ({body: {url: 'https://go.example/Ab12/a', title: 'Spring'}}),
+	'GET /admin/organizations/Ab12/links/5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11': () => ({
+		body: {url: 'https://go.example/Ab12/a', title: 'Spring'},
+	}),
+	'GET /admin/organizations/Ab12/api-keys': () => ({body: {sdkKey: {}, serverKey: {}, locked: false, earlier: [{}]}}),
 	'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 1}}}),
 	'DELETE /admin/organizations/Ab12': () => ({body: {id: 'x', deleted: true}}),
 };
@@ -44,7 +53,7 @@ for (const keys of ['y\r', 'yes\n', ' Y\r\n']) {
 		t.is(exitCode, 0);
 		t.is(stdout, 'Deleted organization Ab12\n');
 		t.true(
-			terminal.text().includes(`Delete Acme [2J (Ab12): its keys, 9,998 links, 1 click? [y/N] ${keys.trimEnd()}`),
+			terminal.text().includes(`Delete Acme [2J (Ab12): 9,998 links, 3 keys, 1 click? [y/N] ${keys.trimEnd()}`),
 			terminal.text(),
 		);
 		t.deepEqual(
@@ -81,7 +90,10 @@ test('--yes asks nothing on a terminal either', async (t) => {
 test('a link and a suspension are asked for by name', async (t) => {
 	const {env} = await startRecordingServer(t, deleted);
 	for (const [argv, question] of [
-		[['links', 'delete', 'link-1', '--org', 'Ab12'], 'Delete https://go.example/Ab12/a, Spring, permanently? [y/N]'],
+		[
+			['links', 'delete', '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11', '--org', 'Ab12'],
+			'Delete https://go.example/Ab12/a, Spring, permanently? [y/N]',
+		],
 		[['orgs', 'suspend', 'Ab12'], 'Suspend Acme [2J (Ab12): its links answer 410 and its keys 401'],
 	] as const) {
 		const terminal = createTerminal('\r');
@@ -149,5 +161,108 @@ test('a table has a bold heading on a terminal, a plain one with NO_COLOR', asyn
 		const stdout = Object.assign(sink.stream, {isTTY: true, columns: 100});
 		await runCli(['orgs', 'list'], {env: {...env, ...colour}, io: {stdout}});
 		t.is(sink.text().includes('\u001B[1mID'), escapes);
+	}
+});
+
+type Row = {id: string; name: string; count: number};
+const columns = [
+	{title: 'ID', value: ({id}: Row) => id},
+	{title: 'NAME', value: ({name}: Row) => name, flexible: true},
+	{title: 'N', value: ({count}: Row) => count, align: 'right' as const},
+];
+
+test('columns are aligned by display width, not by characters', (t) => {
+	const rows = [
+		{id: 'a', name: '漢字', count: 7},
+		{id: 'b', name: 'é🙂', count: 1200},
+	];
+	t.deepEqual(table(columns, rows, {width: 80}).split('\n'), ['ID  NAME     N', 'a   漢字     7', 'b   é🙂   1200']);
+});
+
+test('only flexible columns give way, by whole characters, and the table fits', (t) => {
+	const family = '👩‍👩‍👧‍👧';
+	const text = table(columns, [{id: 'x'.repeat(36), name: family.repeat(30), count: 1}], {width: 50});
+	for (const line of text.split('\n')) {
+		t.true(stringWidth(line) <= 50, line);
+	}
+
+	t.true(text.includes('x'.repeat(36)));
+	t.regex(text, new RegExp(`${family}…`));
+});
+
+test('a column shrinks to its minimum, and shorter values stay unchanged', (t) => {
+	const id = '3f0c6f0e-6f0c-4a55-9a53-0a8f3a0e9d11';
+	const least = [
+		{title: 'KEY', value: (key: string) => key, flexible: true, least: ID_WIDTH},
+		{title: 'X', value: () => 'x'.repeat(20)},
+	];
+	t.regex(table(least, [id, 'y'.repeat(90)], {width: 40}), new RegExp(`^${id}  x+\ny{35}…  x+$`, 'm'));
+});
+
+test('stored text cannot steer the terminal', (t) => {
+	t.is(cellText('a\u001B[2Jb\r\nc\u009B1m\u0000'), 'a [2Jb c 1m ');
+	t.is(keyValues([['title', '\u001B]0;x\u0007']]), 'title   ]0;x ');
+	t.is(keyValues([['params.\u001B[2J\u202Ex', '1']]), 'params. [2Jx  1');
+	t.is(cellText('a\u202Eb\u2066c\u200Fd\u2028e'), 'abcd e');
+	t.is(terminalText('a\u001B[1m\uFDD0;1\uFDD1\nb'), 'a [1m\uFDD0;1\uFDD1\nb');
+	t.is(terminalText(styled('a', 1, 22)), '\u001B[1ma\u001B[22m');
+});
+
+test('absent values are dashes, lists are joined, booleans are words', (t) => {
+	t.is(cellText(null), '-');
+	t.is(cellText([]), '-');
+	t.is(cellText(['a', 'b']), 'a, b');
+	t.is(cellText(false), 'no');
+	t.is(cellText(0), '0');
+});
+
+test('a text is broken between words, and a long word stays whole', (t) => {
+	t.deepEqual(wrapped('a bb ccc 漢字 https://go.acme.example/x d', 6), [
+		'a bb',
+		'ccc',
+		'漢字',
+		'https://go.acme.example/x',
+		'd',
+	]);
+	t.is(keyValues([['name', 'one two three']], 12), 'name  one\n      two\n      three');
+});
+
+test('a time span is shown in its largest full unit', (t) => {
+	t.deepEqual([0, 59, 60, 3599, 3600, 86_400, 200_000, -1].map(durationText), [
+		'0s',
+		'59s',
+		'1m',
+		'59m',
+		'1h',
+		'1d',
+		'2d',
+		'0s',
+	]);
+});
+
+const half = {rows: 5000, failed: 2, bytes: 50, size: 100};
+
+test('rate and remaining time are computed after a second', (t) => {
+	t.is(progressText(figuresOf(half, 0.5)), '5,000 rows, 2 failed, 50 %');
+	t.is(progressText(figuresOf(half, 5)), '5,000 rows, 2 failed, 50 %, 1000 rows/s, 5s left');
+	t.is(progressText(figuresOf({...half, bytes: 1}, 60)), '5,000 rows, 2 failed, 1 %, 83 rows/s, 1h left');
+	t.is(progressText(figuresOf({...half, bytes: 100}, 10)), '5,000 rows, 2 failed, 100 %, 500 rows/s');
+});
+
+test('without a known length there is a rate and no time left', (t) => {
+	t.is(progressText(figuresOf({...half, size: null}, 5)), '5,000 rows, 2 failed, 1000 rows/s');
+});
+
+test('the bar gives way, so that it stays on one line', (t) => {
+	const figures = figuresOf({rows: 1_000_000, failed: 1000, bytes: 50, size: 100}, 100_000);
+	for (const [columns, cells] of [
+		[120, 30],
+		[80, 25],
+		[40, 0],
+	] as const) {
+		const {lastFrame} = render(<ProgressBar figures={figures} columns={columns} />);
+		const [line = ''] = stripVTControlCharacters(lastFrame() ?? '').split('\n');
+		t.is((line.match(/[█░]/g) ?? []).length, cells);
+		t.true(columns === 40 || line.length < columns);
 	}
 });

@@ -5,8 +5,9 @@ import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import type {Click} from '../../src/clicks/click.ts';
+import type {ClickContext} from '../../src/clicks/click-context.ts';
 import {createDamageKeeper} from '../../src/clicks/journal/damaged.ts';
-import {createDrain} from '../../src/clicks/journal/drain.ts';
+import {createDrains} from '../../src/clicks/journal/drains.ts';
 import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
 import {encodeFrame} from '../../src/clicks/journal/frame.ts';
 import {encodeSection} from '../../src/clicks/journal/section.ts';
@@ -30,12 +31,10 @@ export const matchOf = (
 	network: {ipKey: hash(), netKey: hash()},
 	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null},
 	visitor,
+	query: null,
 });
 
-export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
-	organizationId: owner.id,
-	linkId,
-	channel: null,
+export const contextOf = (more: Partial<ClickContext> = {}): ClickContext => ({
 	platform: 'ios',
 	os: 'iOS',
 	osVersion: '17.5.1',
@@ -43,9 +42,17 @@ export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click
 	deviceModel: null,
 	language: 'en',
 	timezone: null,
-	referrerHost: null,
 	country: null,
 	botClass: null,
+	...more,
+});
+
+export const clickOn = (owner: {id: string}, linkId: string, more: Partial<Click> = {}): Click => ({
+	organizationId: owner.id,
+	linkId,
+	channel: null,
+	context: contextOf(),
+	referrerHost: null,
 	match: matchOf(),
 	...more,
 });
@@ -56,19 +63,19 @@ export const frameOf = (entries: Entry[]): Buffer => encodeFrame(encodeSection(e
 export const leftBehind = async (t: ExecutionContext, {services}: TestService, frames: Buffer[]) => {
 	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journal-'));
 	t.teardown(() => rm(root, {recursive: true, force: true}));
-	const folder = path.join(root, 'database', 'journal');
+	const journal = randomUUID();
+	const folder = path.join(root, 'database', journal);
 	await mkdir(folder, {recursive: true});
 	await writeFile(segmentPath(folder, 0), Buffer.concat(frames));
-	const journal = randomUUID();
 	let refused = 0;
 	const lines: string[] = [];
 	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
 	const drainOf = () => {
 		const {db, clickPartitions} = services;
-		return createDrain({db, clickPartitions, folder, journal, onRefused: () => (refused += 1), onDamage});
+		return createDrains(folder, {db, clickPartitions, raw: null, onRefused: () => (refused += 1), onDamage}).tables;
 	};
 	const drain = async (one = drainOf()) => {
-		while (await one.step()) {
+		while ((await one.step()) !== null) {
 			// Until nothing is left.
 		}
 	};

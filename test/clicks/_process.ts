@@ -80,12 +80,16 @@ export type Load = {sent: number; tokens: string[]; statuses: Record<number, num
 /** Visits a link over `connections` as long as `continues` returns true. A broken connection ends its visitor. */
 export const visitMany = async (
 	url: URL,
-	{connections, continues}: {connections: number; continues: (answered: number) => boolean},
+	{
+		connections,
+		continues,
+		keepAlive = true,
+	}: {connections: number; keepAlive?: boolean; continues: (answered: number) => boolean},
 ): Promise<Load> => {
 	const load: Load = {sent: 0, tokens: [], statuses: {}, broken: 0};
 	let answered = 0;
 	const visitor = async (index: number) => {
-		const agent = new Agent({keepAlive: true, maxSockets: 1});
+		const agent = new Agent({keepAlive, maxSockets: 1});
 		while (continues(answered)) {
 			load.sent += 1;
 			const shown = await page(agent, url, `10.1.${index}.${load.sent % 250}`);

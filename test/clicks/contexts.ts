@@ -3,12 +3,36 @@ import test from 'ava';
 import type {Click} from '../../src/clicks/click.ts';
 import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click-context.ts';
 import {directly} from '../../src/clicks/record-click.ts';
+import type {Clock} from '../../src/clock.ts';
+import type {Services} from '../../src/services.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {createFakeClock, serviceOf, storedRows} from '../helpers/service.ts';
-import {clickOn, hash, matchOf} from './_left-behind.ts';
+import {storeRows} from './_counted.ts';
+import {clickOn, contextOf, hash, matchOf} from './_left-behind.ts';
 
 const service = serviceOf(test);
+
+/** Writes clicks directly; rejects with why one could not be written. */
+const writer = (services: Services, clock: Clock): ((click: Click) => Promise<true>) => {
+	let failure: unknown;
+	const {record} = directly({
+		...services,
+		onFailure: (error) => {
+			failure = error;
+		},
+	});
+	return (click) =>
+		new Promise((resolve, reject) =>
+			record(click, clock.now(), (isKept) => {
+				if (isKept) {
+					resolve(true);
+				} else {
+					reject(failure);
+				}
+			}),
+		);
+};
 
 const unknown: ClickContext = {
 	platform: null,
@@ -51,8 +75,7 @@ test('clicks that say the same share a context, those of another month have one 
 	const acme = await organization(service);
 	const linkId = randomUUID();
 	const click: Click = {
-		...iphone,
-		language: 'en-NZ',
+		context: {...iphone, language: 'en-NZ'},
 		organizationId: acme.id,
 		linkId,
 		channel: null,
@@ -60,8 +83,8 @@ test('clicks that say the same share a context, those of another month have one 
 		match: null,
 	};
 	const clock = createFakeClock();
-	const {record} = directly({...services, clock});
-	await Promise.all([record(click), record(click), record({...click, country: 'NZ'})]);
+	const record = writer(services, clock);
+	await Promise.all([record(click), record(click), record({...click, context: {...click.context, country: 'NZ'}})]);
 	clock.advance(30 * 24 * 3600);
 	await record(click);
 	const rows = await storedRows(service, 'clicks', {link_id: linkId});
@@ -75,12 +98,12 @@ test('many that write a new context at once keep it once', async (t) => {
 	const acme = await organization(service);
 	const linkId = randomUUID();
 	const contexts = Array.from({length: 20}, (_, index) => ({...iphone, deviceModel: `iPhone${index},${linkId}`}));
-	const writers = Array.from({length: 5}, () => directly({...services, clock}));
+	const writers = Array.from({length: 5}, () => writer(services, clock));
 	await Promise.all(
-		writers.flatMap(({record}, writer) =>
+		writers.flatMap((record, number) =>
 			contexts.map((_, index) => {
-				const context = contexts[(index * (writer + 1)) % contexts.length] ?? unknown;
-				return record({...context, organizationId: acme.id, linkId, channel: null, referrerHost: null, match: null});
+				const context = contexts[(index * (number + 1)) % contexts.length] ?? unknown;
+				return record({context, organizationId: acme.id, linkId, channel: null, referrerHost: null, match: null});
 			}),
 		),
 	);
@@ -116,9 +139,9 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	const {id: linkId} = await link(acme);
 	const visitor = {hash: hash(), isReturning: true};
 	const {network} = matchOf();
-	const {record} = directly({...services, clock});
+	const record = writer(services, clock);
 	const visit = (deviceModel: string) =>
-		record(clickOn(acme, linkId, {deviceModel, match: {...matchOf(visitor), network}}));
+		record(clickOn(acme, linkId, {context: contextOf({deviceModel}), match: {...matchOf(visitor), network}}));
 	const model = `iPhone of ${linkId}`;
 	await visit('iPhone15,2');
 	const signals = await services.db.transaction();
@@ -143,4 +166,36 @@ test('a drain that waits for a visit’s match does not block signals with the s
 	t.true(await draining);
 	const rows = await storedRows(service, 'clicks', {link_id: linkId, device_model: model});
 	t.is(rows.length, 1);
+});
+
+const clickAt = (at: number) => ({
+	kind: 'click' as const,
+	at,
+	platform: 'ios',
+	country: null,
+	channel: null,
+	referrer: null,
+	link: '7d0f4a8e-7a53-4b0c-8f0c-0d2f3c1b2a10',
+	isCrawler: false,
+});
+
+test('a partition is created during an open transaction with clicks, with the table’s indexes and its own key', async (t) => {
+	const {services} = service;
+	const {id} = await organization(service, {appConfig: null});
+	const open = await services.db.transaction();
+	await storeRows(service, id, [clickAt(Date.UTC(2026, 4, 31, 23))], open);
+	await Promise.all([1, 2].map(() => storeRows(service, id, [clickAt(Date.UTC(2026, 5, 1))])));
+	await open.commit();
+	const {rows} = await services.db.raw(`SELECT relname, count(indexrelid)::int AS indexes,
+			count(*) FILTER (WHERE EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid))::int AS attached
+		FROM pg_class JOIN pg_index ON indrelid = pg_class.oid
+		WHERE relname IN ('clicks', 'clicks_2026_05', 'clicks_2026_06') GROUP BY relname ORDER BY relname`);
+	const [{indexes}] = rows;
+	t.true(indexes >= 2);
+	t.deepEqual(rows, [
+		{relname: 'clicks', indexes, attached: 0},
+		{relname: 'clicks_2026_05', indexes: indexes + 1, attached: indexes},
+		{relname: 'clicks_2026_06', indexes: indexes + 1, attached: indexes},
+	]);
+	t.is(Number((await services.db('clicks').where({organization_id: id}).count())[0]?.['count']), 3);
 });

@@ -116,29 +116,36 @@ test('kill -9 under load, time and again, loses nothing that was answered and do
 	t.true(loads.every(({tokens}) => tokens.length > 0));
 });
 
-test('SIGTERM under load fails no request that was taken, loses no click and leaves no journal', async (t) => {
-	const own = await stage(t);
-	// Long enough for a client with an answer to send the next request, also on a busy machine.
-	const running = await startProcess(t, {...own.env, SHUTDOWN_TIMEOUT: '60'});
-	const {url} = await link(await organization(running.asService));
-	let isStopping = false;
-	const load = await visitMany(new URL(new URL(url).pathname, running.url), {
-		connections: 16,
-		continues: (answered) => {
-			if (answered >= 400 && !isStopping) {
-				isStopping = true;
-				running.child.kill('SIGTERM');
-			}
+for (const [name, keepAlive, WORKERS] of [
+	['kept connections', true, '1'],
+	['a connection for each request', false, '1'],
+	['a connection for each request with two workers', false, '2'],
+] as const) {
+	test(`SIGTERM under load (${name}) fails no request that was taken, loses no click and leaves no journal`, async (t) => {
+		const own = await stage(t);
+		// Long enough for a client with an answer to send the next request, also on a busy machine.
+		const running = await startProcess(t, {...own.env, WORKERS, SHUTDOWN_TIMEOUT: '60'});
+		const {url} = await link(await organization(running.asService));
+		let isStopping = false;
+		const load = await visitMany(new URL(new URL(url).pathname, running.url), {
+			connections: 16,
+			keepAlive,
+			continues: (answered) => {
+				if (answered >= 400 && !isStopping) {
+					isStopping = true;
+					running.child.kill('SIGTERM');
+				}
 
-			return true;
-		},
+				return true;
+			},
+		});
+		await running.ended;
+		await assertExact(t, own, [load]);
+		t.deepEqual(await journals(own), []);
+		t.deepEqual(Object.keys(load.statuses), ['200']);
+		t.is(load.broken, 0);
 	});
-	await running.ended;
-	await assertExact(t, own, [load]);
-	t.deepEqual(await journals(own), []);
-	t.deepEqual(Object.keys(load.statuses), ['200']);
-	t.is(load.broken, 0);
-});
+}
 
 test('during a database outage known links resolve, readiness reports it, and the clicks arrive once afterwards', async (t) => {
 	const own = await stage(t);

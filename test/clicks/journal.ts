@@ -9,7 +9,7 @@ import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, serviceOf, startService, storedRows} from '../helpers/service.ts';
-import {clickOn, countOf, entry, frameOf, hash, later, leftBehind, matchOf} from './_left-behind.ts';
+import {clickOn, contextOf, countOf, entry, frameOf, hash, later, leftBehind, matchOf} from './_left-behind.ts';
 
 const service = serviceOf(test);
 
@@ -86,7 +86,7 @@ test('browser texts are stored verbatim, whatever they mean to PostgreSQL', asyn
 	const {id} = await link(acme);
 	const odd = 'a\tb\\N\\.\n\r"…\u{1F600}';
 	const left = await leftBehind(t, service, [
-		frameOf([entry(clickOn(acme, id, {browser: odd, os: '\\N', channel: ''}))]),
+		frameOf([entry(clickOn(acme, id, {context: contextOf({browser: odd, os: '\\N'}), channel: ''}))]),
 	]);
 	await left.drain();
 	const [row] = await storedRows(service, 'clicks', {link_id: id});

@@ -8,7 +8,7 @@ import {promisify} from 'node:util';
 import {getLibFiles, ts} from '@ts-morph/common';
 import test from 'ava';
 import {type ResolutionContext, resolve} from 'metro-resolver';
-import {buildClientPackage, packClient} from '../../.build/client-package.ts';
+import {buildClientPackage, clientExports, packClient} from '../../.build/client-package.ts';
 import {packageRoot} from '../../src/package-root.ts';
 
 const run = promisify(execFile);
@@ -29,7 +29,13 @@ test.serial.before(async () => {
 });
 test.after.always(() => app && rm(app, {recursive: true}));
 
-const EXPORTS = 'Oplink,OplinkApiError,OplinkConnectionError';
+/** What each entry gives, and the file that it is in. */
+const entries = {
+	client: {file: 'oplink', names: 'Oplink,OplinkApiError,OplinkConnectionError'},
+	'react-navigation': {file: 'react-navigation', names: 'createLinking'},
+	'expo-router': {file: 'expo-router', names: 'createNativeIntent'},
+	expo: {file: 'expo', names: 'default,withOplink'},
+};
 
 const script = async (name: string, text: string): Promise<string> => {
 	await writeFile(path.join(app, name), text);
@@ -52,22 +58,25 @@ test('it brings no other package, and kilobytes', async (t) => {
 	t.true((await stat(archive)).size < 40_000);
 });
 
-test('it is imported as a module', async (t) => {
-	t.is(
-		await script('use.mjs', "import * as all from 'oplink/client'; console.log(Object.keys(all).sort().join())"),
-		EXPORTS,
-	);
+test('each entry is imported as a module', async (t) => {
+	for (const [entry, {names}] of Object.entries(entries)) {
+		const text = `import * as all from 'oplink/${entry}'; console.log(Object.keys(all).sort().join())`;
+		t.is(await script('use.mjs', text), names);
+	}
 });
 
-test('it is required as CommonJS', async (t) => {
-	t.is(await script('use.cjs', "console.log(Object.keys(require('oplink/client')).sort().join())"), EXPORTS);
+test('each entry is required as CommonJS', async (t) => {
+	for (const [entry, {names}] of Object.entries(entries)) {
+		t.is(await script('use.cjs', `console.log(Object.keys(require('oplink/${entry}')).sort().join())`), names);
+	}
+
 	const made = "new (require('oplink/client').Oplink)({baseUrl: 'https://api.example.com'}).links.create";
 	t.is(await script('make.cjs', `console.log(typeof ${made})`), 'function');
 });
 
 test('it says the same as the package of the server', async (t) => {
 	const {exports} = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
-	t.true('./client' in exports);
+	t.deepEqual(exports, {...clientExports('./dist/client'), './package.json': './package.json'});
 	const own = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8'));
 	t.deepEqual(Object.keys(own.exports), Object.keys(exports));
 	t.is(own.dependencies, undefined);
@@ -108,23 +117,43 @@ for (const mainFields of [
 	['react-native', 'browser', 'main'],
 	['module', 'main'],
 ]) {
-	test(`Metro finds it without exports, by ${mainFields.join(', ')}`, async (t) => {
-		const found = resolve(inMetro(mainFields), 'oplink/client', 'ios');
-		const file = mainFields.includes('module') ? 'esm/oplink.js' : 'oplink.js';
-		t.deepEqual(found, {type: 'sourceFile', filePath: path.join(installed, 'client', file)});
+	test(`Metro finds each entry without exports, by ${mainFields.join(', ')}`, (t) => {
+		for (const [entry, {file}] of Object.entries(entries)) {
+			const found = resolve(inMetro(mainFields), `oplink/${entry}`, 'ios');
+			const folder = mainFields.includes('module') ? 'client/esm' : 'client';
+			t.deepEqual(found, {type: 'sourceFile', filePath: path.join(installed, folder, `${file}.js`)});
+		}
 	});
 }
 
 const consumer = `
 import {Oplink, OplinkApiError, type Link, type LinkData} from 'oplink/client';
+import withOplink, {type ExpoConfig} from 'oplink/expo';
+import {createNativeIntent, type NativeIntent} from 'oplink/expo-router';
+import {createLinking} from 'oplink/react-navigation';
 
 const oplink = new Oplink({baseUrl: 'https://api.example.com'});
 oplink.onLink((link: LinkData, {matchConfidence}) => void [link.path, matchConfidence === 'exact']);
+const device = () => ({deviceId: 'device-0001', platform: 'iOS' as const});
+const Linking = {getInitialURL: async () => null, addEventListener: (_type: 'url', _listener: (event: {url: string}) => void) => ({})};
+export const prefixes: string[] = createLinking({oplink, Linking, scheme: 'acmeshop', device}).linking.prefixes;
+export const intent: NativeIntent = createNativeIntent({oplink, device, open: (path: string) => void path});
+const config = withOplink({name: 'shop', ios: {}}, {links: ['go.example.com']});
+export const name: string = config.name;
+export const domains = (one: ExpoConfig): string[] => one.ios?.associatedDomains ?? [];
 export const link: Promise<Link> = oplink.links.create({path: '/sale'});
 export const status = (error: unknown): number => (error instanceof OplinkApiError ? error.status : 0);
 // @ts-expect-error a link without a path needs a template
 oplink.links.create({title: 'Sale'});
 `;
+
+/** TypeScript's own types, parsed once for all programs of this file. */
+const libraries = new Map(
+	getLibFiles().map(({fileName, text}) => [
+		`/lib/${fileName}`,
+		ts.createSourceFile(`/lib/${fileName}`, text, ts.ScriptTarget.ES2022, undefined, ts.ScriptKind.TS),
+	]),
+);
 
 /** The errors of TypeScript 6, the last version that knows node10, for a file of the app. */
 const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
@@ -134,21 +163,17 @@ const faultsIn = (file: string, options: ts.CompilerOptions): string[] => {
 		target: ts.ScriptTarget.ES2022,
 		lib: ['lib.es2022.d.ts'],
 		types: [],
+		// Those of TypeScript itself; the package's own are checked.
+		skipDefaultLibCheck: true,
 		ignoreDeprecations: '6.0',
 		...options,
 	};
 	const host = ts.createCompilerHost(all);
-	const libraries = new Map(getLibFiles().map(({fileName, text}) => [`/lib/${fileName}`, text]));
 	const readFromDisk = host.getSourceFile.bind(host);
 	const exists = host.fileExists.bind(host);
 	host.getDefaultLibLocation = () => '/lib';
 	host.fileExists = (name) => libraries.has(name) || exists(name);
-	host.getSourceFile = (name, language, ...rest) => {
-		const text = libraries.get(name);
-		return text === undefined
-			? readFromDisk(name, language, ...rest)
-			: ts.createSourceFile(name, text, language, undefined, ts.ScriptKind.TS);
-	};
+	host.getSourceFile = (name, language, ...rest) => libraries.get(name) ?? readFromDisk(name, language, ...rest);
 	return ts
 		.getPreEmitDiagnostics(ts.createProgram([file], all, host))
 		.map(({messageText}) => ts.flattenDiagnosticMessageText(messageText, '\n'));

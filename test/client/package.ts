@@ -2,9 +2,9 @@ import {execFile} from 'node:child_process';
 import {mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import path from 'node:path';
-import {pathToFileURL} from 'node:url';
 import {promisify} from 'node:util';
 import test from 'ava';
+import {buildClient} from '../../.build/client-package.ts';
 import {packageRoot} from '../../src/package-root.ts';
 
 const run = promisify(execFile);
@@ -63,10 +63,10 @@ const build = async () => {
 	await writeFile(path.join(folder, 'platform.d.ts'), platform);
 	const output = await compile('build.json', {
 		extends: path.join(packageRoot, 'src/client/tsconfig.json'),
-		compilerOptions: {lib: ['es2022'], types: [], rootDir: path.join(packageRoot, 'src'), outDir: 'package/dist'},
-		include: [],
-		files: ['platform.d.ts', path.join(packageRoot, 'src/client/oplink.ts')],
+		compilerOptions: {lib: ['es2022'], types: [], rootDir: packageRoot, noEmit: true},
+		include: ['platform.d.ts', path.join(packageRoot, 'src/client')],
 	});
+	await buildClient(packageRoot, path.join(folder, 'package/dist/client'));
 	const {name, type, exports} = JSON.parse(await readFile(path.join(packageRoot, 'package.json'), 'utf8'));
 	await writeFile(path.join(folder, 'package/package.json'), JSON.stringify({name, type, exports}));
 	await mkdir(path.join(folder, 'node_modules'));
@@ -90,11 +90,12 @@ test('the client compiles with nothing but the globals that Node, browsers and R
 });
 
 test('the compiled client imports nothing from outside its own folder', async (t) => {
-	const client = path.join(built.dist, 'client');
 	const files = [...(await emitted('.js')), ...(await emitted('.d.ts'))];
-	t.true(files.includes(path.join(client, 'oplink.js')));
+	for (const name of ['oplink', 'react-navigation', 'expo-router', 'expo']) {
+		t.true(files.includes(path.join(built.dist, `client/esm/${name}.js`)));
+	}
+
 	for (const file of files) {
-		t.is(path.dirname(file), client, file);
 		const source = await readFile(file, 'utf8');
 		for (const [, imported = ''] of source.matchAll(/\b(?:from|import|require)\s*\(?\s*['"]([^'"]+)['"]/g)) {
 			t.regex(imported, /^\.\/[a-z-]+\.(js|ts)$/, `${file} imports ${imported}`);
@@ -102,13 +103,25 @@ test('the compiled client imports nothing from outside its own folder', async (t
 	}
 });
 
-test('the package gives the client as oplink/client', async (t) => {
-	const script = "import * as client from 'oplink/client'; console.log(Object.keys(client).join())";
-	await writeFile(path.join(built.folder, 'use.mjs'), script);
-	const {stdout} = await run(process.execPath, [path.join(built.folder, 'use.mjs')]);
-	t.is(stdout.trim(), 'Oplink,OplinkApiError,OplinkConnectionError');
-	const {Oplink} = await import(pathToFileURL(path.join(built.dist, 'client/oplink.js')).href);
-	t.is(typeof new Oplink({baseUrl: 'https://api.example.com'}).links.create, 'function');
+test('the package gives each entry to modules and to CommonJS', async (t) => {
+	const all = ['client', 'react-navigation', 'expo-router', 'expo'];
+	const list = 'console.log(Object.keys(client).filter((name) => name !== "default").sort().join())';
+	for (const [file, load] of [
+		['use.mjs', (name: string) => `import * as client from 'oplink/${name}'; ${list}`],
+		['use.cjs', (name: string) => `const client = require('oplink/${name}'); ${list}`],
+	] as const) {
+		const names = all.map(async (name) => {
+			const script = path.join(built.folder, `${name}-${file}`);
+			await writeFile(script, load(name));
+			return (await run(process.execPath, [script])).stdout.trim();
+		});
+		t.deepEqual(await Promise.all(names), [
+			'Oplink,OplinkApiError,OplinkConnectionError',
+			'createLinking',
+			'createNativeIntent',
+			'withOplink',
+		]);
+	}
 });
 
 for (const [environment, lib, source] of [

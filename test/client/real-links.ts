@@ -7,8 +7,8 @@ import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
 const service = serviceOf(test);
 
-/** Complete by its type, so that added and removed fields are noticed. */
-const linkFields: Record<keyof Link, true> = {
+/** Complete by its type, so that added and removed fields are noticed; the two others are absent where they are not set. */
+const linkFields: Record<keyof Omit<Link, 'destinations' | 'minimumVersion'>, true> = {
 	id: true,
 	organizationId: true,
 	domainId: true,
@@ -62,8 +62,9 @@ test('a link is created, read, listed, changed and deleted', async (t) => {
 	t.deepEqual(await links.list({isActive: true, tag: 'spring', limit: 5}), {data: [read], total: 1, page: 1, limit: 5});
 	t.is((await links.list()).total, 2);
 
-	const changed = await links.update(created.id, {title: 'Sale', expiry: null});
-	t.deepEqual(changed, {...created, title: 'Sale', expiry: null, updatedAt: changed.updatedAt});
+	const changed = await links.update(created.id, {title: 'Sale', expiry: null, minimumVersion: {ios: '2.10.0'}});
+	const minimumVersion = {ios: '2.10.0'};
+	t.deepEqual(changed, {...created, title: 'Sale', expiry: null, minimumVersion, updatedAt: changed.updatedAt});
 
 	t.deepEqual(await links.delete(created.id), {id: created.id, deleted: true});
 	await t.throwsAsync(links.get(created.id), {instanceOf: OplinkApiError, message: 'Link not found'});

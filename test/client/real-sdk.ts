@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {type LinkData, type MatchFound, OplinkApiError} from '../../src/client/oplink.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
-import {anonymous} from '../helpers/callers.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import {serviceOf, startService} from '../helpers/service.ts';
 import {losingTheFirstAnswer, oplinkOf} from './_oplink-of.ts';
 
@@ -139,4 +139,37 @@ test('a match beyond the limit waits the stated seconds and passes', async (t) =
 
 	t.is(waits.length, 1);
 	t.true(Number(waits[0]) >= 1 && Number(waits[0]) <= 60);
+});
+
+test('an app creates a link; where the request fails the query form of a link serves', async (t) => {
+	const org = await organization(service);
+	await admin(service).post(`/admin/organizations/${org.id}/templates`, {
+		name: 'invite',
+		path: '/invite',
+		clientCreate: {fields: ['params']},
+	});
+	const {url} = await link(org, {path: '/invite', shortCode: 'invite'});
+	const errors: unknown[] = [];
+	const log = (_message: string, error: unknown) => errors.push(error);
+	const body = {deviceId: randomUUID(), template: 'invite', params: {ref: '42', 'à la carte': 'a&b=c+d'}};
+	const {oplink} = oplinkOf(service, org, {log});
+	const made = await oplink.createLink(body, {link: url});
+	t.true(made.stored);
+	t.deepEqual(await oplink.createLink(body, {link: url}), made);
+	t.deepEqual(errors, []);
+
+	const offline = oplinkOf(service, org, {log, fetch: () => Promise.reject(new TypeError('offline'))});
+	const fallback = await offline.oplink.createLink(body, {link: `${url}?ref=1&utm_source=app#top`});
+	t.deepEqual(fallback, {
+		url: `${url}?utm_source=app&ref=42&%C3%A0%20la%20carte=a%26b%3Dc%2Bd`,
+		stored: false,
+	});
+	t.deepEqual(offline.waits, [0.5, 1]);
+	t.is(errors.length, 1);
+	const data = await anonymous(service).get(`${new URL(fallback.url).pathname}/data${new URL(fallback.url).search}`);
+	t.deepEqual(data.body.params, {ref: '42', 'à la carte': 'a&b=c+d', utm_source: 'app'});
+	const {params, ...closed} = body;
+	const refused = await oplink.createLink({...closed, title: 'not open', params}, {link: url});
+	t.false(refused.stored);
+	await t.throwsAsync(oplink.createLink({...closed, title: 'not open'}), {instanceOf: OplinkApiError});
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import {isRoot} from '../../src/embedded/identity.ts';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
+import {runCli} from '../cli/_run-cli.ts';
 import {
 	createDataDirs,
 	hold,
@@ -50,6 +51,15 @@ test('a second server on the same DATA_DIR is refused with the pid of the first,
 		message: new RegExp(`^DATA_DIR ${dataDir} is in use by another Oplink server \\(pid ${first.child.pid}\\)`),
 	});
 	t.deepEqual(await query(running(first).connectionString, 'select 1 one'), [{one: 1}]);
+});
+
+test('migrate down is refused while a server runs on the DATA_DIR', async (t) => {
+	const dataDir = await dataDirs.copy(t);
+	const server = await hold(t, dataDir);
+	const {exitCode, stderr} = await runCli(['migrate', 'down', '--yes'], {env: {DATA_DIR: dataDir}});
+	t.is(exitCode, 1);
+	t.regex(stderr, /is in use by another Oplink server/);
+	t.deepEqual(await query(running(server).connectionString, 'select 1 one'), [{one: 1}]);
 });
 
 test('a command joins the database of a running server and leaves it running', async (t) => {

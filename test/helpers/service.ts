@@ -6,6 +6,7 @@ import type {TestFn} from 'ava';
 import {pino} from 'pino';
 import {createApiKeyStore} from '../../src/api-keys/api-key-store.ts';
 import {clicksInFull} from '../../src/clicks/click-context.ts';
+import {requirePlace} from '../../src/clicks/clickhouse/place.ts';
 import type {Clock} from '../../src/clock.ts';
 import {loadConfig} from '../../src/config/config.ts';
 import {createDb} from '../../src/db/db.ts';
@@ -87,7 +88,13 @@ export const startService = async (
 		clock,
 		log,
 		adminToken: config.adminToken ?? adminToken,
-		openDb: async () => db,
+		openDb: async () => {
+			if (config.clicksUrl !== null) {
+				await requirePlace(db, config.clicksUrl);
+			}
+
+			return db;
+		},
 	});
 	return {
 		...running,

@@ -3,6 +3,7 @@ import {createLocalJWKSet, createRemoteJWKSet, type JWTVerifyOptions, jwtVerify}
 import {type IdentityProvider, startIdentityProvider} from '../fakes/identity-provider/identity-provider.ts';
 import type {TokenInput} from '../fakes/identity-provider/tokens.ts';
 import {createFakeClock} from '../helpers/service.ts';
+import {startedFor} from '../helpers/started.ts';
 
 let idp: IdentityProvider;
 const clock = createFakeClock();
@@ -131,4 +132,85 @@ test('a key set whose host fails makes jose fail until the fault is lifted', asy
 			['/.well-known/jwks.json', 200],
 		],
 	);
+});
+
+// One test after another: a fault meets whatever call comes next.
+const faulty = startedFor(test, () => startIdentityProvider());
+
+const call = (method: string, path: string, body?: object, signal?: AbortSignal) =>
+	fetch(`${faulty.env.IDP_API_URL}${path}`, {
+		method,
+		headers: {authorization: `Bearer ${faulty.env.IDP_API_KEY}`, 'content-type': 'application/json'},
+		...(body === undefined ? {} : {body: JSON.stringify(body)}),
+		...(signal === undefined ? {} : {signal}),
+	});
+
+test.serial('the next calls fail with the status, code and wait that were said', async (t) => {
+	const {id} = faulty.user();
+	faulty.fail({path: '/users/:id', times: 2, status: 429, retryAfter: 2});
+	for (const expected of [429, 429, 200]) {
+		const response = await call('GET', `/users/${id}`);
+		t.is(response.status, expected);
+		t.is(response.headers.get('retry-after'), expected === 429 ? '2' : null);
+		const body = await response.json();
+		t.is(body.errors?.[0].code, expected === 429 ? 'too_many_requests' : undefined);
+	}
+
+	faulty.fail({status: 403, code: 'organization_quota_exceeded', message: 'No more organizations'});
+	const refused = await call('POST', '/organizations', {name: 'Acme'});
+	t.is(refused.status, 403);
+	t.like((await refused.json()).errors[0], {code: 'organization_quota_exceeded', message: 'No more organizations'});
+});
+
+test.serial('a fault meets only the method, path and call that it names', async (t) => {
+	const {id} = faulty.user();
+	const fault = faulty.fail({
+		method: 'POST',
+		path: '/v1/organizations',
+		when: ({body}) => JSON.stringify(body).includes('Doomed'),
+		status: 500,
+	});
+	t.is((await call('GET', `/users/${id}`)).status, 200);
+	t.is((await call('POST', '/organizations', {name: 'Fine'})).status, 200);
+	t.true(fault.isOn());
+	t.is((await call('POST', '/organizations', {name: 'Doomed'})).status, 500);
+	t.false(fault.isOn());
+});
+
+test.serial('an answer can be lost after the operation was carried out', async (t) => {
+	faulty.fail({method: 'POST', path: '/organizations', drop: true, afterwards: true});
+	await t.throwsAsync(call('POST', '/organizations', {name: 'Kept although unanswered'}));
+	t.true([...faulty.directory.organizations.values()].some(({name}) => name === 'Kept although unanswered'));
+	faulty.fail({method: 'POST', path: '/organizations', drop: true});
+	await t.throwsAsync(call('POST', '/organizations', {name: 'Never made'}));
+	t.false([...faulty.directory.organizations.values()].some(({name}) => name === 'Never made'));
+});
+
+test.serial('a call can hang, be slow, or meet a page that is not valid JSON', async (t) => {
+	const {id} = faulty.user();
+	faulty.fail({hang: true});
+	await t.throwsAsync(call('GET', `/users/${id}`, undefined, AbortSignal.timeout(100)), {
+		any: true,
+		name: 'TimeoutError',
+	});
+	t.is(faulty.calls.at(-1)?.status, null);
+	faulty.fail({delay: 50});
+	const before = performance.now();
+	t.is((await call('GET', `/users/${id}`)).status, 200);
+	t.true(performance.now() - before >= 45);
+	faulty.fail({status: 502, rawBody: '<h1>Bad Gateway</h1>'});
+	const page = await call('GET', `/users/${id}`);
+	t.deepEqual([page.status, page.headers.get('content-type')], [502, 'text/html']);
+	t.is(await page.text(), '<h1>Bad Gateway</h1>');
+});
+
+test.serial('every call is recorded with its request and answer', async (t) => {
+	faulty.calls.length = 0;
+	await call('POST', '/organizations', {name: 'Recorded'});
+	await call('GET', '/users/user_2x?limit=5');
+	const [first, second] = faulty.calls;
+	t.like(first, {method: 'POST', path: '/v1/organizations', body: {name: 'Recorded'}, status: 200});
+	t.is(first?.headers.authorization, `Bearer ${faulty.env.IDP_API_KEY}`);
+	t.like(second, {method: 'GET', path: '/v1/users/user_2x', body: undefined, status: 404});
+	t.is(second?.query.get('limit'), '5');
 });

@@ -3,7 +3,7 @@ import test from 'ava';
 import {Webhook} from 'svix';
 import {verifyDelivery} from '../../src/identity/webhook-signature.ts';
 import {anonymous, type Headers} from '../helpers/callers.ts';
-import {openLine} from '../helpers/cut-off.ts';
+import {openDatabaseLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {portalOf} from '../helpers/portal.ts';
 import {createFakeClock, startService} from '../helpers/service.ts';
@@ -184,17 +184,9 @@ test('a service with a malformed secret warns of it and refuses deliveries with 
 
 test('without the database a bad signature is 400 and a good one 503, to be delivered again', async (t) => {
 	const database = await createTestDatabase();
-	const {hostname, port, searchParams} = new URL(database.url);
-	const socket = searchParams.get('host');
-	const line = await openLine(
-		socket === null ? {host: hostname, port: Number(port)} : {path: `${socket}/.s.PGSQL.${port || 5432}`},
-	);
-	const through = new URL(database.url);
-	through.searchParams.delete('host');
-	through.hostname = '127.0.0.1';
-	through.port = String(line.port);
+	const {line, url} = await openDatabaseLine(database.url);
 	const clock = createFakeClock();
-	const service = await startService({...portal.provider.env}, clock, {url: through.href, drop: async () => {}});
+	const service = await startService({...portal.provider.env}, clock, {url, drop: async () => {}});
 	t.teardown(async () => {
 		await line.close();
 		await service.stop();

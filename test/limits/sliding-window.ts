@@ -225,7 +225,7 @@ test('in Redis: a full log of 1,000 is small and expires', async (t) => {
 	const limit = {...limits.linkReads, windowSeconds: 60};
 	const subject = randomUUID();
 	t.is(admitted(await takeMany(limiter, limit, subject, 1001)), 1000);
-	const key = `oplink:limit:linkReads:${subject}`;
+	const key = `oplink:limit:{linkReads:${subject}}`;
 	const bytes = await redis.memory('USAGE', key, 'SAMPLES', 0);
 	const expiry = await redis.pttl(key);
 	t.log(`${bytes} bytes`);

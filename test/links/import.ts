@@ -288,7 +288,9 @@ test('an exported line is a row: skipped where it came from, created elsewhere o
 		path: '/t',
 		matchWindowHours: 24,
 	});
-	await link(acme, {shortCode: 'custom', domainId: domain.id, title: 'Custom', og: {title: 'T'}, isActive: false});
+	const platforms = {destinations: {ios: 'https://i.example/'}, minimumVersion: {android: 210}};
+	const fields = {title: 'Custom', og: {title: 'T'}, isActive: false, ...platforms};
+	await link(acme, {shortCode: 'custom', domainId: domain.id, ...fields});
 	await link(acme, {path: undefined, shortCode: 'templated', templateId: template.id});
 	const exported = await operator.get(`/admin/organizations/${acme.id}/links/export`);
 	for (const onConflict of ['skip', 'update']) {
@@ -302,6 +304,7 @@ test('an exported line is a row: skipped where it came from, created elsewhere o
 	t.like((await other.server.get(`/links/${moved?.id}`)).body, {
 		title: 'Custom',
 		isActive: false,
+		...platforms,
 		organizationId: other.id,
 	});
 	const [refused] = await importInto(other, [{path: '/a', domainId: domain.id}]);

@@ -44,6 +44,7 @@ export const visit = async (
 		language = 'en-US',
 		timezone = 'America/New_York' as string | null,
 		headers = {},
+		query = '',
 	} = {},
 ): Promise<Visit> => {
 	const sent: Headers = {
@@ -52,7 +53,7 @@ export const visit = async (
 		...(timezone === null ? {} : {'Sec-CH-Timezone': `"${timezone}"`}),
 		...headers,
 	};
-	const answer = await anonymous(service, address).get(pathOf(url), sent);
+	const answer = await anonymous(service, address).get(`${pathOf(url)}${query}`, sent);
 	if (answer.status !== 200) {
 		throw new Error(`a visit got ${answer.status}: ${answer.text}`);
 	}

@@ -33,7 +33,7 @@ test('a match is kept with its signals, and with the probability of every candid
 		matched: true,
 		method: 'FINGERPRINT_EXACT',
 		confidence: 'medium',
-		score: 89,
+		score: 91,
 		linkId: sale.id,
 		reason: null,
 		signals: {
@@ -47,7 +47,7 @@ test('a match is kept with its signals, and with the probability of every candid
 			{
 				linkId: sale.id,
 				clickedAt: at,
-				score: 89,
+				score: 91,
 				probability: probabilities[0],
 				alike: 0,
 				compared: 0,
@@ -57,7 +57,7 @@ test('a match is kept with its signals, and with the probability of every candid
 			{
 				linkId: other.id,
 				clickedAt: at,
-				score: 10,
+				score: 7,
 				probability: probabilities[1],
 				alike: 0,
 				compared: 0,
@@ -65,7 +65,7 @@ test('a match is kept with its signals, and with the probability of every candid
 				ruledOut: null,
 			},
 		],
-		nobody: {probability: probabilities[2], made: 2},
+		nobody: {probability: probabilities[2], tokenless: 1, made: 2},
 	});
 	const one = await admin(service).get(`/admin/organizations/${acme.orgKey}/matches/${id}`);
 	t.is(one.status, 200);
@@ -114,7 +114,7 @@ test(reason, 'ambiguous', async (on, acme) => {
 test(reason, 'below_threshold', async (on, acme) => {
 	await clicked(on, acme, address);
 	on.clock.advance(3600 * 5);
-	await open(on, address, iPhoneApp, acme);
+	await open(on, address, {...iPhoneApp, language: 'fr-FR', timezone: 'Asia/Tokyo'}, acme);
 });
 test(reason, 'ruled_out', async (on, acme) => {
 	await clicked(on, acme, address);

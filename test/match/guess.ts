@@ -2,7 +2,7 @@ import test from 'ava';
 import type {Candidate} from '../../src/match/candidate.ts';
 import {type Circumstances, guessClick} from '../../src/match/guess.ts';
 import {matchPolicy} from '../../src/match/match-policy.ts';
-import {normalise, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3600;
@@ -30,9 +30,10 @@ const click = ({
 		clickedAt: new Date(now.getTime() - age * 1000),
 		expiresAt: new Date(now.getTime() + 100 * HOUR * 1000),
 		nearness: 'ip',
-		signals: normalise({...told, ...signals}),
+		signals: normalize({...told, ...signals}),
 		isConsumed: false,
 		isLive: true,
+		isRelay: false,
 		rules: {probabilisticMatching: true, minimumConfidence: 'low'},
 		visitor: null,
 		...rest,
@@ -41,15 +42,15 @@ const click = ({
 
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
 const among = (count: number) => [
-	{signals: normalise(told), count},
-	{signals: normalise({...told, platform: 'android', osVersion: null}), count: 100 - count},
+	{signals: normalize(told), count, byToken: 0, byGuess: 0},
+	{signals: normalize({...told, platform: 'android', osVersion: null}), count: 100 - count, byToken: 0, byGuess: 0},
 ];
 
 const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, opened = app) =>
 	guessClick(
 		clicks,
 		opened,
-		{now, isConfined: true, made: clicks.length, phones: among(3), ...circumstances},
+		{now, isConfined: true, made: clicks.length, phones: among(3), hasToken: false, ...circumstances},
 		matchPolicy,
 	);
 
@@ -77,9 +78,9 @@ test('two exact fingerprints on one link are no ambiguity: the newest wins', (t)
 });
 
 test('two exact fingerprints on different links are scored, and where few people click the newest wins', (t) => {
-	t.is(verdict([click({linkId: 'first', age: 300}), click({linkId: 'second'})]), 'FINGERPRINT_SCORED high second');
+	t.is(verdict([click({linkId: 'first', age: 300}), click({linkId: 'second'})]), 'FINGERPRINT_SCORED medium second');
 	const [one, other] = [click({linkId: 'one'}), click({linkId: 'other'})];
-	t.is(verdict([other, one]), 'FINGERPRINT_SCORED high other');
+	t.is(verdict([other, one]), 'FINGERPRINT_SCORED medium other');
 });
 
 test('confidence follows the probability', (t) => {
@@ -114,12 +115,12 @@ test('a click of which nothing but the address is known is IP_FUZZY and low', (t
 });
 
 test('each method has its window', (t) => {
-	const alone = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
+	const alone = {phones: [{signals: normalize({...told, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
 	const iPhone = {...app, model: 'iphone15,2'};
 	const ofModel = {...told, deviceModel: 'iPhone15,2'};
-	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT low sale');
+	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
-	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED low sale');
+	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED medium sale');
 	t.is(
 		verdict([click({signals: {...ofModel, language: 'en-GB'}, age: 6 * HOUR + 1})], alone, iPhone),
 		'outside_window',
@@ -167,8 +168,9 @@ test('without a key, clicks of several organizations keep a guess from high, and
 		linkId: 'globex',
 	});
 	t.is(verdict([click(), foreign], {isConfined: false}), 'FINGERPRINT_EXACT medium sale');
-	t.is(verdict([click(british), foreign], {isConfined: false}), 'FINGERPRINT_SCORED medium sale');
-	t.is(verdict([click(british), foreign]), 'FINGERPRINT_SCORED high sale');
+	const rare = {phones: among(0)};
+	t.is(verdict([click(british), foreign], {...rare, isConfined: false}), 'FINGERPRINT_SCORED medium sale');
+	t.is(verdict([click(british), foreign], rare), 'FINGERPRINT_SCORED high sale');
 	const old = {...british, age: 1000};
 	t.is(verdict([click(old)]), 'FINGERPRINT_SCORED medium sale');
 	t.is(verdict([click(old), foreign], {isConfined: false}), 'FINGERPRINT_SCORED low sale');
@@ -176,7 +178,7 @@ test('without a key, clicks of several organizations keep a guess from high, and
 });
 
 test('`high` is for clicks of the last ten minutes', (t) => {
-	const rare = {phones: [{signals: normalise({...told, platform: 'android'}), count: 300}]};
+	const rare = {phones: [{signals: normalize({...told, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
 	const verdictAt = (age: number) =>
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');

@@ -36,6 +36,7 @@ export const fits = (schema: JsonSchema): ((value: unknown) => boolean) => {
 const formats: Record<string, () => fc.Arbitrary<string>> = {
 	uuid: () => fc.uuid(),
 	uri: () => fc.webUrl({withFragments: true, withQueryParameters: true}),
+	'uri-template': () => fc.webUrl().map((url) => `${url}?code={code}`),
 	email: () => fc.emailAddress(),
 	'date-time': () =>
 		fc

@@ -1,9 +1,12 @@
+import {createHash} from 'node:crypto';
 import test from 'ava';
 import Joi from 'joi';
 import {routes} from '../../src/app.ts';
 import {type OpenApiDocument, openApiDocument} from '../../src/openapi/document.ts';
 import {toJsonSchema} from '../../src/openapi/json-schema.ts';
 import {type Operation, templateOf} from '../../src/openapi/operation.ts';
+import {anonymous} from '../helpers/callers.ts';
+import {serviceOf} from '../helpers/service.ts';
 
 const document: OpenApiDocument = JSON.parse(
 	JSON.stringify(
@@ -103,7 +106,7 @@ test('an operation says how it succeeds, and every way in which it can refuse', 
 	for (const {operation, name} of operations) {
 		const statuses = Object.keys(operation.responses);
 		t.true(
-			statuses.some((status) => /^2/.test(status)),
+			statuses.some((status) => (name === 'get /' ? status === '302' : /^2/.test(status))),
 			name,
 		);
 		t.true(
@@ -199,4 +202,75 @@ test('null, defaults and names are written as in JSON Schema', (t) => {
 		type: ['string', 'null'],
 		enum: ['a', 'b', null],
 	});
+});
+
+const service = serviceOf(test, {PUBLIC_URL: 'https://api.acme.test', LINK_DOMAIN: 'go.acme.test'});
+
+test('GET /openapi.json is the document of this server', async (t) => {
+	const {status, headers, body} = await anonymous(service).get('/openapi.json');
+	t.is(status, 200);
+	t.is(headers['content-type'], 'application/json; charset=utf-8');
+	t.is(body.openapi, '3.1.0');
+	t.deepEqual(body.servers, [{url: 'https://api.acme.test'}]);
+	t.deepEqual(body.paths['/{orgKey}/{shortCode}'].get.servers, [{url: 'https://go.acme.test'}]);
+});
+
+test('GET /docs shows every operation', async (t) => {
+	const {status, headers, text} = await anonymous(service).get('/docs');
+	t.is(status, 200);
+	t.is(headers['content-type'], 'text/html; charset=utf-8');
+	t.is(text.match(/<span class="method (get|post|put|patch|delete)">/g)?.length, routes.length);
+	t.regex(text, /POST<\/span><code class="path">\/links<\/code>/);
+});
+
+test('GET /docs loads nothing, and its style and its script are those that its policy names', async (t) => {
+	const {headers, text} = await anonymous(service).get('/docs');
+	const policy = String(headers['content-security-policy']);
+	for (const name of ['style', 'script']) {
+		const [own, ...others] = [...text.matchAll(new RegExp(`<${name}\\b[^>]*>(.*?)</${name}>`, 'gs'))];
+		t.deepEqual(others, []);
+		const hash = createHash('sha256')
+			.update(own?.[1] ?? '')
+			.digest('base64');
+		t.true(policy.includes(`; ${name}-src 'sha256-${hash}'; `), name);
+	}
+
+	t.true(policy.startsWith("default-src 'none'; "));
+	t.notRegex(text, /<script |<iframe|<img|@import|url\(|style="|\son\w+="/);
+	t.deepEqual([...text.matchAll(/(?:href|src)="([^"#][^"]*)"/g)].map(([, url]) => url).toSorted(), [
+		'/openapi.json',
+		'data:,',
+	]);
+	const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+	t.deepEqual(
+		anchors.filter((id) => !text.includes(`id="${id}"`)),
+		[],
+	);
+});
+
+test('GET /docs shows each request as a command for a shell', async (t) => {
+	const {text} = await anonymous(service).get('/docs');
+	const commands = [...text.matchAll(/<pre class="curl"><code>([^<]*)/g)].map(([, one = '']) =>
+		one.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+	);
+	const signed = routes.filter(({path}) => /^\/webhooks?\//.test(path));
+	t.is(commands.length, routes.length - signed.length);
+	const [create] = commands.filter((one) => one.startsWith(`curl -X POST 'https://api.acme.test/links' `));
+	t.regex(
+		create ?? '',
+		/\n {2}-H 'Authorization: Bearer SERVER_KEY' \\\n {2}-H 'Content-Type: application\/json' \\\n {2}-d '\{"path":/,
+	);
+	t.true(commands.some((one) => one.startsWith(`curl 'https://go.acme.test/ORG_KEY/SHORT_CODE/data'`)));
+	for (const one of commands) {
+		t.notRegex(one, /[{}].*\n|undefined|null'/, one);
+	}
+});
+
+test('neither is served on a link domain', async (t) => {
+	const caller = anonymous(service);
+	for (const path of ['/openapi.json', '/docs']) {
+		const {status, body} = await caller.get(path, {Host: 'go.acme.test'});
+		t.is(status, 404);
+		t.is(body.message, 'Not found');
+	}
 });

@@ -10,7 +10,7 @@ import {document} from '../setup/documented.ts';
 import {beyondSchema, fits, valuesOf} from './_fitting.ts';
 
 /** For each operation; more where time matters less. */
-const BODIES = process.env['CI'] === undefined ? 8 : 25;
+const BODIES = process.env['CI'] === undefined ? 4 : 25;
 const SEED = 1;
 
 const portal = portalOf(test);

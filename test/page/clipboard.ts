@@ -1,8 +1,10 @@
 import test, {type ExecutionContext} from 'ava';
 import type {Page} from 'playwright-core';
-import {link, organization} from '../helpers/builders.ts';
+import {Oplink} from '../../src/client/oplink.ts';
+import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
+import {admin, anonymous} from '../helpers/callers.ts';
 import {startedFor} from '../helpers/started.ts';
-import type {ReaderName} from './_readers.ts';
+import {type ReaderName, readers} from './_readers.ts';
 import {startStage, tokenOf, visit} from './_stage.ts';
 
 // A browser has one clipboard, so these tests run serially.
@@ -11,7 +13,7 @@ let clipboard: Page;
 let url: string;
 const stage = startedFor(test, () => startStage());
 test.serial.before(async () => {
-	({url} = await link(await organization(stage.service)));
+	({url} = await link(await organization(stage.service, {name: 'Acme'})));
 	const context = await stage.browser.newContext();
 	await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: stage.url});
 	clipboard = await context.newPage();
@@ -31,6 +33,7 @@ const open = async (t: ExecutionContext, reader: ReaderName, options: Parameters
 };
 
 const appStore = 'https://apps.apple.com/app/id123456789';
+const store = 'Get Acme on the App Store';
 const refusal = /clipboard|not allowed/i;
 
 test.serial(
@@ -52,7 +55,7 @@ test.serial(
 				sessionStorage.setItem('said', document.querySelector('#status')?.textContent ?? ''),
 			);
 		});
-		await tap('Continue');
+		await tap(store);
 		await page.waitForURL(appStore);
 		t.is(await copied(), token);
 		t.deepEqual(destinations, [appStore]);
@@ -66,7 +69,7 @@ test.serial(
 test.serial('the Enter key works like a tap', async (t) => {
 	const {page, token} = await open(t, 'iPhone');
 	await page.keyboard.press('Tab');
-	t.is(await page.evaluate(() => document.activeElement?.textContent), 'Continue');
+	t.is(await page.evaluate(() => document.activeElement?.textContent), store);
 	await page.keyboard.press('Enter');
 	await page.waitForURL(appStore);
 	t.is(await copied(), token);
@@ -74,18 +77,18 @@ test.serial('the Enter key works like a tap', async (t) => {
 
 test.serial('a reader who comes back from the store can tap again', async (t) => {
 	const {page, tap} = await open(t, 'iPhone');
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	await page.goBack();
 	await clipboard.evaluate(() => navigator.clipboard.writeText('of the reader'));
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	t.regex(await copied(), /^opl_/);
 });
 
 test.serial('an iPad that calls itself a Mac copies like an iPhone', async (t) => {
 	const {page, token, tap} = await open(t, 'iPad');
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	t.is(await copied(), token);
 });
@@ -93,7 +96,7 @@ test.serial('an iPad that calls itself a Mac copies like an iPhone', async (t) =
 test.serial('if the browser refuses the clipboard the old command copies', async (t) => {
 	const {page, token, tap} = await open(t, 'iPhone', {clipboard: 'refused'});
 	t.regex(await page.evaluate(() => navigator.clipboard.writeText('x').then(String, String)), /NotAllowedError/);
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	t.is(await copied(), token);
 });
@@ -102,7 +105,7 @@ test.serial('without a clipboard API the old command copies', async (t) => {
 	const {page, token, tap} = await open(t, 'iPhoneInApp', {
 		before: () => Object.defineProperty(Navigator.prototype, 'clipboard', {value: undefined}),
 	});
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	t.is(await copied(), token);
 });
@@ -114,7 +117,7 @@ test.serial('if copying is refused entirely the tap still opens the App Store', 
 			document.execCommand = () => false;
 		},
 	});
-	await tap('Continue');
+	await tap(store);
 	await page.waitForURL(appStore);
 	t.is(await copied(), 'of the reader');
 	t.deepEqual(
@@ -131,7 +134,7 @@ test.serial('a clipboard that never answers holds the reader up for 0.4 s at mos
 	});
 	await page.clock.install();
 	await page.clock.pauseAt(Date.now() + 60_000);
-	await tap('Continue');
+	await tap(store);
 	await page.clock.runFor(399);
 	t.deepEqual(destinations, []);
 	await page.clock.runFor(1);
@@ -176,7 +179,7 @@ test.serial('on Android a tap copies along, and asks for the app at once', async
 
 test.serial("in an app's browser on Android a tap copies before the store is there", async (t) => {
 	const {page, token, tap} = await open(t, 'androidInApp');
-	await tap('Get the app');
+	await tap('Get Acme on Google Play');
 	await page.waitForURL(`https://play.google.com/store/apps/details?id=com.acme.shop&referrer=${token}`);
 	t.is(await copied(), token);
 });
@@ -188,3 +191,49 @@ test.serial("in an app's browser the link can be copied, to open it elsewhere", 
 	t.is(await copied(), url);
 	t.deepEqual(complaints, []);
 });
+
+test.serial(
+	'with clipboardFormat url a tap copies the short URL with the token, and nothing else changes',
+	async (t) => {
+		const {service} = stage;
+		const org = await organization(service);
+		const {url: own, id} = await link(org);
+		const put = (fields: object) => admin(service).put(`/admin/organizations/${org.id}/app-config`, fields);
+		/** The page without its token, which differs in each answer. */
+		const html = async () => {
+			const {text} = await anonymous(service).get(new URL(own).pathname, {
+				'User-Agent': readers.iPhone.userAgent ?? '',
+			});
+			return text.replaceAll(/opl_[A-Za-z0-9]{32}/g, 'TOKEN');
+		};
+		const before = await html();
+		t.deepEqual((await put({...exampleAppConfig, clipboardFormat: 'url'})).body.clipboardFormat, 'url');
+		const after = await html();
+		t.is(after.replace(`"copies":"${own}#TOKEN",`, ''), before);
+		t.not(after, before);
+
+		const opened = await visit(stage, t, own, 'iPhone');
+		const token = await tokenOf(opened);
+		await opened.page.getByRole('link', {name: `Get ${org.name} on the App Store`, exact: true}).tap();
+		await opened.page.waitForURL(appStore);
+		t.is(await copied(), `${own}#${token}`);
+		t.deepEqual(opened.complaints, []);
+		const oplink = new Oplink({baseUrl: stage.url, clientKey: org.clientKey});
+		const longer = `${await copied()}`.replace('//', `//${'a'.repeat(60)}.`);
+		t.like(await oplink.match({clipboardToken: longer, deviceId: 'device-0001'}), {
+			matchMethod: 'CLIPBOARD',
+			linkId: id,
+		});
+
+		for (const [fields, format] of [
+			[{clipboardFormat: 'token'}, 'token'],
+			[{clipboardFormat: null}, undefined],
+			[{}, undefined],
+		] as const) {
+			t.is((await put({...exampleAppConfig, ...fields})).body.clipboardFormat, format);
+			t.is(await html(), before);
+		}
+
+		t.is((await put({...exampleAppConfig, clipboardFormat: 'address'})).status, 400);
+	},
+);

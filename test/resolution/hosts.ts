@@ -79,6 +79,19 @@ test('a custom domain serves only its organization, with and without the orgKey'
 	t.is((await get('/a/b/c')).status, 404);
 });
 
+test('a visit of a custom domain carries its query, with and without the orgKey', async (t) => {
+	const acme = await withDomain('invite.acme.test');
+	await link(acme, {shortCode: 'sale', domainId: acme.domain.id});
+	const agent =
+		'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+	for (const path of ['/sale', '/sale/', `/${acme.orgKey}/sale`]) {
+		const {text} = await anonymous(service).get(`${path}?ref=42`, {...at('invite.acme.test'), 'User-Agent': agent});
+		t.true(text.includes('href="acmeshop://sale?ref=42"'), path);
+	}
+
+	t.deepEqual((await anonymous(service).get('/sale/data?ref=42', at('invite.acme.test'))).body.params, {ref: '42'});
+});
+
 test('a code named data is distinguished from the data of a code', async (t) => {
 	const acme = await withDomain('data.acme.test');
 	const named = await link(acme, {shortCode: 'data'});
@@ -161,7 +174,7 @@ test('the host that a trusted proxy forwards counts, and one from elsewhere does
 
 test('unknown hosts count against the address before the database is queried', async (t) => {
 	const caller = anonymous(service);
-	const ask = (host: string) => caller.get('/docs', {Host: host});
+	const ask = (host: string) => caller.head('/docs', {Host: host});
 	const answers = await Promise.all(Array.from({length: 501}, (_, index) => ask(`unknown-${index}.example`)));
 	t.is(answers.filter(({status}) => status === 404).length, 1);
 	t.is((await anonymous(service).get('/docs', {Host: 'unknown-of-another.example'})).status, 200);

@@ -21,15 +21,11 @@ const agents = {
 	crawler: 'facebookexternalhit/1.1',
 };
 
-/** An answer without its changing parts: the time, its id, nonces, tokens and cookies' values. */
+/** An answer without its changing parts: the time, its id, tokens and cookies' values. */
 const lasting = ({status, headers, text}: Answer) => {
 	const {date: _, 'x-request-id': __, ...rest} = headers;
-	const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? 'none';
 	const cut = (value: string) =>
-		value
-			.replaceAll(nonce, 'NONCE')
-			.replaceAll(/opl_\w{32}/g, 'TOKEN')
-			.replaceAll(/oplink_visitor=[\w-]{22}/g, 'COOKIE');
+		value.replaceAll(/opl_\w{32}/g, 'TOKEN').replaceAll(/oplink_visitor=[\w-]{22}/g, 'COOKIE');
 	return {status, headers: JSON.parse(cut(JSON.stringify(rest))) as unknown, text: cut(text)};
 };
 
@@ -52,8 +48,8 @@ for (const [name, agent] of Object.entries(agents)) {
 				const headers = {'User-Agent': agent, ...more};
 				for (const path of [pathname, `${pathname}/data`]) {
 					const caller = anonymous(service);
-					// Queries go to the routes; this one has no effect.
-					const byRoutes = await caller.get(`${path}?%61=`, headers);
+					// A URL with a query goes to the routes, also if it is empty.
+					const byRoutes = await caller.get(`${path}?`, headers);
 					await caller.get(path, headers);
 					const again = await caller.get(path, headers);
 					t.is(byRoutes.status, 200);
@@ -118,7 +114,7 @@ test('requests before the routes are loaded get the same answers and are counted
 		ask(`${pathname}-unknown`),
 		ask('/health/ready'),
 	]);
-	const byRoutes = await ask(`${pathname}?%61=`);
+	const byRoutes = await ask(`${pathname}?`);
 	t.deepEqual(
 		first.map(({status}) => status),
 		[200, 200, 404, 200],

@@ -166,7 +166,7 @@ test('doctor reports verified domains that are not served because the plan lacks
 				check: 'host.plan',
 				status: 'warn',
 				message: 'it is verified but not served: the plan of its organization lacks custom_domains',
-				next: `Set a plan that has custom_domains (oplink plan set ${org.orgKey} PLAN), or remove the domain`,
+				next: `Set a plan that has custom_domains (oplink plan set --org ${org.orgKey} PLAN), or remove the domain`,
 			},
 		],
 	});

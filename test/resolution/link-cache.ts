@@ -1,7 +1,10 @@
-import test from 'ava';
+import {setTimeout as delay} from 'node:timers/promises';
+import test, {type ExecutionContext} from 'ava';
 import {link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
+import {createTestDatabase} from '../helpers/database.ts';
+import {createRedisServer, until} from '../helpers/redis-server.ts';
 import {createFakeClock, startService, type TestService} from '../helpers/service.ts';
 import {startTwoServices} from '../helpers/two-services.ts';
 
@@ -81,15 +84,27 @@ test('a link that expires is gone without anybody writing', async (t) => {
 	t.is(await dataOf(alone, path), 410);
 });
 
-test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
-	const {line, url} = await openDatabaseLine(one.databaseUrl);
-	const far = await startService({LINK_DOMAIN: 'localhost'}, createFakeClock(), {url, drop: async () => {}});
+/** How long a process trusts its memory after a heartbeat. */
+const TRUST_MS = 2500;
+
+/** A service whose connection to the database can be cut. */
+const startFar = async (t: ExecutionContext, databaseUrl: string, env: Record<string, string> = {}) => {
+	const {line, url} = await openDatabaseLine(databaseUrl);
+	const service = await startService({LINK_DOMAIN: 'localhost', ...env}, createFakeClock(), {
+		url,
+		drop: async () => {},
+	});
 	t.teardown(async () => {
 		await line.mend().catch(() => {});
-		await far.stop();
+		await service.stop();
 		await line.close();
 	});
-	await far.services.changes.settled();
+	await service.services.changes.settled();
+	return {line, service};
+};
+
+test('a process that is cut off stops answering from memory before a write elsewhere is answered', async (t) => {
+	const {line, service: far} = await startFar(t, one.databaseUrl);
 	await one.services.changes.settled();
 	const acme = await organization(one);
 	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
@@ -101,4 +116,41 @@ test('a process that is cut off stops answering from memory before a write elsew
 	t.is(changed.status, 200);
 	t.is(await dataOf(far, path), 503);
 	await line.mend();
+});
+
+test('all processes without the database answer from memory as long as none of them can write (needs Redis)', async (t) => {
+	const redis = await createRedisServer(t);
+	await redis.start();
+	const {url, drop} = await createTestDatabase();
+	t.teardown(drop);
+	const start = () => startFar(t, url, {REDIS_URL: `redis://127.0.0.1:${redis.port}`});
+	const [near, far] = [await start(), await start()];
+	const acme = await organization(near.service);
+	const {id, shortCode} = await link(acme, {params: {version: 'old'}});
+	const path = `/${acme.orgKey}/${shortCode}`;
+	for (const {service} of [near, far]) {
+		t.deepEqual(await dataOf(service, path), {version: 'old'});
+	}
+
+	// They know each other after a heartbeat's interval by the machine's clock.
+	await until(() =>
+		[near, far].every(({service}) => !service.services.changes.isAlone() && service.services.changes.isHearing()),
+	);
+	await delay(1000);
+	const began = performance.now();
+	await Promise.all([near.line.cut(), far.line.cut()]);
+	while (performance.now() - began < 2 * TRUST_MS) {
+		t.deepEqual(
+			[await dataOf(near.service, path), await dataOf(far.service, path)],
+			[{version: 'old'}, {version: 'old'}],
+		);
+		await delay(20);
+	}
+
+	await near.line.mend();
+	const operator = admin(near.service);
+	await until(async () => (await anonymous(near.service).get('/health/ready')).status === 200);
+	const changed = await operator.patch(`/admin/organizations/${acme.id}/links/${id}`, {params: {version: 'new'}});
+	t.is(changed.status, 200);
+	t.is(await dataOf(far.service, path), 503);
 });

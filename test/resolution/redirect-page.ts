@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import type {LinkView} from '../../src/resolution/link-view.ts';
@@ -6,11 +7,10 @@ import {redirectPageHeaders, renderRedirectPage} from '../../src/resolution/redi
 import type {VisitorClass} from '../../src/resolution/visitor.ts';
 import {headerRecord, hostileTexts, linkView, matchToken} from '../fixtures/link-view.ts';
 
-const nonce = 'bm9uY2Utbm9uY2Utbm9uY2U=';
 const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
 
 const render = (visitorClass: VisitorClass, overrides: Partial<LinkView> = {}, acceptLanguage = 'en') =>
-	renderRedirectPage({link: linkView(overrides), visitor: {class: visitorClass}, acceptLanguage, nonce, qrSvg});
+	renderRedirectPage({link: linkView(overrides), visitor: {class: visitorClass}, acceptLanguage, qrSvg});
 
 type Anchor = {text: string; href: string; copies: string | null; isPrimary: boolean};
 
@@ -51,17 +51,17 @@ const notDeferred = {token: null, fallbackUrl: null};
 const withoutApps = {ios: null, android: []};
 
 test('iOS, deferred: one button that copies and goes to the store, then ways around it', offers, 'ios-browser', {}, [
-	['Continue', appStore, 'before'],
+	['Get Acme on the App Store', appStore, 'before'],
 	['Continue without copying', appStore],
 	['I already have the app', openInApp],
 	['Continue to the website', website],
 ]);
 test('iOS, not deferred: the store and the app', offers, 'ios-browser', notDeferred, [
-	['Get the app', appStore],
+	['Get Acme on the App Store', appStore],
 	['I already have the app', openInApp],
 ]);
 test('an app on iOS: the store, and no scheme that it would block', offers, 'ios-inapp', {}, [
-	['Continue', appStore, 'before'],
+	['Get Acme on the App Store', appStore, 'before'],
 	['Continue without copying', appStore],
 	['Continue to the website', website],
 ]);
@@ -76,11 +76,11 @@ test('iOS without an app: the website', offers, 'ios-browser', {ios: null}, [['C
 test('Android: the app first, the store behind it', offers, 'android-browser', {}, [
 	['Open in the app', intent, 'along'],
 	['Continue without copying', intent],
-	['Get the app', play, 'along'],
+	['Get Acme on Google Play', play, 'along'],
 	['Continue to the website', website],
 ]);
 test('an app on Android: the store first', offers, 'android-inapp', {fallbackUrl: null}, [
-	['Get the app', play, 'along'],
+	['Get Acme on Google Play', play, 'along'],
 	['Continue without copying', play],
 	['Open in the app', intent, 'along'],
 ]);
@@ -105,10 +105,22 @@ test('unknown without a website: the stores', offers, 'unknown', {fallbackUrl: n
 test('a Mac: the offers of a desktop and of an iPad', offers, 'mac-or-ipad', {fallbackUrl: null}, [
 	['App Store', appStore],
 	['Google Play', play],
-	['Continue', appStore, 'before'],
+	['Get Acme on the App Store', appStore, 'before'],
 	['Continue without copying', appStore],
 	['I already have the app', openInApp],
 ]);
+
+test('a long name in a button is cut, and one in another direction turns no words around it', (t) => {
+	const [long] = anchorsOf(render('ios-browser', {organizationName: 'A'.repeat(60)}));
+	t.is(long?.text, `Get ${'A'.repeat(49)}… on the App Store`);
+	for (const [organizationName, shown] of [
+		['متجر', '\u2068متجر\u2069'],
+		['A\u202eemc', '\u2068A\u202eemc\u2069'],
+		['$& {name}', '$& {name}'],
+	] as const) {
+		t.is(anchorsOf(render('ios-browser', {organizationName}))[0]?.text, `Get ${shown} on the App Store`);
+	}
+});
 
 const classes: VisitorClass[] = [
 	'ios-browser',
@@ -173,7 +185,6 @@ test('a request that asks for privacy posts no signals and keeps its token', (t)
 	const page = renderRedirectPage({
 		link: linkView(),
 		visitor: {class: 'ios-browser'},
-		nonce,
 		qrSvg,
 		globalPrivacyControl: true,
 	});
@@ -198,7 +209,7 @@ test('desktops show the QR code with the URL as text; phones and links without a
 	t.regex(render('desktop'), /<p class="url"><bdi dir="ltr">go\.example\.com\/<wbr>AB12\/<wbr>sale/);
 	t.false(render('desktop', withoutApps).includes(qrSvg));
 	const link = linkView();
-	t.false(renderRedirectPage({link, visitor: {class: 'desktop'}, nonce, qrSvg: null}).includes('role="img"'));
+	t.false(renderRedirectPage({link, visitor: {class: 'desktop'}, qrSvg: null}).includes('role="img"'));
 });
 
 test("an app's own browser shows the way out of it", (t) => {
@@ -237,17 +248,22 @@ test('the page loads nothing but the image, and holds no inline handler or style
 	}
 });
 
-test('the nonce of the policy is the one on the style and the script', (t) => {
+test('the policy names the hashes of the one style and the one script that a page has', (t) => {
 	const page = render('ios-browser');
-	t.deepEqual(page.match(/ nonce="[^"]*"/g), [` nonce="${nonce}"`, ` nonce="${nonce}"`]);
+	const hashes = (tag: string) =>
+		[...page.matchAll(new RegExp(`<${tag}>([^<]*(?:<(?!/${tag}>)[^<]*)*)</${tag}>`, 'g'))].map(
+			([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+		);
+	const [[script, ...scripts], [style, ...styles]] = [hashes('script'), hashes('style')];
+	t.deepEqual([scripts, styles], [[], []]);
 	t.is(
-		headerRecord(redirectPageHeaders(nonce, 'en'))['Content-Security-Policy'],
-		`default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+		headerRecord(redirectPageHeaders('en'))['Content-Security-Policy'],
+		`default-src 'none'; script-src ${script}; style-src ${style}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 	);
 });
 
 test('the page is never cached, asks for the timezone and names its language', (t) => {
-	t.like(headerRecord(redirectPageHeaders(nonce, 'ar')), {
+	t.like(headerRecord(redirectPageHeaders('ar')), {
 		'Content-Type': 'text/html; charset=utf-8',
 		'Content-Language': 'ar',
 		'Cache-Control': 'no-store',
@@ -264,7 +280,8 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 		const page = render('ios-browser', {}, `sv, ${language};q=0.8, en;q=0.1`);
 		const direction = language === 'ar' ? 'rtl' : 'ltr';
 		t.true(page.includes(`<html lang="${language}" dir="${direction}"`), language);
-		t.is(anchorsOf(page)[0]?.text, pageStrings(language).continue);
+		t.is(anchorsOf(page)[0]?.text, pageStrings(language).onAppStore.replace('{name}', 'Acme'));
+		t.regex(anchorsOf(page)[0]?.text ?? '', /App Store/, language);
 	}
 
 	for (const [header, language] of [

@@ -1,5 +1,4 @@
 import {once} from 'node:events';
-import {createRequire} from 'node:module';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -12,8 +11,10 @@ export type Outcome = {exitCode: number; passed: number; failed: number};
 
 const INTERRUPT_GRACE_MS = 2000;
 const OUTPUT_GRACE_MS = 2000;
+/** AVA's own time limit never fires after a test has set one of its own (`t.timeout`), so a silent run ends here. */
+const SILENT_MS = 5 * 60_000;
 
-const ava = path.join(path.dirname(createRequire(import.meta.url).resolve('ava')), 'cli.mjs');
+const ava = path.join(import.meta.dirname, 'ava-cli.js');
 
 const FAILURES = [
 	/^ *(\d+) tests? failed/gm,
@@ -47,7 +48,8 @@ const killGroup = (pid: number | undefined): void => {
 };
 
 /**
- * Runs ava in its own process group, streams its output, and kills the rest of the group.
+ * Runs ava over compiled tests (TEST_COMPILED in `env`) in its own process group, streams its output, and kills the rest
+ * of the group.
  * @param interrupted when it aborts, ava is asked to stop and report, and killed if it does not.
  */
 export const runAva = async (args: string[], env: NodeJS.ProcessEnv, interrupted: AbortSignal): Promise<Outcome> => {
@@ -60,28 +62,34 @@ export const runAva = async (args: string[], env: NodeJS.ProcessEnv, interrupted
 	child.ref();
 	const exited = once(child, 'exit') as Promise<[number | null]>;
 	const closed = once(child, 'close');
+	const interrupt = async () => {
+		child.kill('SIGINT');
+		await Promise.race([exited, delay(INTERRUPT_GRACE_MS)]);
+		killGroup(child.pid);
+	};
+	const silence = setTimeout(() => {
+		console.error('No test has reported for 5 minutes.');
+		void interrupt();
+	}, SILENT_MS);
 	let report = '';
 	for (const [from, to] of [
 		[child.stdout, process.stdout],
 		[child.stderr, process.stderr],
 	] as Array<[Readable, NodeJS.WriteStream]>) {
 		from.setEncoding('utf8').on('data', (text: string) => {
+			silence.refresh();
 			report += text;
 			to.write(text);
 		});
 	}
 
-	const interrupt = async () => {
-		child.kill('SIGINT');
-		await Promise.race([exited, delay(INTERRUPT_GRACE_MS)]);
-		killGroup(child.pid);
-	};
 	interrupted.addEventListener('abort', interrupt, {once: true});
 	if (interrupted.aborted) {
 		interrupt();
 	}
 
 	const [code] = await exited;
+	clearTimeout(silence);
 	killGroup(child.pid);
 	await Promise.race([closed, delay(OUTPUT_GRACE_MS)]);
 	return readReport(report, code ?? 1);

