@@ -1,4 +1,4 @@
-import {connectRedis} from '../limits/connect-redis.ts';
+import {connectRedis, keepConnected} from '../limits/connect-redis.ts';
 import type {SecondLine} from './second-line.ts';
 
 const CHANNEL = 'oplink:processes';
@@ -7,13 +7,17 @@ const CHANNEL = 'oplink:processes';
 export const createRedisLine = (redisUrl: string): SecondLine => {
 	const speaking = connectRedis(redisUrl);
 	const hearing = connectRedis(redisUrl, {isListening: true});
+	let isClosed = false;
 	for (const connection of [speaking, hearing]) {
+		keepConnected(connection, () => !isClosed);
 		// The limits report an outage.
 		connection.on('error', () => {});
 	}
 
-	// It subscribes again by itself after an outage.
-	hearing.subscribe(CHANNEL).catch(() => {});
+	// At each connection: a subscription that is asked for without one is lost in a long outage.
+	hearing.on('ready', () => {
+		hearing.subscribe(CHANNEL).catch(() => {});
+	});
 	return {
 		say: (text) => {
 			speaking.publish(CHANNEL, text).catch(() => {});
@@ -22,6 +26,7 @@ export const createRedisLine = (redisUrl: string): SecondLine => {
 			hearing.on('message', (_channel: string, text: string) => listener(text));
 		},
 		close: () => {
+			isClosed = true;
 			speaking.disconnect();
 			hearing.disconnect();
 		},

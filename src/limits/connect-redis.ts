@@ -96,6 +96,25 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 	});
 };
 
+/** How soon a connection that ended is begun again. */
+const REVIVAL_MS = 100;
+
+/**
+ * Begins a connection again wherever it ends: ioredis ends one for good when a Sentinel announces a failover while it
+ * connects.
+ * @param isWanted false once the owner has closed it.
+ */
+export const keepConnected = (connection: RedisConnection, isWanted: () => boolean): void => {
+	connection.on('end', () => {
+		const timer = setTimeout(() => {
+			if (isWanted()) {
+				connection.connect().catch(() => {});
+			}
+		}, REVIVAL_MS);
+		timer.unref();
+	});
+};
+
 /** The connections that decide: one, or those to the nodes of a Cluster that take writes. */
 export const decidingNodes = (connection: RedisConnection): Redis[] =>
 	'nodes' in connection ? connection.nodes('master') : [connection];

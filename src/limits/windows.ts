@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {connectRedis} from './connect-redis.ts';
+import {connectRedis, keepConnected} from './connect-redis.ts';
 import {createFreeAdmissions, createKeeper} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
 import type {Limit} from './limits.ts';
@@ -74,6 +74,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 		}
 	};
 
+	keepConnected(connection, () => !isClosed);
 	connection.on('error', away);
 	connection.on('close', () => away());
 	connection.on('ready', probe);

@@ -59,7 +59,7 @@ const openGroup = async (t: Teardown) => {
 		children.push(child);
 		const isGone = () => child.exitCode !== null || child.signalCode !== null;
 		const isThere = () =>
-			ask({port, child}, 'PING').then(
+			ask({port}, 'PING').then(
 				() => true,
 				() => false,
 			);
@@ -70,7 +70,11 @@ const openGroup = async (t: Teardown) => {
 };
 
 /** One command, on a connection of its own. */
-export const ask = async ({port}: Node, command: string, ...values: Array<string | number>): Promise<unknown> => {
+export const ask = async (
+	{port}: Pick<Node, 'port'>,
+	command: string,
+	...values: Array<string | number>
+): Promise<unknown> => {
 	const client = new Redis({port, host: '127.0.0.1', retryStrategy: () => null, maxRetriesPerRequest: 0});
 	client.on('error', () => {});
 	try {

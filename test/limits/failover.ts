@@ -1,10 +1,15 @@
 import {randomUUID} from 'node:crypto';
+import {once} from 'node:events';
+import {type AddressInfo, createServer, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {createClock} from '../../src/clock.ts';
 import {limits} from '../../src/limits/limits.ts';
 import {createWindows} from '../../src/limits/windows.ts';
-import {type Node, replicated, startCluster, startSentinels} from '../helpers/redis-groups.ts';
-import {until} from '../helpers/redis-server.ts';
+import {ask, type Node, replicated, startCluster, startSentinels} from '../helpers/redis-groups.ts';
+import {createRedisServer, until} from '../helpers/redis-server.ts';
+
+const bulks = (...values: string[]): string =>
+	`*${values.length}\r\n${values.map((value) => `$${value.length}\r\n${value}\r\n`).join('')}`;
 
 const limit = limits.regenerateKey;
 const MACHINES = 2;
@@ -103,6 +108,53 @@ test('a Redis that hangs is replaced by the Sentinels too', async (t) => {
 	await untilAway(machines);
 	await until(machines.areUsed);
 	t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
+});
+
+/** A Sentinel that announces a failover to all who listen, just before it says where the primary is. */
+const startHastySentinel = async (t: ExecutionContext, {port}: Pick<Node, 'port'>): Promise<string> => {
+	const listeners = new Set<Socket>();
+	// RESP3 marks what nobody asked for by `>`.
+	const announcement = bulks('message', '+switch-master', 'mymaster').replace('*', '>');
+	const server = createServer((socket) => {
+		socket.on('error', () => {});
+		socket.on('close', () => listeners.delete(socket));
+		socket.on('data', (data) => {
+			for (const command of data.toString().match(/\*\d+\r\n(?:\$\d+\r\n.*\r\n)+/g) ?? []) {
+				answer(socket, command);
+			}
+		});
+	});
+	const answer = (socket: Socket, command: string) => {
+		if (command.includes('get-master-addr-by-name')) {
+			for (const listener of listeners) {
+				listener.write(announcement);
+			}
+
+			// Those who listen read it first.
+			setImmediate(() => setImmediate(() => socket.write(bulks('127.0.0.1', `${port}`))));
+		} else if (command.includes('subscribe')) {
+			listeners.add(socket);
+			socket.write('>3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n');
+		} else if (command.includes('sentinels')) {
+			socket.write('*0\r\n');
+		} else {
+			socket.write('+OK\r\n');
+		}
+	};
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.teardown(() => server.close());
+	return `redis-sentinel://127.0.0.1:${(server.address() as AddressInfo).port}/mymaster`;
+};
+
+test('a failover that is announced while a connection is being made does not end it', async (t) => {
+	const redis = await createRedisServer(t);
+	await redis.start();
+	const machines = await startMachines(t, await startHastySentinel(t, redis));
+	for (let round = 0; round < 3; round += 1) {
+		await ask(redis, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+		t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
+	}
 });
 
 test('as a Cluster the limits of a window hold through a failover, but for one more on each machine', async (t) => {
