@@ -26,12 +26,12 @@ const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, near
 	visitor: click.visitor,
 });
 
-const merged = (told: MatchSignals, before: MatchSignals | null): MatchSignals => ({
-	platform: told.platform ?? before?.platform ?? null,
-	osVersion: told.osVersion ?? before?.osVersion ?? null,
-	model: told.model ?? before?.model ?? null,
-	language: told.language ?? before?.language ?? null,
-	timezone: told.timezone ?? before?.timezone ?? null,
+const merged = (reported: MatchSignals, before: MatchSignals | null): MatchSignals => ({
+	platform: reported.platform ?? before?.platform ?? null,
+	osVersion: reported.osVersion ?? before?.osVersion ?? null,
+	model: reported.model ?? before?.model ?? null,
+	language: reported.language ?? before?.language ?? null,
+	timezone: reported.timezone ?? before?.timezone ?? null,
 });
 
 /** The server's match: its own code over `createClickStore`, in the steps of `findMatch` and `weighNearby`. */

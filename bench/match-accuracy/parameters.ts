@@ -175,7 +175,7 @@ const plain: Scenario = {
 /** Populations of their own: nothing is shared between two of them, and none is pooled before it is judged. */
 export const scenarios = {
 	'plain US app': plain,
-	// Thousands of students behind one IPv4 address, most with an iPhone, in one zone and language, told of in lectures.
+	// Thousands of students behind one IPv4 address, most with an iPhone, in one zone and language, who hear of the app in lectures.
 	campus: {
 		...plain,
 		whereabouts: {home: 0.1, carrier: 0.1, shared: 0.8, vpn: 0},
@@ -212,7 +212,7 @@ export const scenarios = {
 		equalPhones: 0.3,
 		gathers: 0.1,
 	},
-	// Families that buy the same phones, and tell each other of apps at the table.
+	// Families that buy the same phones, and recommend apps to each other at the table.
 	households: {
 		...plain,
 		whereabouts: {home: 0.85, carrier: 0.1, shared: 0.05, vpn: 0},

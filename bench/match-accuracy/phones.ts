@@ -18,7 +18,7 @@ export type Sight = {
 	/** As far as it is said and not frozen: `17.5.1`, `26`, `14`. */
 	version: string | null;
 	model: string | null;
-	/** The words of `<system>|<browser>` by which simple rules tell browsers apart. */
+	/** The words of `<system>|<browser>` by which simple rules distinguish browsers. */
 	family: string;
 };
 

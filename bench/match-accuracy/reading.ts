@@ -1,4 +1,4 @@
-import {type MatchSignals, normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {type MatchSignals, normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
 import {androidVersion} from '../../src/resolution/user-agent.ts';
 import {readLanguage, readTimezone, readVisitor} from '../../src/resolution/visitor.ts';
 import type {Click, Open} from './story.ts';
@@ -15,14 +15,14 @@ export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): 
 	}
 
 	const isTablet = visitor.class === 'mac-or-ipad' && signals.isTouch;
-	const told: ToldSignals = {
+	const reported: RawSignals = {
 		platform: visitor.platform ?? (isTablet ? 'ios' : null),
 		osVersion: (signals.androidVersion && androidVersion('', signals.androidVersion)) || visitor.osVersion,
 		deviceModel: signals.model ?? visitor.deviceModel,
 		language: readLanguage(signals.language) ?? visitor.language,
 		timezone: readTimezone(signals.timezone) ?? visitor.timezone,
 	};
-	return normalize(told);
+	return normalize(reported);
 };
 
 export const readOpen = ({platform, version, model, language, timezone}: Open): MatchSignals =>

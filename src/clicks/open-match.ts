@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto';
-import type {ToldSignals} from '../match/match-signals.ts';
+import type {RawSignals} from '../match/match-signals.ts';
 import {ALPHANUMERIC, randomAlphanumeric} from '../random-text.ts';
 import type {NetworkKeyTexts} from './network-keys.ts';
 
@@ -14,7 +14,7 @@ export type OpenMatch = {
 	token: MatchToken;
 	windowHours: number;
 	network: NetworkKeyTexts;
-	signals: ToldSignals;
+	signals: RawSignals;
 	/**
 	 * The visitor, by the hexadecimal hash of the cookie; null without a cookie. `isReturning`: the browser sent the
 	 * cookie.

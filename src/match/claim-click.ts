@@ -8,10 +8,10 @@ import {withQuery} from '../resolution/tap-query.ts';
 import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
 
-/** What is kept of a match beside the click: the attempt, and the device where the app named it. */
+/** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
 export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
 
-/** What a matched app is told of its link. */
+/** The fields of a link that its matched app receives. */
 export type ClaimedLink = {
 	id: string;
 	organizationId: string;

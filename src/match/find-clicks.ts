@@ -1,7 +1,7 @@
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {isLiveSql} from '../resolution/resolve-link.ts';
-import type {Asker} from './asker.ts';
+import type {FirstOpen} from './first-open.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import type {SentToken} from './match-request.ts';
@@ -156,10 +156,10 @@ type Row = MatchClickRow & {found_by: FoundBy; used_at_address: number};
 const select = <R>(
 	db: Db,
 	statement: Record<'any' | 'one', Prepared>,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	tokens: readonly Token[],
 ): Promise<R[]> => {
-	const {now, places, organizationId, devices} = asker;
+	const {now, places, organizationId, devices} = firstOpen;
 	const two = <T>(keys: T[]): Array<T | null> => [keys[0] ?? null, keys[1] ?? null];
 	return runPrepared<R>(db, organizationId === null ? statement.any : statement.one, [
 		now,
@@ -191,12 +191,12 @@ export type Surroundings = {
 };
 
 /** Looks for clicks by what the app sent and by where it is, with one statement. */
-export const findAround = async (db: Db, asker: Asker, tokens: readonly Token[]): Promise<Surroundings> => {
-	const rows = await select<Row>(db, clickStatements.around, asker, tokens);
+export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly Token[]): Promise<Surroundings> => {
+	const rows = await select<Row>(db, clickStatements.around, firstOpen, tokens);
 	const by = (wanted: FoundBy): MatchClick[] =>
 		rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick);
 	const [atAddress, inNetwork] = [by('address'), by('network')];
-	const since = asker.now.getTime() - DAY_SECONDS * 1000;
+	const since = firstOpen.now.getTime() - DAY_SECONDS * 1000;
 	const open = atAddress.filter(({clickedAt}) => clickedAt.getTime() >= since);
 	return {
 		tokens: by('token'),
@@ -210,9 +210,9 @@ export const findAround = async (db: Db, asker: Asker, tokens: readonly Token[])
 };
 
 /** The newest open clicks from the app's network. */
-export const findInNetwork = async (db: Db, asker: Asker): Promise<MatchClick[]> =>
-	(await select<MatchClickRow>(db, clickStatements.network, asker, [])).map(toMatchClick);
+export const findInNetwork = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
+	(await select<MatchClickRow>(db, clickStatements.network, firstOpen, [])).map(toMatchClick);
 
 /** The clicks from the app's address that were matched last: what a miss is explained by. */
-export const findConsumed = async (db: Db, asker: Asker): Promise<MatchClick[]> =>
-	(await select<MatchClickRow>(db, clickStatements.consumed, asker, [])).map(toMatchClick);
+export const findConsumed = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
+	(await select<MatchClickRow>(db, clickStatements.consumed, firstOpen, [])).map(toMatchClick);

@@ -4,9 +4,9 @@ import type {MinimumVersion} from '../links/platform-fields.ts';
 import {findLiveLinks} from '../resolution/resolve-link.ts';
 import {withQuery} from '../resolution/tap-query.ts';
 import type {Services} from '../services.ts';
-import {type Asker, askerOf, type MatchRequest} from './asker.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
+import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
 import {gradeGuess} from './grade-guess.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
@@ -43,15 +43,15 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 });
 
 /** The answer that the device got to this click within the grace, or null. A key confines repeated guesses too. */
-const repeat = async (services: Services, asker: Asker, click: MatchClick | null): Promise<Found | null> => {
-	const since = asker.now.getTime() - matchPolicy.graceSeconds * 1000;
+const repeat = async (services: Services, firstOpen: FirstOpen, click: MatchClick | null): Promise<Found | null> => {
+	const since = firstOpen.now.getTime() - matchPolicy.graceSeconds * 1000;
 	const {answer, consumedAt, consumedBy} = click ?? {};
 	if (!click || !answer || !consumedAt || !consumedBy || consumedAt.getTime() <= since) {
 		return null;
 	}
 
-	const isOwn = asker.devices.some((device) => device.equals(consumedBy));
-	const isForeign = asker.organizationId !== null && click.organizationId !== asker.organizationId;
+	const isOwn = firstOpen.devices.some((device) => device.equals(consumedBy));
+	const isForeign = firstOpen.organizationId !== null && click.organizationId !== firstOpen.organizationId;
 	if (!isOwn || (isForeign && answer.confidence !== 'exact')) {
 		return null;
 	}
@@ -66,7 +66,7 @@ const repeat = async (services: Services, asker: Asker, click: MatchClick | null
  */
 const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
-	{now, devices: [device]}: Asker,
+	{now, devices: [device]}: FirstOpen,
 	{clickId, answer, notesOf}: {clickId: string; answer: GivenAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
 ): Promise<Found | null> => {
 	const {db} = services;
@@ -94,7 +94,7 @@ const claim = async (
  */
 const claimByToken = async (
 	services: Services,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	request: MatchRequest,
 	tokens: readonly SentToken[],
 	{method, clickId}: SentToken,
@@ -103,20 +103,20 @@ const claimByToken = async (
 	const asked = {...request, attemptId};
 	const answer = {method, confidence: 'exact', score: null} as const;
 	const sightings = tokens.map((token) => ({method: token.method, isKnown: token.clickId === clickId}));
-	const found = await claim(services, asker, {
+	const found = await claim(services, firstOpen, {
 		clickId,
 		answer,
-		notesOf: (link) => notesOfMatch(asker, asked, {clickId, link, answer, sightings, weighing: null}),
+		notesOf: (link) => notesOfMatch(firstOpen, asked, {clickId, link, answer, sightings, weighing: null}),
 	});
 	if (found !== null) {
-		services.background.run('grade a guess', gradeGuess(services, asker, asked, {tokens, clickId, attemptId}));
+		services.background.run('grade a guess', gradeGuess(services, firstOpen, asked, {tokens, clickId, attemptId}));
 	}
 
 	return found;
 };
 
 /** The texts by which a click of a moment ago, perhaps not drained yet, could match this request. */
-const keysOf = ({places}: Asker, tokens: readonly SentToken[]): string[] => [
+const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => [
 	...tokens.map(({clickId}) => clickId),
 	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
 ];
@@ -129,21 +129,21 @@ const keysOf = ({places}: Asker, tokens: readonly SentToken[]): string[] => [
  * and notes it.
  */
 export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
-	const asker = await askerOf(services, request);
+	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
-	await services.clickJournal.settled(...keysOf(asker, tokens));
-	const look = (): Promise<Surroundings> => findAround(services.db, asker, tokens);
+	await services.clickJournal.settled(...keysOf(firstOpen, tokens));
+	const look = (): Promise<Surroundings> => findAround(services.db, firstOpen, tokens);
 
 	let around: Surroundings | null = null;
 	for (const token of tokens) {
-		const found = await claimByToken(services, asker, request, tokens, token);
+		const found = await claimByToken(services, firstOpen, request, tokens, token);
 		if (found !== null) {
 			return toAnswer(found);
 		}
 
 		// Somebody was faster, which may be this device's own other request.
 		around = await look();
-		const repeated = await repeat(services, asker, around.tokens.find(({id}) => id === token.clickId) ?? null);
+		const repeated = await repeat(services, firstOpen, around.tokens.find(({id}) => id === token.clickId) ?? null);
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}
@@ -151,26 +151,26 @@ export const findMatch = async (services: Services, request: MatchRequest): Prom
 
 	for (;;) {
 		around ??= await look();
-		const repeated = asker.allowsGuesses ? await repeat(services, asker, around.lastOfDevice) : null;
+		const repeated = firstOpen.allowsGuesses ? await repeat(services, firstOpen, around.lastOfDevice) : null;
 		if (repeated !== null) {
 			return toAnswer(repeated);
 		}
 
-		const weighing = await weighNearby(services, asker, around);
+		const weighing = await weighNearby(services, firstOpen, around);
 		const sightings = sightingsOf(tokens, around);
 		const {guess} = weighing;
 		if (guess === null) {
-			await noteMiss(services, asker, request, {refused: refusedToken(tokens, around), sightings, weighing});
+			await noteMiss(services, firstOpen, request, {refused: refusedToken(tokens, around), sightings, weighing});
 			return {matched: false, matchMethod: 'NONE'};
 		}
 
 		const {method, confidence, score, candidate} = guess;
 		const answer = {method, confidence, score};
 		const link = {id: candidate.linkId, organizationId: candidate.organizationId};
-		const notes = notesOfMatch(asker, request, {clickId: candidate.id, link, answer, sightings, weighing});
-		const found = await claim(services, asker, {clickId: candidate.id, answer, notesOf: () => notes});
+		const notes = notesOfMatch(firstOpen, request, {clickId: candidate.id, link, answer, sightings, weighing});
+		const found = await claim(services, firstOpen, {clickId: candidate.id, answer, notesOf: () => notes});
 		if (found !== null) {
-			countPhone(services, asker, request, candidate.organizationId, 'guess');
+			countPhone(services, firstOpen, request, candidate.organizationId, 'guess');
 			return toAnswer(found);
 		}
 

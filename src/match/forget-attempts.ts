@@ -3,15 +3,14 @@ import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 import {clearedAttempt} from './match-attempt-store.ts';
 
-/** Rows that another process is at already are left to it. */
+/** One batch of rows, without those that another process has locked. */
 const batchOf = (condition: string): string => `id IN (SELECT id FROM match_attempts
 	WHERE ${condition} AND at <= ? ORDER BY at LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Deletes misses that are older than `config/retention.json` says, those of no organization sooner, and clears what tells of a device from matches:
- * those stay as rows of nobody, because reports count them.
- * Forgets counted phones, too.
- * @returns how many requests were deleted and cleared, and how many phones forgotten.
+ * Applies the retention of `config/retention.json`. Deletes old misses, those without an organization sooner. Clears
+ * device data from old matches but keeps their rows, which reports count. Deletes old counted phones.
+ * @returns the numbers of attempts deleted and cleared, and of phones deleted.
  */
 export const forgetAttempts = async (
 	db: Db,

@@ -7,7 +7,7 @@ const HOUR_MS = 3600 * 1000;
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;
 
-/** Rows that another process is cleaning already are left to it. */
+/** One batch of rows, without those that another process has locked. */
 const batchOf = (condition: string): string =>
 	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
@@ -17,9 +17,9 @@ const forget = (condition: string): string =>
 	WHERE ${batchOf(condition)}`;
 
 /**
- * Clears what tells of a person from clicks that can match no more: at the end of the window, or a day after the match;
- * deletes the rows 30 days later, and the secrets that no address is hashed with any more (contract/match 8).
- * @returns how many clicks were cleared and deleted.
+ * Clears personal data from clicks that can no longer match, at the end of the window or a day after the match. Deletes
+ * the rows 30 days later, and the secrets that no longer hash any address (contract/match 8).
+ * @returns the numbers of clicks cleared and deleted.
  */
 export const forgetExpiredMatches = async (db: Db, now: Date): Promise<{forgotten: number; deleted: number}> => {
 	const ago = (ms: number): Date => new Date(now.getTime() - ms);

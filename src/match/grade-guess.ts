@@ -1,6 +1,6 @@
 import type {Services} from '../services.ts';
-import type {Asker, MatchRequest} from './asker.ts';
 import {findAround, findInNetwork} from './find-clicks.ts';
+import type {FirstOpen, MatchRequest} from './first-open.ts';
 import {gradeAttempt} from './guess-grades.ts';
 import type {SentToken} from './match-request.ts';
 import {countPhone, nobodyOf, sightingsOf, signalsOf, tracesOf} from './note-attempt.ts';
@@ -14,12 +14,12 @@ type Proven = {tokens: readonly SentToken[]; clickId: string; attemptId: string}
  */
 export const gradeGuess = async (
 	services: Pick<Services, 'db' | 'phoneBook' | 'background' | 'metrics'>,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{tokens, clickId, attemptId}: Proven,
 ): Promise<void> => {
 	const {db, metrics} = services;
-	const around = await findAround(db, asker, tokens);
+	const around = await findAround(db, firstOpen, tokens);
 	const click = around.tokens.find(({id}) => id === clickId);
 	if (click === undefined) {
 		return;
@@ -28,11 +28,11 @@ export const gradeGuess = async (
 	// As it was before the match, when the click was among those that a guess could choose.
 	const open = {...click, consumedAt: null};
 	const isAt = (key: 'ipKey' | 'netKey') =>
-		asker.places.some((place) => click[key] !== null && place[key].equals(click[key]));
+		firstOpen.places.some((place) => click[key] !== null && place[key].equals(click[key]));
 	const inNetwork = isAt('netKey')
-		? [open, ...(around.inNetwork ?? (await findInNetwork(db, asker)))]
+		? [open, ...(around.inNetwork ?? (await findInNetwork(db, firstOpen)))]
 		: around.inNetwork;
-	const weighing = await weighNearby(services, asker, {
+	const weighing = await weighNearby(services, firstOpen, {
 		...around,
 		atAddress: isAt('ipKey') ? [open, ...around.atAddress] : around.atAddress,
 		inNetwork,
@@ -45,10 +45,10 @@ export const gradeGuess = async (
 		id: attemptId,
 		organizationId,
 		deviceId: request.fields.deviceId ?? null,
-		at: asker.now,
+		at: firstOpen.now,
 		signals: signalsOf(request, sightingsOf(tokens, around)),
-		candidates: tracesOf({click, ruledOut: null}, weighing, asker, organizationId),
-		nobody: nobodyOf(asker, weighing),
+		candidates: tracesOf({click, ruledOut: null}, weighing, firstOpen, organizationId),
+		nobody: nobodyOf(firstOpen, weighing),
 		silentGuess: guess && {
 			method: guess.method,
 			confidence: guess.confidence,
@@ -61,5 +61,5 @@ export const gradeGuess = async (
 		metrics.guess(organizationId, guess.confidence, guess.candidate.linkId === linkId);
 	}
 
-	countPhone(services, asker, request, organizationId, 'token');
+	countPhone(services, firstOpen, request, organizationId, 'token');
 };

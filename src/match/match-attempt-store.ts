@@ -8,10 +8,10 @@ import type {MissReason} from './guess.ts';
 import type {Points} from './likeness.ts';
 import type {MatchMethod} from './match-policy.ts';
 
-/** What became of a token that a request may carry. */
+/** Whether a request carried a token, and whether a click has it. */
 export type TokenSighting = 'absent' | 'unknown' | 'known';
 
-/** What a request told, as it told it: no token, and of the address only its family. */
+/** The signals of a request, as it sent them, without its tokens; of the address only its family. */
 export type AttemptSignals = {
 	platform: string | null;
 	osVersion: string | null;
@@ -64,7 +64,7 @@ export type MatchAttempt = {
 	query?: Record<string, string>;
 };
 
-/** What a guess would have answered where a token did. */
+/** The answer that a guess would have given to a match by token. */
 export type SilentGuess = {method: MatchMethod; confidence: Confidence; score: number; linkId: string};
 
 export type MatchAttemptRow = {
@@ -101,13 +101,13 @@ export const toMatchAttempt = (row: MatchAttemptRow): MatchAttempt => ({
 	...(row.query ? {query: row.query} : {}),
 });
 
-/** SQL that leaves of an attempt what tells of nobody, such as what it is counted by. */
+/** SQL that clears personal data from an attempt and keeps the fields that reports count by. */
 export const clearedAttempt = `device_id = NULL, click_id = NULL, candidates = '[]', nobody = NULL, signals = json_build_object(
 	'platform', NULL, 'osVersion', NULL, 'deviceModel', NULL, 'language', NULL, 'timezone', NULL,
 	'network', signals -> 'network', 'clipboardToken', signals -> 'clipboardToken',
 	'installReferrer', signals -> 'installReferrer', 'apiKey', signals -> 'apiKey')`;
 
-/** An attempt with the click that it matched, and what a guess would have answered where a token did. */
+/** An attempt with the click that it matched, and the guess that a token made unnecessary. */
 export type RecordedAttempt = MatchAttempt & {clickId: string | null; silentGuess: SilentGuess | null};
 
 /** The row of `match_attempts`. */
@@ -191,7 +191,7 @@ export const getAttempt = async (db: Db, organizationId: string, id: string): Pr
 	return toMatchAttempt(row);
 };
 
-/** The attempt of that id, whoever's it is; null where none was recorded. Only for who made the id. */
+/** The attempt with that id, of any organization; null if none was recorded. Only for the caller that made the id. */
 export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
 	const [row] = (await attempts(db).where({id})) as MatchAttemptRow[];
 	return row === undefined ? null : toMatchAttempt(row);

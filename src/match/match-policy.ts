@@ -18,8 +18,8 @@ export type Beliefs = {
 	stays: ReadonlyArray<{upToHours: number; share: number}>;
 	/** Share of people who moved to another address of the same network. */
 	movesWithin: number;
-	/** Share of clicks whose signals are those of the phone. */
-	toldShare: number;
+	/** Share of clicks that report the phone's signals correctly. */
+	signalAccuracy: number;
 	/**
 	 * The part that is left of a click that shows another language, which some apps are set to, or another timezone or
 	 * system version, which a phone seldom changes between a tap and a first open.
@@ -68,7 +68,7 @@ export const matchPolicy: MatchPolicy = {
 			{upToHours: Number.POSITIVE_INFINITY, share: 0.45},
 		],
 		movesWithin: 0.03,
-		toldShare: 0.9,
+		signalAccuracy: 0.9,
 		unlike: {language: 0.1, phone: 0.02},
 		organic: {share: 0.15, alone: 0.5, heard: 0.015, equal: 0.05, among: 8},
 		tokenless: 10,

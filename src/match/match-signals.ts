@@ -6,8 +6,8 @@ import {osVersionOf} from './normalize-os-version.ts';
 
 export type Platform = 'ios' | 'android' | 'desktop';
 
-/** What a click or an app tells of its device, as it told it. Null: not told. */
-export type ToldSignals = {
+/** The signals of a device as a click or an app reported them. Null: not reported. */
+export type RawSignals = {
 	platform: Platform | null;
 	osVersion: OsVersion | null;
 	deviceModel: string | null;
@@ -15,7 +15,7 @@ export type ToldSignals = {
 	timezone: string | null;
 };
 
-/** The same in forms that compare: what means nothing has become null. */
+/** Signals in comparable form; a meaningless value has become null. */
 export type MatchSignals = {
 	platform: Platform | null;
 	osVersion: OsVersion | null;
@@ -26,7 +26,7 @@ export type MatchSignals = {
 	timezone: string | null;
 };
 
-export const normalize = ({platform, osVersion, deviceModel, language, timezone}: ToldSignals): MatchSignals => ({
+export const normalize = ({platform, osVersion, deviceModel, language, timezone}: RawSignals): MatchSignals => ({
 	platform,
 	osVersion,
 	model: deviceModel === null ? null : modelCode(deviceModel),
@@ -34,7 +34,7 @@ export const normalize = ({platform, osVersion, deviceModel, language, timezone}
 	timezone: timezone === null ? null : canonicalTimezone(timezone),
 });
 
-/** The part of a match request that tells of the device (contract/match 1). */
+/** The fields of a match request that describe the device (contract/match 1). */
 export type DeviceFields = {
 	platform?: 'iOS' | 'Android' | null | undefined;
 	osVersion?: string | null | undefined;
@@ -43,7 +43,7 @@ export type DeviceFields = {
 	timezone?: string | null | undefined;
 };
 
-/** What an app says of its device. */
+/** The comparable signals of the device that an app reports. */
 export const signalsOfApp = ({platform, osVersion, deviceModel, language, timezone}: DeviceFields): MatchSignals =>
 	normalize({
 		platform: platform === 'iOS' ? 'ios' : platform === 'Android' ? 'android' : null,

@@ -1,4 +1,4 @@
-/** What browsers and simulators say where they tell no model. */
+/** Placeholders that browsers and simulators send instead of a model. */
 const NO_MODEL = new Set([
 	'',
 	'k',

@@ -1,6 +1,6 @@
 import type {OsVersion} from '../resolution/user-agent.ts';
 
-/** The version in what an SDK says of its system (`17.5.1`, `14`, `iOS 17.5`), or null where there is none. */
+/** The version in a system name that an SDK reports (`17.5.1`, `14`, `iOS 17.5`); null if there is none. */
 export const osVersionOf = (text: string): OsVersion | null => {
 	const match = /(?<!\d)(\d{1,5})(?:[._](\d{1,5}))?(?:[._](\d{1,5}))?(?!\d)/.exec(text);
 	if (match === null) {
@@ -25,7 +25,7 @@ export type OsComparison =
 	| 'newerMajor'
 	| 'olderMajor';
 
-/** How the app's system stands to the click's. A patch that is not told is 0; beyond its precision nothing is known. */
+/** Compares the app's system version with the click's. A missing patch counts as 0; parts beyond the precision are unknown. */
 export const compareOsVersions = (click: OsVersion, app: OsVersion): OsComparison => {
 	if (click.major !== app.major) {
 		return app.major > click.major ? 'newerMajor' : 'olderMajor';

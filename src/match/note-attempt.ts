@@ -2,10 +2,10 @@ import {randomUUID} from 'node:crypto';
 import {isIPv6} from 'node:net';
 import {type DeviceRegistration, registerDevice} from '../devices/device-store.ts';
 import type {Services} from '../services.ts';
-import type {Asker, MatchRequest} from './asker.ts';
 import type {RuledOut, Weighed} from './candidate.ts';
 import type {MatchNotes} from './claim-click.ts';
 import type {Surroundings} from './find-clicks.ts';
+import type {FirstOpen, MatchRequest} from './first-open.ts';
 import {type MissReason, scoreOf} from './guess.ts';
 import {likenessOf} from './likeness.ts';
 import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
@@ -21,7 +21,7 @@ const OF_CLICK = '00000000-0000-0000-0000-000000000000';
 /** Most candidates that a trace keeps. */
 const TRACED = 20;
 
-type Noted = {sightings: TokenSighting[]; weighing: NearbyWeighing | null};
+type Evidence = {sightings: TokenSighting[]; weighing: NearbyWeighing | null};
 
 /** Which of the tokens are of clicks that were found. */
 export const sightingsOf = (tokens: readonly SentToken[], {tokens: found}: Surroundings): TokenSighting[] =>
@@ -71,7 +71,7 @@ const traceOf = ({candidate, likeness, probability, alike, compared, ruledOut}: 
 /** A click that a token led to, with the probability that it would have had as a guess. */
 const traceOfToken = (
 	click: MatchClick,
-	{now, signals}: Asker,
+	{now, signals}: FirstOpen,
 	{weighed}: NearbyWeighing,
 	ruledOut: RuledOut | null,
 ): CandidateTrace => {
@@ -89,20 +89,22 @@ const traceOfToken = (
 export const tracesOf = (
 	first: {click: MatchClick; ruledOut: RuledOut | null} | null,
 	weighing: NearbyWeighing,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	reader: string | null,
 ): CandidateTrace[] => {
 	const isShown = ({organizationId}: {organizationId: string}) => reader === null || organizationId === reader;
 	const others = weighing.weighed.filter(({candidate}) => candidate.id !== first?.click.id && isShown(candidate));
 	return [
-		...(first === null || !isShown(first.click) ? [] : [traceOfToken(first.click, asker, weighing, first.ruledOut)]),
+		...(first === null || !isShown(first.click)
+			? []
+			: [traceOfToken(first.click, firstOpen, weighing, first.ruledOut)]),
 		...others.map(traceOf),
 	].slice(0, TRACED);
 };
 
 /** What spoke for an install without a click. How many clicked is known of the organization that asks with its key. */
 export const nobodyOf = (
-	{organizationId}: Asker,
+	{organizationId}: FirstOpen,
 	{nobody, tokenless, made}: NearbyWeighing,
 ): MatchAttempt['nobody'] => ({
 	probability: nobody,
@@ -116,7 +118,7 @@ const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Prom
 };
 
 const registrationOf = (
-	{now}: Asker,
+	{now}: FirstOpen,
 	{fields}: MatchRequest,
 	organizationId: string,
 	matchedLinkId?: string,
@@ -129,7 +131,7 @@ const registrationOf = (
 /** Counts the phone of a first open among those of the organization whose app it is, where that is known. */
 export const countPhone = (
 	{phoneBook, background}: Pick<Services, 'phoneBook' | 'background'>,
-	{now}: Asker,
+	{now}: FirstOpen,
 	{fields}: MatchRequest,
 	organizationId: string | null,
 	matched: Matched,
@@ -144,7 +146,7 @@ export const countPhone = (
  * claims the click knows its organization and its link.
  */
 export const notesOfMatch = (
-	asker: Asker,
+	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{
 		clickId,
@@ -152,13 +154,13 @@ export const notesOfMatch = (
 		answer,
 		sightings,
 		weighing,
-	}: Noted & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
+	}: Evidence & {clickId: string; link: {id: string; organizationId: string} | null; answer: GivenAnswer},
 ): MatchNotes => {
 	const {organizationId = OF_CLICK, id: linkId = OF_CLICK} = link ?? {};
 	return {
 		attempt: {
 			id: request.attemptId ?? randomUUID(),
-			at: asker.now,
+			at: firstOpen.now,
 			organizationId,
 			deviceId: request.fields.deviceId ?? null,
 			matched: true,
@@ -167,11 +169,11 @@ export const notesOfMatch = (
 			clickId,
 			reason: null,
 			signals: signalsOf(request, sightings),
-			candidates: weighing === null ? [] : tracesOf(null, weighing, asker, organizationId),
-			nobody: weighing && nobodyOf(asker, weighing),
+			candidates: weighing === null ? [] : tracesOf(null, weighing, firstOpen, organizationId),
+			nobody: weighing && nobodyOf(firstOpen, weighing),
 			silentGuess: null,
 		},
-		device: registrationOf(asker, request, organizationId, linkId),
+		device: registrationOf(firstOpen, request, organizationId, linkId),
 	};
 };
 
@@ -203,7 +205,7 @@ const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: Mis
  */
 export const noteMiss = async (
 	services: Pick<Services, 'db' | 'log' | 'phoneBook' | 'background'>,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{
 		refused: click,
@@ -211,11 +213,11 @@ export const noteMiss = async (
 		weighing,
 	}: {refused: MatchClick | null; sightings: TokenSighting[]; weighing: NearbyWeighing},
 ): Promise<void> => {
-	const refused = click && {click, ...refusalOf(click, asker.now)};
-	const organizationId = asker.organizationId ?? click?.organizationId ?? null;
+	const refused = click && {click, ...refusalOf(click, firstOpen.now)};
+	const organizationId = firstOpen.organizationId ?? click?.organizationId ?? null;
 	const attempt = {
 		id: request.attemptId ?? randomUUID(),
-		at: asker.now,
+		at: firstOpen.now,
 		organizationId,
 		deviceId: request.fields.deviceId ?? null,
 		matched: false,
@@ -226,11 +228,12 @@ export const noteMiss = async (
 		clickId: null,
 		reason: refused?.reason ?? weighing.reason ?? 'no_click',
 		signals: signalsOf(request, sightings),
-		candidates: tracesOf(refused, weighing, asker, organizationId),
-		nobody: nobodyOf(asker, weighing),
+		candidates: tracesOf(refused, weighing, firstOpen, organizationId),
+		nobody: nobodyOf(firstOpen, weighing),
 		silentGuess: null,
 	};
-	const device = asker.organizationId === null ? null : registrationOf(asker, request, asker.organizationId);
-	countPhone(services, asker, request, asker.organizationId, null);
+	const device =
+		firstOpen.organizationId === null ? null : registrationOf(firstOpen, request, firstOpen.organizationId);
+	countPhone(services, firstOpen, request, firstOpen.organizationId, null);
 	await noteAlone(services, {attempt, device});
 };

@@ -6,7 +6,7 @@ import type {PhoneCount} from './posterior.ts';
 /** How a first open matched; null: not at all. */
 export type Matched = 'token' | 'guess' | null;
 
-/** The phones of each organization's recent first opens, by which it is known how common a phone is. */
+/** The phones of each organization's recent first opens, which show how common a phone is. */
 export type PhoneBook = {
 	/** Up to a minute old. */
 	of(organizationId: string, now: Date): Promise<readonly PhoneCount[]>;
@@ -94,8 +94,8 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 		},
 		note: async (organizationId, {platform, osVersion, deviceModel, language, timezone, matched}, now) => {
 			if (platform != null) {
-				const told = [osVersion, deviceModel, language, timezone].map((value) => value ?? null);
-				await runPrepared(db, statements.note, [organizationId, now, platform, ...told, matched]);
+				const traits = [osVersion, deviceModel, language, timezone].map((value) => value ?? null);
+				await runPrepared(db, statements.note, [organizationId, now, platform, ...traits, matched]);
 			}
 		},
 	};

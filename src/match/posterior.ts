@@ -150,8 +150,9 @@ const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, 
 	const hereShare = nearness === 'ip' ? stays : believed.movesWithin;
 	const {unlike} = believed;
 	const isChanged = points.timezone < 0 || points.osVersion < 0;
-	const toldShare = believed.toldShare * (points.language < 0 ? unlike.language : 1) * (isChanged ? unlike.phone : 1);
-	return (believed.installs * density(hours, believed.delay) * hereShare * toldShare) / asLike;
+	const signalShare =
+		believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * (isChanged ? unlike.phone : 1);
+	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / asLike;
 };
 
 /** Oldest first; of two at one time that with the lower id. */

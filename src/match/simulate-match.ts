@@ -67,7 +67,7 @@ const requestFrom = (
 
 type Page = {token: string | null; copies: boolean; referrer: string | null; postsSignals: boolean};
 
-/** What a phone gets out of the page: what a tap copies, what the store is told, and whether signals are posted. */
+/** What the page gives a phone: its token, whether a tap copies it, the store's referrer, and whether it posts signals. */
 const readPage = (html: string): Page => {
 	const [, behind = ''] = html.split('<script type="application/json" id="config">', 2);
 	const [config = ''] = behind.split('</script>', 1);

@@ -1,8 +1,8 @@
 import {isOfRelay} from '../clicks/network-keys.ts';
 import type {Services} from '../services.ts';
-import type {Asker} from './asker.ts';
 import type {Candidate} from './candidate.ts';
 import {findConsumed, findInNetwork, type Surroundings} from './find-clicks.ts';
+import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
@@ -27,7 +27,7 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 export type NearbyWeighing = Weighing & {clicks: Map<string, MatchClick>};
 
 /** The organization whose app asks, as far as key and clicks say; null where there are clicks of several. */
-const organizationOf = ({organizationId}: Asker, candidates: Candidate[]): string | null => {
+const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): string | null => {
 	const [only, ...others] = new Set(
 		organizationId === null ? candidates.map((one) => one.organizationId) : [organizationId],
 	);
@@ -40,12 +40,12 @@ const organizationOf = ({organizationId}: Asker, candidates: Candidate[]): strin
  */
 export const weighNearby = async (
 	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
-	asker: Asker,
+	firstOpen: FirstOpen,
 	{atAddress, later, made, inNetwork, consumed}: Surroundings,
 ): Promise<NearbyWeighing> => {
-	const {now, organizationId, signals, hasToken} = asker;
+	const {now, organizationId, signals, hasToken} = firstOpen;
 	const clicks = new Map<string, MatchClick>();
-	if (!asker.allowsGuesses) {
+	if (!firstOpen.allowsGuesses) {
 		return {guess: null, reason: 'guesses_off', weighed: [], nobody: 1, tokenless: 1, made: 0, clicks};
 	}
 
@@ -57,7 +57,7 @@ export const weighNearby = async (
 		}
 	};
 	const weigh = async (count: number): Promise<NearbyWeighing> => {
-		const owner = organizationOf(asker, candidates);
+		const owner = organizationOf(firstOpen, candidates);
 		const phones = owner === null ? [] : await phoneBook.of(owner, now);
 		const circumstances = {now, isConfined: organizationId !== null, made: count, phones, hasToken};
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
@@ -70,13 +70,13 @@ export const weighNearby = async (
 		return near;
 	}
 
-	const around = inNetwork ?? (await findInNetwork(db, asker));
+	const around = inNetwork ?? (await findInNetwork(db, firstOpen));
 	add(around, 'network');
 	const wider = await weigh(made + around.length);
 	if (wider.guess !== null) {
 		return wider;
 	}
 
-	add(consumed ?? (await findConsumed(db, asker)), 'ip');
+	add(consumed ?? (await findConsumed(db, firstOpen)), 'ip');
 	return weigh(made + around.length);
 };

@@ -34,7 +34,7 @@ export type Visit = {token: string | null; answer: Answer; cookie: string | null
 
 export const pathOf = (url: string): string => new URL(url).pathname;
 
-/** Opens the link's page as the iPhone of `iPhoneApp` does, unless told otherwise. */
+/** Opens the link's page as the iPhone of `iPhoneApp` does, by default. */
 export const visit = async (
 	service: TestService,
 	{url}: {url: string},

@@ -2,7 +2,7 @@ import {createHash, randomBytes} from 'node:crypto';
 import test from 'ava';
 import {networkKeysOf} from '../../src/clicks/network-keys.ts';
 import {type Contradiction, likenessOf} from '../../src/match/likeness.ts';
-import {normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
 import {modelCode, sameModel} from '../../src/match/normalize-device-model.ts';
 import {languageOf} from '../../src/match/normalize-language.ts';
 import {osVersionOf} from '../../src/match/normalize-os-version.ts';
@@ -30,7 +30,7 @@ test('names of one timezone are equal, whatever system they come from', (t) => {
 	}
 });
 
-test('what is no timezone is unknown', (t) => {
+test('an invalid timezone is unknown', (t) => {
 	for (const name of ['', '+05:30', '-03', 'GMT+2', 'Not/AZone', 'Europe/Berlin; drop', 'x'.repeat(100)]) {
 		t.is(canonicalTimezone(name), null, name);
 		t.is(utcOffset(name, new Date(0)), null, name);
@@ -43,7 +43,7 @@ test('offsets are those of the time that is asked for', (t) => {
 	t.not(utcOffset('Europe/London', summer), utcOffset('Africa/Abidjan', summer));
 });
 
-test('languages are told from locales of every system', (t) => {
+test('languages are read from locales of every system', (t) => {
 	for (const [tag, language, region] of [
 		['en-US', 'en', 'US'],
 		['en_us', 'en', 'US'],
@@ -67,7 +67,7 @@ test('languages are told from locales of every system', (t) => {
 	}
 });
 
-test('versions are told from what SDKs say', (t) => {
+test('versions are read from the names that SDKs report', (t) => {
 	for (const [text, major, minor, patch, precision] of [
 		['17.5.1', 17, 5, 1, 'patch'],
 		['17_5_1', 17, 5, 1, 'patch'],
@@ -138,7 +138,7 @@ const safari = (version: string, shown = version.replaceAll('.', '_')) =>
 		`Mozilla/5.0 (iPhone; CPU iPhone OS ${shown} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/${version.split('.').slice(0, 2).join('.')} Mobile/15E148 Safari/604.1`,
 	);
 
-const iosClick: ToldSignals = {
+const iosClick: RawSignals = {
 	platform: 'ios',
 	osVersion: safari('17.5.1'),
 	deviceModel: null,
@@ -147,7 +147,7 @@ const iosClick: ToldSignals = {
 };
 const iosApp = {platform: 'iOS', osVersion: '17.5.1', language: 'en-US', timezone: 'America/New_York'} as const;
 const ios26 = {...iosClick, osVersion: safari('26.0', '18_6')};
-const androidClick: ToldSignals = {
+const androidClick: RawSignals = {
 	platform: 'android',
 	osVersion: null,
 	deviceModel: null,
@@ -161,10 +161,10 @@ const androidApp = {
 	language: 'en-IN',
 	timezone: 'Asia/Kolkata',
 } as const;
-const nothing: ToldSignals = {platform: null, osVersion: null, deviceModel: null, language: null, timezone: null};
+const nothing: RawSignals = {platform: null, osVersion: null, deviceModel: null, language: null, timezone: null};
 
 type Vector = {
-	click: ToldSignals;
+	click: RawSignals;
 	app: Parameters<typeof signalsOfApp>[0];
 	sum: number | Contradiction;
 	exact?: true;
@@ -180,7 +180,7 @@ const vectors: Record<string, Vector> = {
 		exact: true,
 	},
 	'3 without a timezone': {click: {...iosClick, timezone: null}, app: iosApp, sum: 30},
-	'4 iOS 26 tells its major version only': {click: ios26, app: {...iosApp, osVersion: '26.1'}, sum: 38, exact: true},
+	'4 iOS 26 reports its major version only': {click: ios26, app: {...iosApp, osVersion: '26.1'}, sum: 38, exact: true},
 	'5 and no timezone': {click: {...ios26, timezone: null}, app: {...iosApp, osVersion: '26.1'}, sum: 23},
 	'6 a frozen Android User-Agent': {click: androidClick, app: {...androidApp, deviceModel: null}, sum: 30},
 	'7 and client hints': {
@@ -246,7 +246,7 @@ test('an app whose minor version is older than the click loses points and is not
 });
 
 test('the more is alike, the fewer other phones are expected to be; a mismatch makes no phone rarer', (t) => {
-	const share = (click: Partial<ToldSignals>) => compare({click: {...iosClick, ...click}, app: iosApp}).share;
+	const share = (click: Partial<RawSignals>) => compare({click: {...iosClick, ...click}, app: iosApp}).share;
 	t.true(share({}) < share({osVersion: null}) && share({osVersion: null}) < share({osVersion: null, platform: null}));
 	t.is(share({language: 'fr-FR'}), share({language: null}));
 });

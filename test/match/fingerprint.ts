@@ -42,7 +42,7 @@ test('an app that is less alike is matched with its probability', async (t) => {
 	});
 });
 
-test('an app that tells nothing is matched by its address alone', async (t) => {
+test('an app that reports nothing is matched by its address alone', async (t) => {
 	const acme = await organization(service);
 	const address = network()(1);
 	const {link: sale} = await clicked(service, acme, address);
@@ -78,7 +78,7 @@ test('addresses of one IPv6 /64 are one, and an IPv4 address mapped into IPv6 is
 	t.deepEqual((await open(service, '2001:db8:2:4::1', iPhoneApp, acme)).body, nothing);
 });
 
-test('only the hop before the trusted proxy tells the address, whatever a caller claims', async (t) => {
+test('only the hop before the trusted proxy decides the address, whatever a caller claims', async (t) => {
 	const acme = await organization(service);
 	const [victim, thief] = [network()(1), network()(1)];
 	await clicked(service, acme, victim);
@@ -86,7 +86,7 @@ test('only the hop before the trusted proxy tells the address, whatever a caller
 	t.true((await open(service, `${thief}, ${victim}`, iPhoneApp)).body.matched);
 });
 
-test('a matched click is gone for everybody else, and is told again to its device for 30 seconds', async (t) => {
+test('a matched click matches nobody else, and its answer is repeated to its device for 30 seconds', async (t) => {
 	const own = await ownService(t);
 	const acme = await organization(own);
 	const address = network()(1);

@@ -2,12 +2,12 @@ import test from 'ava';
 import type {Candidate} from '../../src/match/candidate.ts';
 import {type Circumstances, guessClick} from '../../src/match/guess.ts';
 import {matchPolicy} from '../../src/match/match-policy.ts';
-import {normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3600;
 
-const told: ToldSignals = {
+const reported: RawSignals = {
 	platform: 'ios',
 	osVersion: {major: 17, minor: 5, patch: 1, precision: 'patch'},
 	deviceModel: null,
@@ -21,7 +21,7 @@ const click = ({
 	age = 120,
 	signals = {},
 	...rest
-}: Partial<Omit<Candidate, 'signals'>> & {age?: number; signals?: Partial<ToldSignals>} = {}): Candidate => {
+}: Partial<Omit<Candidate, 'signals'>> & {age?: number; signals?: Partial<RawSignals>} = {}): Candidate => {
 	made += 1;
 	return {
 		id: String(made).padStart(6, '0'),
@@ -30,7 +30,7 @@ const click = ({
 		clickedAt: new Date(now.getTime() - age * 1000),
 		expiresAt: new Date(now.getTime() + 100 * HOUR * 1000),
 		nearness: 'ip',
-		signals: normalize({...told, ...signals}),
+		signals: normalize({...reported, ...signals}),
 		isConsumed: false,
 		isLive: true,
 		isRelay: false,
@@ -42,8 +42,8 @@ const click = ({
 
 /** 100 phones, of which so many are like the app's; the others are of another platform. */
 const among = (count: number) => [
-	{signals: normalize(told), count, byToken: 0, byGuess: 0},
-	{signals: normalize({...told, platform: 'android', osVersion: null}), count: 100 - count, byToken: 0, byGuess: 0},
+	{signals: normalize(reported), count, byToken: 0, byGuess: 0},
+	{signals: normalize({...reported, platform: 'android', osVersion: null}), count: 100 - count, byToken: 0, byGuess: 0},
 ];
 
 const guess = (clicks: Candidate[], circumstances: Partial<Circumstances> = {}, opened = app) =>
@@ -70,7 +70,7 @@ test('one click that is alike in everything is an exact fingerprint', (t) => {
 	t.is(verdict([click()], {phones: []}), 'FINGERPRINT_EXACT high sale');
 });
 
-test('two exact fingerprints on one link are no ambiguity: the newest wins', (t) => {
+test('two exact fingerprints on one link are not ambiguous: the newest wins', (t) => {
 	const [older, newer] = [click({age: 300}), click({age: 60})];
 	const {guess: made} = guess([older, newer]);
 	t.is(made?.method, 'FINGERPRINT_EXACT');
@@ -115,9 +115,11 @@ test('a click of which nothing but the address is known is IP_FUZZY and low', (t
 });
 
 test('each method has its window', (t) => {
-	const alone = {phones: [{signals: normalize({...told, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
+	const alone = {
+		phones: [{signals: normalize({...reported, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}],
+	};
 	const iPhone = {...app, model: 'iphone15,2'};
-	const ofModel = {...told, deviceModel: 'iPhone15,2'};
+	const ofModel = {...reported, deviceModel: 'iPhone15,2'};
 	t.is(verdict([click({age: 12 * HOUR, signals: ofModel})], alone, iPhone), 'FINGERPRINT_EXACT medium sale');
 	t.is(verdict([click({age: 24 * HOUR + 1})]), 'outside_window');
 	t.is(verdict([click({...british, age: 6 * HOUR})], alone), 'FINGERPRINT_SCORED medium sale');
@@ -137,14 +139,14 @@ test('a contradiction rules out of every guess', (t) => {
 	t.is(weighed[0]?.ruledOut, 'platform');
 });
 
-test('what is ruled out is no rival either', (t) => {
+test('a click that is ruled out does not compete either', (t) => {
 	t.is(
 		verdict([click(silent), click({linkId: 'other', age: 60, signals: {platform: 'android'}})]),
 		'IP_FUZZY low sale',
 	);
 });
 
-test('a link that does not resolve and a consumed click are no candidates', (t) => {
+test('a click of a link that does not resolve and a consumed click are not candidates', (t) => {
 	t.is(verdict([click({isLive: false})]), 'ruled_out');
 	t.is(verdict([click({isConsumed: true})]), 'consumed');
 	t.is(verdict([click({isLive: false, linkId: 'other', age: 60}), click(british)]), 'FINGERPRINT_SCORED high sale');
@@ -178,7 +180,7 @@ test('without a key, clicks of several organizations keep a guess from high, and
 });
 
 test('`high` is for clicks of the last ten minutes', (t) => {
-	const rare = {phones: [{signals: normalize({...told, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
+	const rare = {phones: [{signals: normalize({...reported, platform: 'android'}), count: 300, byToken: 0, byGuess: 0}]};
 	const verdictAt = (age: number) =>
 		verdict([click({age, signals: {deviceModel: 'iPhone15,2'}})], rare, {...app, model: 'iphone15,2'});
 	t.is(verdictAt(600), 'FINGERPRINT_EXACT high sale');

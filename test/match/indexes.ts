@@ -1,8 +1,8 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
 import type {Prepared} from '../../src/db/prepared.ts';
-import type {Asker} from '../../src/match/asker.ts';
 import {clickStatements, findAround, findInNetwork} from '../../src/match/find-clicks.ts';
+import type {FirstOpen} from '../../src/match/first-open.ts';
 import {normalize} from '../../src/match/match-signals.ts';
 import {organization} from '../helpers/builders.ts';
 import {serviceOf} from '../helpers/service.ts';
@@ -27,7 +27,7 @@ test.serial.before(async () => {
 });
 
 /** An app that says nothing, somewhere. */
-const asker = (now: Date): Asker => ({
+const firstOpen = (now: Date): FirstOpen => ({
 	now,
 	signals: normalize({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null}),
 	places: [{ipKey: randomBytes(16), netKey: randomBytes(16)}],
@@ -78,8 +78,8 @@ test.serial('a connection keeps one plan of the look-up, and plans no more after
 		for (const organizationId of [null, randomUUID()]) {
 			for (let asked = 0; asked < 8; asked += 1) {
 				const token = {clickId: randomUUID()};
-				const places: Asker['places'] = [{ipKey: randomBytes(16), netKey: randomBytes(16)}];
-				await findAround(trx, {...asker(service.clock.now()), places, organizationId}, [token]);
+				const places: FirstOpen['places'] = [{ipKey: randomBytes(16), netKey: randomBytes(16)}];
+				await findAround(trx, {...firstOpen(service.clock.now()), places, organizationId}, [token]);
 			}
 		}
 
@@ -104,7 +104,7 @@ test.serial('of all addresses of a network the newest clicks of the last 6 hours
 	const rows = await db('match_clicks').where({organization_id: acme.id}).orderBy('created_at', 'desc');
 	const now = new Date(rows[0].created_at.getTime() + 6 * 3600 * 1000 - 180_000);
 	const [place] = [{ipKey: randomBytes(16), netKey: rows[0].net_key}];
-	const found = await findInNetwork(db, {...asker(now), places: [place]});
+	const found = await findInNetwork(db, {...firstOpen(now), places: [place]});
 	t.deepEqual(
 		found.map(({id}) => id),
 		rows.slice(0, 4).map(({id}) => id),
@@ -116,7 +116,7 @@ test.serial('the newest of an address are found, of one organization where it is
 	const [row] = await db('match_clicks').whereNull('consumed_at').limit(1);
 	const {ip_key: ipKey, net_key: netKey, organization_id: organizationId} = row;
 	const around = (confinedTo: string | null) =>
-		findAround(db, {...asker(clock.now()), places: [{ipKey, netKey}], organizationId: confinedTo}, []);
+		findAround(db, {...firstOpen(clock.now()), places: [{ipKey, netKey}], organizationId: confinedTo}, []);
 	const {atAddress} = await around(organizationId);
 	t.true(atAddress.length > 0);
 	t.true(atAddress.every((click) => click.ipKey?.equals(ipKey) && click.consumedAt === null));

@@ -1,9 +1,9 @@
 import test from 'ava';
-import {normalize, signalsOfApp, type ToldSignals} from '../../src/match/match-signals.ts';
+import {normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
 import {type OpenAt, type PossibleClick, posterior} from '../../src/match/posterior.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
-const told: ToldSignals = {
+const reported: RawSignals = {
 	platform: 'ios',
 	osVersion: {major: 17, minor: 5, patch: 1, precision: 'patch'},
 	deviceModel: null,
@@ -11,8 +11,12 @@ const told: ToldSignals = {
 	timezone: 'America/New_York',
 };
 const app = signalsOfApp({platform: 'iOS', osVersion: '17.5.1', language: 'en-US', timezone: 'America/New_York'});
-const alike = normalize(told);
-const unlike = normalize({...told, language: 'fr-FR', osVersion: {major: 26, minor: 3, patch: 1, precision: 'patch'}});
+const alike = normalize(reported);
+const unlike = normalize({
+	...reported,
+	language: 'fr-FR',
+	osVersion: {major: 26, minor: 3, patch: 1, precision: 'patch'},
+});
 
 const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?: number} = {}): PossibleClick => ({
 	id,
@@ -95,7 +99,7 @@ test('another language counts a tenth, another timezone or system version a fift
 		{osVersion: versions(4)},
 		{osVersion: versions(6)},
 		{language: 'fr-FR', timezone: 'Europe/Paris'},
-	].map((other) => odds(normalize({...told, ...other})) / odds(alike));
+	].map((other) => odds(normalize({...reported, ...other})) / odds(alike));
 	t.deepEqual(
 		parts.map((part) => Number(part.toFixed(4))),
 		[0.1, 0.02, 0.02, 0.02, 0.002],
@@ -116,7 +120,7 @@ test('where many click with common phones, an older click on another link keeps 
 });
 
 test('a newer click of another phone takes nothing', (t) => {
-	const android = normalize({...told, platform: null, osVersion: {...alike.osVersion, major: 14} as never});
+	const android = normalize({...reported, platform: null, osVersion: {...alike.osVersion, major: 14} as never});
 	const links = chance([
 		click('a', {age: 300}),
 		click('b', {linkId: 'later', signals: {...android, model: 'pixel 8'}}),
@@ -175,7 +179,7 @@ test('a click of the network alone needs a phone that hardly anybody has', (t) =
 });
 
 test('phones of the timezone decide how common a phone is; while few are counted others stand in as if here', (t) => {
-	const likelihood = (here: number, abroad: number, phone = told) => {
+	const likelihood = (here: number, abroad: number, phone = reported) => {
 		const elsewhere = normalize({...phone, timezone: 'Europe/Paris'});
 		const phones = [
 			{signals: alike, count: here, byToken: 0, byGuess: 0},
@@ -184,8 +188,8 @@ test('phones of the timezone decide how common a phone is; while few are counted
 		return weigh([click('a', {age: 3600})], {phones, made: 20});
 	};
 	t.like(likelihood(10, 40).clicks.get('a'), {alike: 50, compared: 50});
-	const foreign = {...told, language: 'fr-FR'};
-	const [common, rare] = [told, foreign].map((phone) => likelihood(0, 280, phone).nobody);
+	const foreign = {...reported, language: 'fr-FR'};
+	const [common, rare] = [reported, foreign].map((phone) => likelihood(0, 280, phone).nobody);
 	t.true((common ?? 0) > 10 * (rare ?? 1), `${common} ${rare}`);
 	const [few, many] = [5, 200].map((here) => likelihood(here, 280, foreign).nobody);
 	t.true((rare ?? 1) < (few ?? 0) && (few ?? 1) < (many ?? 0), `${rare} ${few} ${many}`);

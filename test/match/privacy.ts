@@ -37,7 +37,7 @@ test('addresses are kept as keyed hashes, and no User-Agent or language list', a
 	t.false(rows[0].text.includes('AppleWebKit'));
 });
 
-test('what tells of a person is cleared at the end of the window, and the row 30 days later', async (t) => {
+test('personal data is cleared at the end of the window, and the row is deleted 30 days later', async (t) => {
 	const service = await ownService(t);
 	const acme = await organization(service);
 	const {link: short} = await clicked(service, acme, network()(1), {matchWindowHours: 1});
@@ -70,7 +70,7 @@ test('a matched click is cleared a day after its match', async (t) => {
 	t.true(personal.every((column) => row[column] === null));
 });
 
-test('what a request for a match told is kept for 90 days: then a miss goes, and a match tells of nobody', async (t) => {
+test('the signals of a match request are kept for 90 days: then a miss is deleted, and a match becomes anonymous', async (t) => {
 	const service = await ownService(t);
 	const acme = await organization(service);
 	const {link: sale, token} = await clicked(service, acme, network()(1));

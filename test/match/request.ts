@@ -57,7 +57,7 @@ test('unknown fields are ignored, null counts as left out, and 100 characters ar
 	t.deepEqual(body, nothing);
 });
 
-test('what tells of the device is cut at 100 characters, and nonsense is unknown', async (t) => {
+test('signals of the device are cut at 100 characters, and nonsense is unknown', async (t) => {
 	const acme = await organization(service);
 	const address = network()(1);
 	await clicked(service, acme, address);
@@ -81,7 +81,7 @@ test('a body that is not a JSON object is 400, and one that is not valid JSON is
 	t.is((await caller.post('/match', 'a=b', {'Content-Type': 'application/x-www-form-urlencoded'})).status, 415);
 });
 
-test('30 requests a minute are answered per address, and the next one is told when to come back', async (t) => {
+test('30 requests a minute are answered per address, and the next one learns when to retry', async (t) => {
 	const own = await startService();
 	t.teardown(() => own.stop());
 	const caller = anonymous(own, network()(1));
@@ -128,7 +128,7 @@ test('a web page without a key gets no link by a guess, and takes none from the 
 	t.is((await open(service, address, iPhoneApp)).body.linkId, sale.id);
 });
 
-test('nor is it told again what a guess or a token gave the app a moment ago', async (t) => {
+test('nor is the answer of a recent guess or token repeated to it', async (t) => {
 	const acme = await organization(service);
 	const [one, other] = [network()(1), network()(1)];
 	const {link: sale} = await clicked(service, acme, one);

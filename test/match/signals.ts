@@ -63,7 +63,7 @@ test('names of one timezone are equal between a browser and an app', async (t) =
 	t.like((await open(service, address, app)).body, {matchMethod: 'FINGERPRINT_SCORED', matchScore: 98});
 });
 
-test('an Android browser tells its model and version by the beacon', async (t) => {
+test('an Android browser reports its model and version by the beacon', async (t) => {
 	const sale = await link(await organization(service));
 	const address = network()(1);
 	const {token} = await visit(service, sale, address, {userAgent: userAgents.android, timezone: null});

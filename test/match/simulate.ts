@@ -39,7 +39,7 @@ test('an iPhone that taps and opens the app a minute later is matched by the tok
 	t.false('id' in attempt);
 });
 
-test('an Android phone is matched by the referrer that the store was told', async (t) => {
+test('an Android phone is matched by the referrer that the store received', async (t) => {
 	const acme = await organization(service);
 	await link(acme);
 	const {tap, open: opened, answer} = await simulate(service, acme, {platform: 'Android'});
@@ -69,7 +69,7 @@ const guesses: Array<[title: string, body: object, expected: object]> = [
 	['the same address, two days later', {delaySeconds: 48 * 3600}, {method: 'NONE', reason: 'outside_window'}],
 	['Safari 26, which hides its version', {osVersion: '26.1'}, {method: 'FINGERPRINT_EXACT', score: 98}],
 	['an iPad, which says it is a Mac', {deviceModel: 'iPad14,5'}, {method: 'FINGERPRINT_SCORED'}],
-	['Android, whose page tells the model', {platform: 'Android', referrer: false}, {method: 'FINGERPRINT_EXACT'}],
+	['Android, whose page reports the model', {platform: 'Android', referrer: false}, {method: 'FINGERPRINT_EXACT'}],
 	[
 		'Android, without signals of the page',
 		{platform: 'Android', referrer: false, beacon: false},

@@ -103,7 +103,7 @@ test('a device that asks again within 30 seconds gets the same answer, another d
 	t.deepEqual((await open(own, network()(1), request)).body, nothing);
 });
 
-test('a repeated answer is no second match in the figures', async (t) => {
+test('a repeated answer does not count as a second match', async (t) => {
 	const acme = await organization(service);
 	const {token} = await clicked(service, acme, network()(1));
 	const request = {clipboardToken: token, deviceId: 'device-again'};

@@ -38,7 +38,7 @@ export const microseconds = (at: Date): string => literal(at.getTime() * 1000);
 
 /**
  * Whether a connection that was kept open had been closed meanwhile, as ClickHouse does after some seconds. Statements may
- * be repeated: rows are told apart by their ids.
+ * be repeated: rows are distinguished by their ids.
  */
 const isClosedConnection = (error: unknown): boolean => {
 	const {code} = ((error as {cause?: unknown}).cause ?? {}) as {code?: unknown};

@@ -1,5 +1,5 @@
 import {copyText} from '../../db/copy-in.ts';
-import type {ToldSignals} from '../../match/match-signals.ts';
+import type {RawSignals} from '../../match/match-signals.ts';
 import type {Click} from '../click.ts';
 import {keptContext} from '../click-context.ts';
 import {clickIdOfToken} from '../open-match.ts';
@@ -65,18 +65,18 @@ export const queriedColumns = [...matchColumns, 'query'] as const;
 
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
 
-/** What visitors told of their devices, in the columns' order. Visitors who say the same share it. */
-const told = new WeakMap<ToldSignals, string>();
+/** Each visitor's signals as COPY text, in the order of `signalColumns`. Visitors with equal signals share an object. */
+const encodedSignals = new WeakMap<RawSignals, string>();
 
-const signalsText = (signals: ToldSignals): string => {
-	const known = told.get(signals);
+const signalsText = (signals: RawSignals): string => {
+	const known = encodedSignals.get(signals);
 	if (known !== undefined) {
 		return known;
 	}
 
 	const {platform, osVersion, deviceModel, language, timezone} = signals;
 	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}`;
-	told.set(signals, text);
+	encodedSignals.set(signals, text);
 	return text;
 };
 

@@ -4,7 +4,7 @@ import type {Services} from '../services.ts';
 import {type MatchFields, tokensOf} from './match-request.ts';
 import {type MatchSignals, signalsOfApp} from './match-signals.ts';
 
-/** What a request for a match comes with, beside its body. */
+/** A request for a match: its body and its origin. */
 export type MatchRequest = {
 	fields: MatchFields;
 	/** The caller's address. */
@@ -16,29 +16,29 @@ export type MatchRequest = {
 	 * just tapped a link, so that without a key it gets nothing by a guess.
 	 */
 	isOfWebPage?: boolean;
-	/** What the attempt is recorded as, for a caller who reads it; a new id unless given. */
+	/** The id of the recorded attempt, for a caller who reads it; by default a new one. */
 	attemptId?: string;
 };
 
-/** An app that asks where it came from, in the forms in which clicks are looked up and compared. */
-export type Asker = {
+/** An app's first open, in the forms in which clicks are looked up and compared. */
+export type FirstOpen = {
 	now: Date;
 	signals: MatchSignals;
 	/** Under this week's secret, and last week's where there is one. */
 	places: [NetworkKeys, ...NetworkKeys[]];
 	devices: [Buffer, ...Buffer[]];
-	/** Whether it sent a token, of whatever click. */
+	/** Whether it came with a token, valid or not. */
 	hasToken: boolean;
-	/** Without them a token alone decides. */
+	/** If false, only a token can match. */
 	allowsGuesses: boolean;
-	/** Guesses stay within it (contract/match 10). */
+	/** The organization of the key, to which guesses are confined (contract/match 10). */
 	organizationId: string | null;
 };
 
-export const askerOf = async (
+export const firstOpenOf = async (
 	{matchPeppers, clock, relayRanges}: Pick<Services, 'matchPeppers' | 'clock' | 'relayRanges'>,
 	{fields, ip, organization, isOfWebPage = false}: MatchRequest,
-): Promise<Asker> => {
+): Promise<FirstOpen> => {
 	const now = clock.now();
 	const [current, ...previous] = await matchPeppers.at(now);
 	const {deviceId, platform, osVersion, deviceModel, language, timezone} = fields;
