@@ -99,7 +99,7 @@ export type Services = Readonly<{
 	close(): Promise<void>;
 }>;
 
-type Given = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
+type Options = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
 		/** Decides for all processes of this machine; absent if this one is alone. */
 		limiterOfAll?: Limiter | undefined;
 		/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
@@ -116,7 +116,7 @@ export const createServices = ({
 	figuresOfAll,
 	limiterOfAll,
 	clicksOfOthers,
-}: Given): Services => {
+}: Options): Services => {
 	const addresses = addressesOf(config, port);
 	const limiter = limiterOfAll ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);

@@ -17,9 +17,9 @@ export type Figure = Ratio & {
 	loadAverage: number;
 };
 
-type Given = Ratio & Pick<Figure, 'name'> & Partial<Pick<Figure, 'bar' | 'unit' | 'notes' | 'failures'>>;
+type FigureParts = Ratio & Pick<Figure, 'name'> & Partial<Pick<Figure, 'bar' | 'unit' | 'notes' | 'failures'>>;
 
-export const figure = ({bar = null, unit = '', notes = [], failures = [], ...rest}: Given): Figure => ({
+export const figure = ({bar = null, unit = '', notes = [], failures = [], ...rest}: FigureParts): Figure => ({
 	...rest,
 	bar,
 	unit,
@@ -29,7 +29,7 @@ export const figure = ({bar = null, unit = '', notes = [], failures = [], ...res
 });
 
 /** A number of things that there have to be none of. */
-export const noneOf = (name: string, count: number, rest: Pick<Given, 'unit' | 'notes' | 'failures'>): Figure =>
+export const noneOf = (name: string, count: number, rest: Pick<FigureParts, 'unit' | 'notes' | 'failures'>): Figure =>
 	figure({name, value: count, low: count, high: count, bar: {atMost: 0}, ...rest});
 
 const isMet = ({bar, value}: Figure): boolean =>

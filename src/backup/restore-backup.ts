@@ -36,7 +36,7 @@ export class NotEmptyError extends Error {
 	override name = 'NotEmptyError';
 }
 
-type Given = {
+type Options = {
 	/** Replace existing data. */
 	force: boolean;
 	/** Aborts the restore without any change. */
@@ -138,7 +138,7 @@ const load = async (trx: Db, parts: Parts): Promise<BackupTotals> => {
  * there.
  * @param lines of the backup, uncompressed. @throws BackupError, NotEmptyError.
  */
-export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, signal}: Given): Promise<Restored> =>
+export const restoreBackup = (db: Db, lines: AsyncIterable<string>, {force, signal}: Options): Promise<Restored> =>
 	inTransaction(db, async (trx) => {
 		const parts = readArchive(lines);
 		const first = await parts.next();

@@ -1,36 +1,36 @@
 /** Receives what is published. May be async; its errors are logged and affect nobody else. */
-export type Listener<Given extends unknown[]> = (...given: Given) => void | Promise<void>;
+export type Listener<Args extends unknown[]> = (...args: Args) => void | Promise<void>;
 
-export type Listeners<Given extends unknown[]> = {
+export type Listeners<Args extends unknown[]> = {
 	/** @returns a function that ends the subscription. */
-	subscribe(listener: Listener<Given>): () => void;
-	publish(...given: Given): void;
+	subscribe(listener: Listener<Args>): () => void;
+	publish(...args: Args): void;
 };
 
 /**
  * Passes what is published to listeners. Without one it waits for the first, so that nothing is lost at startup.
  * @param fault the message of a listener's error.
  */
-export const createListeners = <Given extends unknown[]>(
+export const createListeners = <Args extends unknown[]>(
 	fault: string,
 	warn: (message: string, error: unknown) => void,
-): Listeners<Given> => {
+): Listeners<Args> => {
 	// An object per subscription, so that a function subscribed twice can be removed once.
-	const subscriptions = new Set<{listener: Listener<Given>}>();
-	let waiting: Given | null = null;
+	const subscriptions = new Set<{listener: Listener<Args>}>();
+	let waiting: Args | null = null;
 
-	const deliver = async ({listener}: {listener: Listener<Given>}, given: Given): Promise<void> => {
+	const deliver = async ({listener}: {listener: Listener<Args>}, args: Args): Promise<void> => {
 		try {
-			await listener(...given);
+			await listener(...args);
 		} catch (error) {
 			warn(fault, error);
 		}
 	};
 
-	const publish = (...given: Given): void => {
-		waiting = subscriptions.size === 0 ? given : null;
+	const publish = (...args: Args): void => {
+		waiting = subscriptions.size === 0 ? args : null;
 		for (const subscription of [...subscriptions]) {
-			deliver(subscription, given);
+			deliver(subscription, args);
 		}
 	};
 

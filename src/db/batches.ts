@@ -1,6 +1,6 @@
 import {isConnectionFault} from './db.ts';
 
-type Given<Item, Result> = {
+type Options<Item, Result> = {
 	/** Most items of one batch. */
 	most?: number;
 	/**
@@ -18,7 +18,7 @@ type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: 
  * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next. There
  * is no timer, and a single item is processed at once. An invalid item fails alone.
  */
-export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, many, one}: Given<Item, Result>) => {
+export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, many, one}: Options<Item, Result>) => {
 	let waiting: Array<Waiting<Item, Result>> = [];
 	let isWorking = false;
 

@@ -15,7 +15,7 @@ export type Barrier = {
 
 type Waiting = {answeredBy: Set<string>; left: Set<string> | null; done: () => void};
 
-type Given = {
+type Options = {
 	self: string;
 	/** The processes that must acknowledge at this moment. */
 	listening: () => string[];
@@ -30,7 +30,7 @@ type Given = {
 /** How long a write waits while no process hears the database; then it is not answered. */
 const PATIENCE_MS = 30_000;
 
-export const createBarriers = ({self, listening, trustMs, promisedTo, onAnswer}: Given) => {
+export const createBarriers = ({self, listening, trustMs, promisedTo, onAnswer}: Options) => {
 	const waiting = new Map<number, Waiting>();
 	let count = 0;
 

@@ -1,11 +1,11 @@
-type Given = {
+type Options = {
 	/** The interval of heartbeats, and how long after one a process may trust its memory. */
 	beatMs: number;
 	trustMs: number;
 };
 
 /** What this process has heard of itself and of the others, by the monotonic clock. */
-export const createHeartbeats = ({beatMs, trustMs}: Given) => {
+export const createHeartbeats = ({beatMs, trustMs}: Options) => {
 	const others = new Map<string, number>();
 	/** The numbers of our latest heartbeats. */
 	const own = {sent: 0, heard: 0};

@@ -14,7 +14,7 @@ type NotificationChannel = {
 	close(): Promise<void>;
 };
 
-type Given = {
+type Options = {
 	db: Db;
 	log: Logger;
 	channel: string;
@@ -25,7 +25,7 @@ type Given = {
 	onDown: () => void;
 };
 
-export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDown}: Given): NotificationChannel => {
+export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDown}: Options): NotificationChannel => {
 	let current: Client | null = null;
 	/** The end of the connection's last statement: it runs one at a time. */
 	let idle: Promise<unknown> = Promise.resolve();

@@ -4,7 +4,7 @@ import type {SecondLine} from './second-line.ts';
 const SUSPECT_MS = 1250;
 const ASK_MS = 250;
 
-type Given = {
+type Options = {
 	self: string;
 	line: SecondLine;
 	/** How long a promise holds. */
@@ -26,7 +26,7 @@ type Given = {
  * Messages on the second line: `w:ID:N:HEARD` a question with the last own heartbeat heard, `y:ID:N:FROM` a promise,
  * `n:ID:N:FROM` a refusal, `u:ID` a process that hears again.
  */
-export const createVouching = ({self, line, trustMs, silentFor, others, beats, isWritable}: Given) => {
+export const createVouching = ({self, line, trustMs, silentFor, others, beats, isWritable}: Options) => {
 	let question = {number: 0, askedAt: 0, promisedBy: new Set<string>()};
 	let vouchedUntil = 0;
 	/** Until when this process answers no write, unless the other process has seen it. */

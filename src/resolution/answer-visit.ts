@@ -29,15 +29,15 @@ export type VisitAnswer = {
 	body: string;
 };
 
-/** Whoever waits for the answer of a visit: it comes at the end of the turn of the event loop, or later. */
-export type Asker = {answer(answer: VisitAnswer): void; fail(error: unknown): void};
+/** Receives the answer of a visit, at the end of the turn of the event loop or later. */
+export type Responder = {answer(answer: VisitAnswer): void; fail(error: unknown): void};
 
-/** Goes on with a value, at once where it is there already, as it nearly always is. */
-const whenReady = <T>(value: T | Promise<T>, {fail}: Asker, goOn: (value: T) => void): void => {
+/** Passes a value to `next`: synchronously unless it is a promise, which is rare. */
+const whenReady = <T>(value: T | Promise<T>, {fail}: Responder, next: (value: T) => void): void => {
 	if (value instanceof Promise) {
-		value.then(goOn).catch(fail);
+		value.then(next).catch(fail);
 	} else {
-		goOn(value);
+		next(value);
 	}
 };
 
@@ -46,7 +46,7 @@ const recordAndAnswer = (
 	services: VisitServices,
 	visit: Visit,
 	row: LinkRow,
-	to: Asker,
+	to: Responder,
 	answer: () => VisitAnswer,
 ): void => {
 	if (visit.isHead) {
@@ -61,7 +61,13 @@ const recordAndAnswer = (
  * Records the visit of a link's page and answers it: the page for people, the static one for crawlers.
  * @param query null if there is none.
  */
-export const answerPage = (services: Services, visit: Visit, row: LinkRow, query: Query | null, to: Asker): void => {
+export const answerPage = (
+	services: Services,
+	visit: Visit,
+	row: LinkRow,
+	query: Query | null,
+	to: Responder,
+): void => {
 	const {headers} = visit;
 	const visitor = visitorOf(visit);
 	if (isCrawler(visitor)) {
@@ -145,7 +151,13 @@ const plainDataBody = (row: LinkRow): string => {
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Records the visit of a link's data and answers it. @param query null if there is none. */
-export const answerData = (services: VisitServices, visit: Visit, row: LinkRow, query: Query | null, to: Asker): void =>
+export const answerData = (
+	services: VisitServices,
+	visit: Visit,
+	row: LinkRow,
+	query: Query | null,
+	to: Responder,
+): void =>
 	recordAndAnswer(services, visit, row, to, () => ({
 		outcome: 'data',
 		headers: DATA_HEADERS,

@@ -8,7 +8,7 @@ import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {answerUnknownCode} from './answer-unknown-code.ts';
-import {type Asker, answerData, answerPage, type VisitAnswer} from './answer-visit.ts';
+import {answerData, answerPage, type Responder, type VisitAnswer} from './answer-visit.ts';
 import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
 import {resolveLink} from './resolve-link.ts';
@@ -16,8 +16,9 @@ import {resolveLink} from './resolve-link.ts';
 /** Only `deviceId` of the query is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 
-/** The answer that `ask` is given. */
-const answerOf = (ask: (to: Asker) => void): Promise<VisitAnswer> => new Promise((answer, fail) => ask({answer, fail}));
+/** The answer that `respond` passes to its responder. */
+const answerOf = (respond: (to: Responder) => void): Promise<VisitAnswer> =>
+	new Promise((answer, fail) => respond({answer, fail}));
 
 const data = async (services: Services, request: RequestFacts, row: LinkRow, query: Query): Promise<VisitAnswer> => {
 	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});

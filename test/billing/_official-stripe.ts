@@ -7,13 +7,13 @@ export const GROWTH = 'price_oplink_growth';
 export const SOLO = 'price_oplink_solo';
 export const SCALE = 'price_oplink_scale';
 
-export type Given = {clock: FakeClock; fake: FakeStripe; stripe: Stripe};
+export type Fixture = {clock: FakeClock; fake: FakeStripe; stripe: Stripe};
 
 /** The fake, and the official library pointed at it, which does not repeat a call by itself. */
 export const startStripe = async (
 	t: ExecutionContext,
 	options: Omit<FakeStripeOptions, 'clock'> = {},
-): Promise<Given> => {
+): Promise<Fixture> => {
 	const clock = createFakeClock();
 	const fake = await startFakeStripe({clock, ...options});
 	t.teardown(fake.stop);
@@ -30,7 +30,7 @@ export const startStripe = async (
 
 /** A customer with an open checkout. */
 export const openCheckout = async (
-	{stripe}: Pick<Given, 'stripe'>,
+	{stripe}: Pick<Fixture, 'stripe'>,
 	price = GROWTH,
 ): Promise<Stripe.Checkout.Session> => {
 	const customer = await stripe.customers.create({email: 'owner@acme.test', name: 'Acme', metadata: {orgId: 'o-1'}});
@@ -48,12 +48,12 @@ export const openCheckout = async (
 };
 
 /** A subscription that was just paid at the checkout. Its events are dropped. */
-export const subscribe = async (given: Given, price = GROWTH): Promise<Stripe.Subscription> => {
-	const session = await openCheckout(given, price);
-	given.fake.pay(session.id);
-	given.fake.events.length = 0;
-	const {subscription} = await given.stripe.checkout.sessions.retrieve(session.id);
-	return given.stripe.subscriptions.retrieve(String(subscription), {expand: ['latest_invoice']});
+export const subscribe = async (fixture: Fixture, price = GROWTH): Promise<Stripe.Subscription> => {
+	const session = await openCheckout(fixture, price);
+	fixture.fake.pay(session.id);
+	fixture.fake.events.length = 0;
+	const {subscription} = await fixture.stripe.checkout.sessions.retrieve(session.id);
+	return fixture.stripe.subscriptions.retrieve(String(subscription), {expand: ['latest_invoice']});
 };
 
 /** The item of a subscription. */

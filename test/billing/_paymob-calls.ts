@@ -4,12 +4,12 @@ import {type FakePaymob, type FakePaymobOptions, type PaymobEvent, startFakePaym
 import {createFakeClock, type FakeClock} from '../helpers/service.ts';
 
 export type Answer = {status: number; body: Record<string, unknown>};
-export type Given = {clock: FakeClock; fake: FakePaymob};
+export type Fixture = {clock: FakeClock; fake: FakePaymob};
 
 export const startPaymob = async (
 	t: ExecutionContext,
 	options: Omit<FakePaymobOptions, 'clock'> = {},
-): Promise<Given> => {
+): Promise<Fixture> => {
 	const clock = createFakeClock();
 	const fake = await startFakePaymob({clock, ...options});
 	t.teardown(fake.stop);
@@ -49,7 +49,7 @@ export const intentionBody = (changes: object = {}): object => ({
 	...changes,
 });
 
-export const createIntention = ({fake}: Given, changes: object = {}): Promise<Answer> =>
+export const createIntention = ({fake}: Fixture, changes: object = {}): Promise<Answer> =>
 	call(fake, '/v1/intention/', intentionBody(changes), secretOf(fake));
 
 /** Pays an intention with a saved card, without the customer. */

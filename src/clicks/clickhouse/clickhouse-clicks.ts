@@ -7,7 +7,7 @@ import {createReader} from './reader.ts';
 import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
 
-type Given = {
+type Options = {
 	db: Db;
 	clickHouse: ClickHouse;
 	/** Resolves when the clicks of this machine that mention one of the texts are in ClickHouse. */
@@ -32,7 +32,7 @@ const statements: ClickStore['statements'] = {
 };
 
 /** Raw clicks in ClickHouse (docs/clickhouse.md). */
-export const createClickHouseClicks = ({db, clickHouse, settled}: Given): ClickStore => {
+export const createClickHouseClicks = ({db, clickHouse, settled}: Options): ClickStore => {
 	const apply = () => applyChanges(db, clickHouse);
 	const current = async (mentioned: string[]): Promise<void> => {
 		await settled(...mentioned);

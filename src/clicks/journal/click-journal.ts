@@ -58,7 +58,7 @@ type JournalFigures = {
 	refused: number;
 };
 
-type Given = {
+type Options = {
 	db: Db;
 	log: Logger;
 	clickPartitions: ClickPartitions;
@@ -70,8 +70,8 @@ type Given = {
 	raw: RawClicks | null;
 };
 
-export const createClickJournal = (given: Given): ClickJournal => {
-	const {db, log, clickPartitions, dataDir, maxBytes, clicksOfOthers, raw} = given;
+export const createClickJournal = (options: Options): ClickJournal => {
+	const {db, log, clickPartitions, dataDir, maxBytes, clicksOfOthers, raw} = options;
 	let isFailing = false;
 	let isLosing = false;
 	const figures = {direct: 0, lost: 0, refused: 0};

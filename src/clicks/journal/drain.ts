@@ -16,7 +16,7 @@ export type Drain = {
 	position(): Position;
 };
 
-type Given = {
+type Options = {
 	db: Db;
 	folder: string;
 	journal: string;
@@ -28,7 +28,7 @@ type Given = {
 	onNextFile: () => void;
 };
 
-export const createDrain = ({db, folder, journal, sink, store, onDamage, onNextFile}: Given): Drain => {
+export const createDrain = ({db, folder, journal, sink, store, onDamage, onNextFile}: Options): Drain => {
 	let position: Position = {segment: 0, position: 0};
 	/** False if a transaction of unknown outcome may have moved the position. */
 	let isKnown = false;

@@ -20,7 +20,7 @@ export type Drains = {
 	position(): Position;
 };
 
-type Given = {
+type Options = {
 	db: Db;
 	clickPartitions: ClickPartitions;
 	raw: RawClicks | null;
@@ -28,12 +28,12 @@ type Given = {
 	onDamage: OnDamage;
 };
 
-export const createDrains = (folder: string, {db, clickPartitions, raw, onRefused, onDamage}: Given): Drains => {
+export const createDrains = (folder: string, {db, clickPartitions, raw, onRefused, onDamage}: Options): Drains => {
 	const onNextFile = (): void => removeBefore(folder, drains.position());
-	const given = {db, folder, journal: path.basename(folder), onDamage, onNextFile};
+	const shared = {db, folder, journal: path.basename(folder), onDamage, onNextFile};
 	const drains: Drains = {
 		tables: createDrain({
-			...given,
+			...shared,
 			sink: 'tables',
 			store: async (batch) => {
 				for (const month of raw === null ? monthsOf(batch.sections) : []) {
@@ -43,7 +43,7 @@ export const createDrains = (folder: string, {db, clickPartitions, raw, onRefuse
 				return storeBatch(db, batch, raw, onRefused);
 			},
 		}),
-		store: raw === null ? null : createDrain({...given, sink: 'store', store: (batch) => storeRows(db, batch, raw)}),
+		store: raw === null ? null : createDrain({...shared, sink: 'store', store: (batch) => storeRows(db, batch, raw)}),
 		position: () => {
 			const tables = drains.tables.position();
 			const store = drains.store?.position() ?? tables;

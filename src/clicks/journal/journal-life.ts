@@ -48,7 +48,7 @@ export type JournalLife = {
 	leave(journal: Current, isDrained: boolean): Promise<void>;
 };
 
-type Given = {
+type Options = {
 	db: Db;
 	log: Logger;
 	dataDir: string;
@@ -57,7 +57,7 @@ type Given = {
 	onFailure: (error: unknown) => void;
 };
 
-export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Given): JournalLife => {
+export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Options): JournalLife => {
 	let root: string | null = null;
 	let current: Current | null = null;
 	let isClosed = false;

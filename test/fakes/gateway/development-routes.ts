@@ -18,7 +18,7 @@ export type DevelopmentGateway = {
 	setCard(card: string, behavior: 'works' | 'declines'): void;
 };
 
-type Given = {
+type Tools = {
 	gateway: DevelopmentGateway;
 	delivery: AutomaticDelivery;
 	/** Advances the gateways' clock. @returns its new time. */
@@ -52,7 +52,7 @@ export const helpText = (name: string, url: string, webhookUrl: string): string 
 const bodyOf = ({body}: Call): Record<string, unknown> => (typeof body === 'string' ? JSON.parse(body) : {});
 
 /** The paths for people, below `/dev`. */
-const routes: Record<string, (given: Given, call: Call, id: string) => unknown> = {
+const routes: Record<string, (tools: Tools, call: Call, id: string) => unknown> = {
 	'GET /dev/state': ({gateway}) => JSON.parse(stateJson(gateway.state)),
 	'GET /dev/calls': ({gateway}) =>
 		gateway.calls
@@ -92,10 +92,10 @@ const routes: Record<string, (given: Given, call: Call, id: string) => unknown> 
 };
 
 /** The answer to a path for people; null for other paths. */
-export const answerDeveloper = (given: Given, call: Call): Reply | null => {
+export const answerDeveloper = (tools: Tools, call: Call): Reply | null => {
 	if (call.path === '/env') {
 		const headers = {'content-type': 'text/plain; charset=utf-8'};
-		return {status: 200, headers, html: environmentLines(given.gateway.env)};
+		return {status: 200, headers, html: environmentLines(tools.gateway.env)};
 	}
 
 	if (call.path === '/') {
@@ -107,7 +107,7 @@ export const answerDeveloper = (given: Given, call: Call): Reply | null => {
 		const params = method === call.method ? matchPath(pattern, call.path) : null;
 		if (params !== null) {
 			try {
-				return {status: 200, json: handle(given, call, params['id'] ?? '') ?? {}};
+				return {status: 200, json: handle(tools, call, params['id'] ?? '') ?? {}};
 			} catch (error) {
 				return {status: 400, json: {error: String(error)}};
 			}

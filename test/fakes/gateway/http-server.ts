@@ -10,7 +10,7 @@ export type Reply = {status: number; headers?: Record<string, string>} & ({json:
 /** A gateway's answers and the wording of injected failures. Neither throws. */
 export type GatewayApi = {answer(call: Call): Reply; failure(call: Call, fault: FaultInput): Reply};
 
-type Given = GatewayApi & {faults: Faults; calls: Call[]; port: number};
+type Options = GatewayApi & {faults: Faults; calls: Call[]; port: number};
 
 const refuses = ({status, code, rawBody}: FaultInput): boolean =>
 	[status, code, rawBody].some((part) => part !== undefined);
@@ -24,10 +24,10 @@ const write = (call: Call, response: ServerResponse, reply: Reply): void => {
 };
 
 /** How a call ends: with an answer, or without one. */
-const endingOf = async (call: Call, given: Given): Promise<Reply | 'dropped' | 'hanging'> => {
-	const fault = given.faults.take(call);
+const endingOf = async (call: Call, options: Options): Promise<Reply | 'dropped' | 'hanging'> => {
+	const fault = options.faults.take(call);
 	if (fault === null) {
-		return given.answer(call);
+		return options.answer(call);
 	}
 
 	if (fault.delay !== undefined) {
@@ -35,7 +35,7 @@ const endingOf = async (call: Call, given: Given): Promise<Reply | 'dropped' | '
 	}
 
 	const fails = fault.hang || fault.drop || refuses(fault);
-	const performed = fault.afterwards || !fails ? given.answer(call) : null;
+	const performed = fault.afterwards || !fails ? options.answer(call) : null;
 	if (fault.hang || fault.drop) {
 		return fault.hang ? 'hanging' : 'dropped';
 	}
@@ -44,11 +44,11 @@ const endingOf = async (call: Call, given: Given): Promise<Reply | 'dropped' | '
 		return {status: fault.status ?? 502, html: fault.rawBody};
 	}
 
-	return performed !== null && !fails ? performed : given.failure(call, fault);
+	return performed !== null && !fails ? performed : options.failure(call, fault);
 };
 
-const respond = async (call: Call, response: ServerResponse, given: Given): Promise<void> => {
-	const ending = await endingOf(call, given);
+const respond = async (call: Call, response: ServerResponse, options: Options): Promise<void> => {
+	const ending = await endingOf(call, options);
 	if (ending === 'dropped') {
 		response.destroy();
 	} else if (ending !== 'hanging') {
@@ -64,7 +64,7 @@ export type DirectFetch = (input: string | URL | Request, init?: RequestInit) =>
  * them. Each takes a turn there and one back, as over the network.
  */
 const createDirectFetch =
-	(given: Given): DirectFetch =>
+	(options: Options): DirectFetch =>
 	async (input, {method = 'GET', headers, body, signal} = {}) => {
 		const {pathname: path, searchParams: query} = new URL(String(input));
 		const call: Call = {
@@ -76,8 +76,8 @@ const createDirectFetch =
 			status: null,
 		};
 		await turn();
-		given.calls.push(call);
-		const ending = await endingOf(call, given);
+		options.calls.push(call);
+		const ending = await endingOf(call, options);
 		await turn();
 		if (ending === 'dropped') {
 			throw new TypeError('fetch failed');
@@ -110,21 +110,21 @@ const recordCall = async (request: IncomingMessage): Promise<Call> => {
 export type GatewayServer = {url: string; fetch: DirectFetch; stop(): Promise<void>};
 
 /** Listens on loopback, records every request, and injects faults. A truncated request is ignored. */
-export const startGatewayServer = async (given: Given): Promise<GatewayServer> => {
+export const startGatewayServer = async (options: Options): Promise<GatewayServer> => {
 	const server = createServer(async (request, response) => {
 		const call = await recordCall(request).catch(() => null);
 		if (call !== null) {
-			given.calls.push(call);
-			await respond(call, response, given);
+			options.calls.push(call);
+			await respond(call, response, options);
 		}
 	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		server.listen(given.port, '127.0.0.1', resolve);
+		server.listen(options.port, '127.0.0.1', resolve);
 	});
 	return {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-		fetch: createDirectFetch(given),
+		fetch: createDirectFetch(options),
 		stop: async () => {
 			const closed = new Promise((resolve) => {
 				server.close(resolve);

@@ -27,7 +27,7 @@ export type PlainText = {plainText: string};
 const isPlainText = (answer: unknown): answer is PlainText =>
 	typeof answer === 'object' && answer !== null && 'plainText' in answer;
 
-type Given = {routes: HttpRoute[]; faults: Faults; calls: Call[]; secretKey: string; port: number};
+type Options = {routes: HttpRoute[]; faults: Faults; calls: Call[]; secretKey: string; port: number};
 
 const requireKey = ({headers}: Call, secretKey: string): void => {
 	const {authorization} = headers;
@@ -60,7 +60,7 @@ const readJson = (call: Call): unknown => {
 	return call.body;
 };
 
-const answerTo = async (call: Call, {routes, secretKey}: Given): Promise<unknown> => {
+const answerTo = async (call: Call, {routes, secretKey}: Options): Promise<unknown> => {
 	if (call.path.startsWith('/v1/')) {
 		requireKey(call, secretKey);
 	}
@@ -95,21 +95,21 @@ const failureOf = ({
 const refuses = ({status, code, rawBody, retryAfter}: FaultInput): boolean =>
 	[status, code, rawBody, retryAfter].some((part) => part !== undefined);
 
-const respond = async (call: Call, response: ServerResponse, given: Given): Promise<void> => {
+const respond = async (call: Call, response: ServerResponse, options: Options): Promise<void> => {
 	const write = (status: number, type: string, body: string, headers: Record<string, string> = {}): void => {
 		call.status = status;
 		// Exactly this type: the provider's own library takes `; charset=utf-8` for no JSON.
 		response.writeHead(status, {'content-type': type, ...headers}).end(body);
 	};
 
-	const fault = given.faults.take(call);
+	const fault = options.faults.take(call);
 	if (fault?.delay !== undefined) {
 		await wait(fault.delay);
 	}
 
 	try {
 		if (fault?.afterwards) {
-			await answerTo(call, given);
+			await answerTo(call, options);
 		}
 
 		if (fault?.hang) {
@@ -130,7 +130,7 @@ const respond = async (call: Call, response: ServerResponse, given: Given): Prom
 			throw failureOf(fault);
 		}
 
-		const answer = await answerTo(call, given);
+		const answer = await answerTo(call, options);
 		if (isPlainText(answer)) {
 			write(200, 'text/plain; charset=utf-8', answer.plainText);
 		} else {
@@ -156,15 +156,15 @@ const recordCall = async (request: IncomingMessage): Promise<Call> => {
 };
 
 /** Listens on loopback. `routes` may still grow. */
-export const startHttpServer = async (given: Given): Promise<{url: string; stop(): Promise<void>}> => {
+export const startHttpServer = async (options: Options): Promise<{url: string; stop(): Promise<void>}> => {
 	const server = createServer(async (request, response) => {
 		const call = await recordCall(request);
-		given.calls.push(call);
-		await respond(call, response, given);
+		options.calls.push(call);
+		await respond(call, response, options);
 	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		server.listen(given.port, '127.0.0.1', resolve);
+		server.listen(options.port, '127.0.0.1', resolve);
 	});
 	return {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
