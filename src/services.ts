@@ -47,6 +47,7 @@ import {isCurrent, type LinkRow} from './resolution/link-row.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
+import type {OtherWorkers} from './start/other-workers.ts';
 
 /** The dependencies of operations and routes. Created once per process, here only. */
 export type Services = Readonly<{
@@ -99,33 +100,22 @@ export type Services = Readonly<{
 	close(): Promise<void>;
 }>;
 
-type Options = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken' | 'figuresOfAll'> & {
-		/** Decides for all processes of this machine; absent if this one is alone. */
-		limiterOfAll?: Limiter | undefined;
-		/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
-		clicksOfOthers?: ((mentioned: string[], inStore: boolean) => Promise<void>) | undefined;
+type Options = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken'> & {
+		/** Absent if this process is the only one of this machine. */
+		otherWorkers?: OtherWorkers | undefined;
 	};
 
-export const createServices = ({
-	config,
-	port,
-	db,
-	clock,
-	log,
-	adminToken,
-	figuresOfAll,
-	limiterOfAll,
-	clicksOfOthers,
-}: Options): Services => {
+export const createServices = ({config, port, db, clock, log, adminToken, otherWorkers}: Options): Services => {
 	const addresses = addressesOf(config, port);
-	const limiter = limiterOfAll ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
+	const limiter = otherWorkers?.limiter ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
 	const refusals = createRefusals({db, clock, background});
 	const eventLoop = watchEventLoop();
 	const changes = createChangeFeed({
 		db,
 		log,
-		line: config.redisUrl === null ? null : createRedisLine(config.redisUrl),
+		// Through Redis all machines can be reached.
+		line: config.redisUrl === null ? (otherWorkers?.line ?? null) : createRedisLine(config.redisUrl),
 	});
 	const clickPartitions = createClickPartitions(db);
 	const clickHouse = config.clicksUrl === null ? null : createClickHouse(readClickHouseUrl(config.clicksUrl));
@@ -135,7 +125,7 @@ export const createServices = ({
 		clickPartitions,
 		dataDir: config.dataDir,
 		maxBytes: config.journalMegabytes * 1024 * 1024,
-		clicksOfOthers: clicksOfOthers ?? null,
+		clicksOfOthers: otherWorkers?.clicksSettled ?? null,
 		raw: clickHouse === null ? null : createRawStore(clickHouse),
 	});
 	const clicks =
@@ -200,7 +190,7 @@ export const createServices = ({
 		background,
 		metrics: createMetrics(clock),
 		refusals,
-		figuresOfAll,
+		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
 		close: async () => {
 			refusals.close();

@@ -8,28 +8,20 @@ import {migrateUp} from '../db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../db/open-database.ts';
 import {welcome} from '../demo/welcome.ts';
 import {type Entrance, handedOver} from '../http/entrance.ts';
-import type {Limiter} from '../limits/limiter.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
-import {createWorkerLimiter} from '../limits/worker-limiter.ts';
-import type {Figure} from '../metrics/instruments.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
-import type {Services} from '../services.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
+import {createOtherWorkers, type OtherWorkers} from './other-workers.ts';
 import {leaveAddress} from './own-address.ts';
-import {createPendingRequests} from './pending-requests.ts';
 import {listenerUrl, requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
-import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
 
 /** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
 const WORKER_GRACE_SECONDS = 5;
-
-/** A supervisor that is silent this long hangs: its metrics are an error then. */
-const FIGURES_MS = 10_000;
 
 /**
  * By default V8 lets the old generation grow to several times the live set. Capping its growth at 50 % saves about
@@ -46,12 +38,7 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
-type WorkerOptions = {
-	entrance?: Entrance;
-	figuresOfAll?: Services['figuresOfAll'];
-	limiterOfAll?: Limiter;
-	clicksOfOthers?: ClicksOfOthers['settled'];
-};
+type WorkerOptions = {entrance?: Entrance; otherWorkers?: OtherWorkers};
 
 /** Starts serving with the database that `open` returns. If that fails, the database is closed. */
 const start = async (
@@ -158,23 +145,13 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 			process.exit(0);
 		}
 	});
-	const figureRequests = createPendingRequests<Figure[]>(FIGURES_MS);
-	const clicksOfOthers = createClicksOfOthers((message) => void sendToSupervisor(message));
+	const otherWorkers = createOtherWorkers({
+		clock: createClock(config.clockOffsetSeconds),
+		processes: config.workers,
+	});
 	const server = await start(config, log, () => openDatabase(config, log), {
 		entrance: handedOver(config.port, commands.takeSockets),
-		figuresOfAll: async () => {
-			const figures = await figureRequests.ask((request) => void sendToSupervisor({is: 'scraped', request}));
-			if (figures === null) {
-				throw new Error('the supervisor did not answer');
-			}
-
-			return figures;
-		},
-		clicksOfOthers: clicksOfOthers.settled,
-		limiterOfAll: createWorkerLimiter({
-			clock: createClock(config.clockOffsetSeconds),
-			processes: config.workers,
-		}),
+		otherWorkers,
 	}).catch((error: unknown) => {
 		releaseChannel();
 		throw error;
@@ -190,10 +167,8 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 		} else if (message.is === 'count') {
 			const {round, isScrape} = message;
 			void sendToSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
-		} else if (message.is === 'figures_of_all') {
-			figureRequests.resolve(message.request, message.figures);
-		} else if (message.is === 'clicks') {
-			clicksOfOthers.receive(message, services.clickJournal);
+		} else {
+			otherWorkers.receive(message, services.clickJournal);
 		}
 	});
 	log.info({url, pid: process.pid}, 'ready');

@@ -6,10 +6,10 @@ import type {Db} from '../db/db.ts';
 import {watchConnections} from '../http/connections.ts';
 import {type Entrance, ownPort} from '../http/entrance.ts';
 import {connectionsWithin} from '../http/open-files.ts';
-import type {Limiter} from '../limits/limiter.ts';
 import {inFrontOf} from '../resolution/hot-path.ts';
 import {createServices, type Services} from '../services.ts';
 import {createLazyApp} from './lazy-app.ts';
+import type {OtherWorkers} from './other-workers.ts';
 import {listenerUrl} from './port.ts';
 
 /** A running service, until it is stopped. */
@@ -43,11 +43,8 @@ type Parts = {
 	openDb: () => Promise<Db>;
 	/** The source of connections; by default the configured port of this process. */
 	entrance?: Entrance;
-	figuresOfAll?: Services['figuresOfAll'];
-	/** Absent if this process is the only one. */
-	limiterOfAll?: Limiter;
-	/** Waits for the clicks of the other processes of this machine; absent: this one is alone. */
-	clicksOfOthers?: (mentioned: string[], inStore: boolean) => Promise<void>;
+	/** Absent if this process is the only one of this machine. */
+	otherWorkers?: OtherWorkers;
 };
 
 /**
@@ -61,9 +58,7 @@ export const startService = async ({
 	adminToken,
 	openDb,
 	entrance = ownPort(config),
-	figuresOfAll = null,
-	limiterOfAll,
-	clicksOfOthers,
+	otherWorkers,
 }: Parts): Promise<RunningService> => {
 	const db = await openDb();
 	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
@@ -96,9 +91,7 @@ export const startService = async ({
 			clock,
 			log,
 			adminToken,
-			figuresOfAll,
-			limiterOfAll,
-			clicksOfOthers,
+			otherWorkers,
 		});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);

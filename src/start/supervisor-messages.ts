@@ -2,6 +2,9 @@ import type {OfSupervisor, OfWorker} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
+/** A text for all other workers, see db/second-line.ts. */
+export type LineMessage = {is: 'line'; text: string};
+
 /**
  * A worker's messages to its supervisor: ready, connection received, stop requested, its counters (on request or at its
  * end), scraped.
@@ -10,6 +13,7 @@ export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
 	| {is: 'figures'; round: number | null; figures: Figure[]}
 	| {is: 'scraped'; request: number}
+	| LineMessage
 	| ClicksMessage
 	| OfWorker;
 
@@ -21,5 +25,6 @@ export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
 	| {is: 'figures_of_all'; request: number; figures: Figure[]}
+	| LineMessage
 	| ClicksMessage
 	| OfSupervisor;

@@ -78,6 +78,19 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 	worker.once('disconnect', () => handOver.leave(worker));
 };
 
+/** Carries a worker's texts to the others, whether PostgreSQL is there or not. */
+const shareLine = ({worker}: Running, workers: ReadonlySet<Running>): void => {
+	worker.on('message', (message: WorkerMessage) => {
+		if (message.is === 'line') {
+			for (const other of workers) {
+				if (other.worker !== worker) {
+					send(other.worker, message);
+				}
+			}
+		}
+	});
+};
+
 /** Lets a worker that serves wait for the clicks of the others, and they for its own. */
 const shareClicks = async (
 	{worker, ready}: Running,
@@ -156,6 +169,7 @@ export const supervise = async ({
 		keepLimits(running, windows);
 		void shareFigures(running, gathering);
 		void shareClicks(running, clicks);
+		shareLine(running, workers);
 		shareConnections(running, handOver);
 		void running.exited.then(async (exit) => {
 			workers.delete(running);

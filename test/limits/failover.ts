@@ -110,8 +110,9 @@ test('a Redis that hangs is replaced by the Sentinels too', async (t) => {
 	t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
 });
 
-/** A Sentinel that announces a failover to all who listen, just before it says where the primary is. */
-const startHastySentinel = async (t: ExecutionContext, {port}: Pick<Node, 'port'>): Promise<string> => {
+/** A Sentinel that announces a failover to all who listen, just before it next says where the primary is. */
+const startHastySentinel = async (t: ExecutionContext, {port}: Pick<Node, 'port'>) => {
+	let isHasty = false;
 	const listeners = new Set<Socket>();
 	// RESP3 marks what nobody asked for by `>`.
 	const announcement = bulks('message', '+switch-master', 'mymaster').replace('*', '>');
@@ -126,9 +127,11 @@ const startHastySentinel = async (t: ExecutionContext, {port}: Pick<Node, 'port'
 	});
 	const answer = (socket: Socket, command: string) => {
 		if (command.includes('get-master-addr-by-name')) {
-			for (const listener of listeners) {
+			for (const listener of isHasty ? listeners : []) {
 				listener.write(announcement);
 			}
+
+			isHasty = false;
 
 			// Those who listen read it first.
 			setImmediate(() => setImmediate(() => socket.write(bulks('127.0.0.1', `${port}`))));
@@ -144,14 +147,21 @@ const startHastySentinel = async (t: ExecutionContext, {port}: Pick<Node, 'port'
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	t.teardown(() => server.close());
-	return `redis-sentinel://127.0.0.1:${(server.address() as AddressInfo).port}/mymaster`;
+	return {
+		url: `redis-sentinel://127.0.0.1:${(server.address() as AddressInfo).port}/mymaster`,
+		hasten: () => {
+			isHasty = true;
+		},
+	};
 };
 
 test('a failover that is announced while a connection is being made does not end it', async (t) => {
 	const redis = await createRedisServer(t);
 	await redis.start();
-	const machines = await startMachines(t, await startHastySentinel(t, redis));
+	const {url, hasten} = await startHastySentinel(t, redis);
+	const machines = await startMachines(t, url);
 	for (let round = 0; round < 3; round += 1) {
+		hasten();
 		await ask(redis, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 		t.is((await machines.takeUndisturbed(limit.max)).admitted, limit.max);
 	}

@@ -90,7 +90,7 @@ export const startWorld = async (): Promise<World> => {
 	const lines: string[] = [];
 	const log = pino({level: 'warn'}, {write: (line: string) => void lines.push(line)});
 	const db = createDb(database.url, {poolSize: 6});
-	const made = createServices({config, port: 3000, db, clock, log, adminToken, figuresOfAll: null});
+	const made = createServices({config, port: 3000, db, clock, log, adminToken});
 	const library = createLibrary(stripe);
 	const services: Services = {
 		...made,

@@ -1,0 +1,65 @@
+import type {ClickJournal} from '../clicks/journal/click-journal.ts';
+import type {Clock} from '../clock.ts';
+import type {SecondLine} from '../db/second-line.ts';
+import type {Limiter} from '../limits/limiter.ts';
+import {createWorkerLimiter} from '../limits/worker-limiter.ts';
+import type {Figure} from '../metrics/instruments.ts';
+import {createPendingRequests} from './pending-requests.ts';
+import {sendToSupervisor} from './supervisor-channel.ts';
+import type {SupervisorMessage} from './supervisor-messages.ts';
+import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
+
+/** A supervisor that is silent this long hangs: its metrics are an error then. */
+const FIGURES_MS = 10_000;
+
+/** What the workers of one machine share, through their supervisor. */
+export type OtherWorkers = {
+	/** Counts the requests of all. */
+	limiter: Limiter;
+	/** The figures of all. @throws if the supervisor does not answer. */
+	figures(): Promise<Figure[]>;
+	/** Waits until the clicks of the others are in the tables. */
+	clicksSettled: ClicksOfOthers['settled'];
+	/** Reaches the others while PostgreSQL is away. */
+	line: SecondLine;
+};
+
+/** @returns also the receiver of the supervisor's messages about these. */
+export const createOtherWorkers = (given: {
+	clock: Clock;
+	processes: number;
+}): OtherWorkers & {receive(message: SupervisorMessage, journal: ClickJournal): void} => {
+	const figureRequests = createPendingRequests<Figure[]>(FIGURES_MS);
+	const clicks = createClicksOfOthers((message) => void sendToSupervisor(message));
+	let hear: (text: string) => void = () => {};
+	return {
+		limiter: createWorkerLimiter(given),
+		figures: async () => {
+			const figures = await figureRequests.ask((request) => void sendToSupervisor({is: 'scraped', request}));
+			if (figures === null) {
+				throw new Error('the supervisor did not answer');
+			}
+
+			return figures;
+		},
+		clicksSettled: clicks.settled,
+		line: {
+			say: (text) => void sendToSupervisor({is: 'line', text}),
+			onText: (listener) => {
+				hear = listener;
+			},
+			close: () => {
+				hear = () => {};
+			},
+		},
+		receive: (message, journal) => {
+			if (message.is === 'figures_of_all') {
+				figureRequests.resolve(message.request, message.figures);
+			} else if (message.is === 'clicks') {
+				void clicks.receive(message, journal);
+			} else if (message.is === 'line') {
+				hear(message.text);
+			}
+		},
+	};
+};
