@@ -2,7 +2,7 @@ import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
 import {createDomainStore} from '../domains/domain-store.ts';
 import {sharedDomainFull} from '../errors.ts';
-import {type Entitled, hasFeature} from '../plans/entitlements.ts';
+import {type Entitled, hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type AppConfig, type AppConfigInput, appConfigOf} from './app-config.ts';
 import {putAppConfig} from './app-config-store.ts';
@@ -14,7 +14,7 @@ import {takePlace} from './shared-apps.ts';
  * of its own, with its own file.
  */
 export const saveAppConfig = (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'db'>,
 	{organization, by, appConfig}: {organization: Entitled & {id: string}; by: Caller; appConfig: AppConfigInput},
 ): Promise<AppConfig> => {
 	const config = appConfigOf(appConfig);

@@ -9,7 +9,7 @@ import {
 	organizationSuspended,
 	wrongKeyTier,
 } from '../errors.ts';
-import {planOf, requireFeature} from '../plans/entitlements.ts';
+import {type PlanDeps, planOf, requireFeature} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import type {KeyHolder} from './key-cache.ts';
@@ -67,7 +67,7 @@ export const noteKeyUse = (
  * @throws 401, 403.
  */
 export const authenticateKey = async (
-	services: Services,
+	services: PlanDeps & Pick<Services, 'background' | 'db' | 'keyCache'>,
 	authorization: string | undefined,
 	required: Tier,
 ): Promise<KeyHolder & {plan: Plan | null}> => {

@@ -6,6 +6,8 @@ import type {Services} from '../services.ts';
 import type {Channel} from './channel.ts';
 import {createChannelStore} from './channel-store.ts';
 
+type Deps = Pick<Services, 'clock' | 'db'>;
+
 type Write = {organization: {id: string}; by: Caller};
 
 const record = (action: string, organizationId: string, entityId: string, details: Record<string, unknown>) => ({
@@ -35,7 +37,7 @@ export const getChannel = async (
 };
 
 /** @throws 409 if the organization has a channel of that name. */
-export const createChannel = (services: Services, {organization, by, name}: Write & {name: string}): Promise<Channel> =>
+export const createChannel = (services: Deps, {organization, by, name}: Write & {name: string}): Promise<Channel> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const channel = await createChannelStore(trx).insert(organization.id, name, now);
@@ -45,7 +47,7 @@ export const createChannel = (services: Services, {organization, by, name}: Writ
 
 /** Renames a channel, also on its links and templates. @throws 404, 409 if the name is in use. */
 export const renameChannel = (
-	services: Services,
+	services: Deps,
 	{organization, by, id, name}: Write & {id: string; name?: string},
 ): Promise<Channel> =>
 	inTransaction(services.db, async (trx) => {
@@ -66,7 +68,7 @@ export const renameChannel = (
 	});
 
 /** Removes a channel from the set; links and templates keep their label. @throws 404. */
-export const deleteChannel = (services: Services, {organization, by, id}: Write & {id: string}) =>
+export const deleteChannel = (services: Deps, {organization, by, id}: Write & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
 		const removed = await createChannelStore(trx).remove(organization.id, id);
 		if (removed === null) {

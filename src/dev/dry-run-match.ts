@@ -1,10 +1,9 @@
 import {randomUUID} from 'node:crypto';
-import {dryRun} from '../match/dry-run.ts';
+import {dryRun, type RunDeps} from '../match/dry-run.ts';
 import {findMatch, type MatchAnswer} from '../match/find-match.ts';
 import {findAttempt, type MatchAttempt} from '../match/match-attempt-store.ts';
 import type {MatchFields} from '../match/match-request.ts';
 import {organizationOfKey} from '../match/organization-of-key.ts';
-import type {Services} from '../services.ts';
 
 /**
  * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
@@ -17,7 +16,7 @@ type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
  * @param sent the body, its address, and the `X-API-Key` header.
  */
 export const dryRunMatch = (
-	services: Services,
+	services: RunDeps,
 	sent: {fields: MatchFields; ip: string; rawKey: string | string[] | undefined},
 ): Promise<DryRunMatch> =>
 	dryRun(services, async (dry) => {

@@ -134,7 +134,7 @@ const checkUnknownCodes = async (
  * @param organizationIds null for all.
  */
 export const listLinkHosts = async (
-	services: Services,
+	services: Pick<Services, 'addresses' | 'associationCache' | 'clock' | 'config' | 'db' | 'hostRoles' | 'log'>,
 	organizationIds: readonly string[] | null,
 ): Promise<LinkHosts> => {
 	const hosts = [await sharedHost(services, organizationIds)];

@@ -61,7 +61,7 @@ export const withDomains = <T>(
 
 /** The organization's domains and the shared one. */
 export const listDomains = async (
-	{db, addresses: {linkDomain}}: Services,
+	{db, addresses: {linkDomain}}: Pick<Services, 'addresses' | 'db'>,
 	{organization, query}: {organization: Organization; query: PageQuery},
 ) => {
 	const found = await createDomainStore(db, organization.id).list(query);
@@ -99,7 +99,7 @@ export const requireCustomDomains = (
  * FEATURE_NOT_AVAILABLE, 409 if it is in use.
  */
 export const addDomain = (
-	services: Services,
+	services: Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'hostRoles' | 'log'>,
 	{hostname, ...target}: {organization: {id: string}; by: Caller; hostname: string},
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, organization, store, now, record, json}) => {

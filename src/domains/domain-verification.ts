@@ -50,7 +50,10 @@ const requirePending = (domain: ConfiguredDomain | null): ConfiguredDomain => {
  * @throws 402, 403 FEATURE_NOT_AVAILABLE; 404; 409 if the record is missing (the domain stays PENDING), if it was
  * rejected, or if another organization has verified it; 502 if DNS failed.
  */
-export const verifyDomain = async (services: Services, target: DomainTarget): Promise<DomainJson> => {
+export const verifyDomain = async (
+	services: Pick<Services, 'addresses' | 'clock' | 'config' | 'db' | 'log' | 'resolveTxt'>,
+	target: DomainTarget,
+): Promise<DomainJson> => {
 	requireCustomDomains(services, target.organization);
 	// Before the transaction: no row is locked during the lookup.
 	const asked = requirePending(await createDomainStore(services.db, target.organization.id).find(target.id));

@@ -5,13 +5,17 @@ import {type RequestFacts, route} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {normalHostname} from './domain.ts';
 import {certificateAnswer} from './domain-answer.ts';
-import {findServedDomain} from './served-domain.ts';
+import {findServedDomain, type ServedDomainDeps} from './served-domain.ts';
 
 /**
  * Requested by proxies with on-demand certificates before they obtain one.
  * @throws 404 for a domain that is not served.
  */
-const allowCertificate = async (services: Services, request: RequestFacts, domain: unknown) => {
+const allowCertificate = async (
+	services: ServedDomainDeps & Pick<Services, 'adminToken' | 'clientIp'>,
+	request: RequestFacts,
+	domain: unknown,
+) => {
 	requireInternal(services, request);
 	const hostname = typeof domain === 'string' ? normalHostname(domain) : null;
 	const served = hostname === null ? null : await findServedDomain(services, hostname);

@@ -1,6 +1,8 @@
-import {hasFeature} from '../plans/entitlements.ts';
+import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {findVerifiedDomain, type VerifiedDomain} from './domain-store.ts';
+
+export type ServedDomainDeps = PlanDeps & Pick<Services, 'db' | 'hostCache'>;
 
 /**
  * The custom domain currently served under a host name, needed for every request to another host than ours. The domain
@@ -9,7 +11,7 @@ import {findVerifiedDomain, type VerifiedDomain} from './domain-store.ts';
  * @param before runs before the database query and may refuse, because anybody may send any name.
  */
 export const findServedDomain = async (
-	services: Pick<Services, 'db' | 'hostCache' | 'config' | 'clock' | 'log'>,
+	services: ServedDomainDeps,
 	hostname: string,
 	before: () => Promise<void> = async () => {},
 ): Promise<VerifiedDomain | null> => {

@@ -7,7 +7,9 @@ import {statusAnswer} from './health-answers.ts';
 import {checkReadiness} from './routes.ts';
 
 /** The operator's overview: version, health of the parts, and totals. */
-const readStatus = async (services: Services) => {
+const readStatus = async (
+	services: Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'clock' | 'config' | 'db' | 'limiter' | 'log'>,
+) => {
 	const {db, config, addresses, clock} = services;
 	const now = clock.now();
 	const [{ready, checks}, migrations, counts] = await Promise.all([

@@ -46,7 +46,7 @@ const checkClicks = async ({clicks}: Pick<Services, 'clicks'>): Promise<{clicks?
 			};
 
 /** The service's dependencies, and whether it can work. Redis and ClickHouse are optional (contract/requests 11). */
-export const checkReadiness = async (services: Services) => {
+export const checkReadiness = async (services: Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>) => {
 	const checks = {
 		...(await checkDatabase(services)),
 		...(await checkRedis(services)),

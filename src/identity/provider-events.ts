@@ -1,6 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {type Role, storedRole} from '../auth/roles.ts';
-import type {Services} from '../services.ts';
+import type {FetchDeps} from './fetch-on-demand.ts';
 import type {IdentityVerdict} from './identity-event-store.ts';
 import {createDeliveryStore} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
@@ -18,7 +18,7 @@ import {
 import {resolveRole, stampRole} from './resolve-role.ts';
 import type {Delivery} from './webhook-signature.ts';
 
-type Context = {services: Services; by: Caller; id: string};
+type Context = {services: FetchDeps; by: Caller; id: string};
 
 /** The effect of an event: all its writes are in one transaction with its id, once. */
 const applyOnce = async <T>({services, by, id}: Context, apply: (mirror: Mirror) => Promise<T>): Promise<T | null> =>
@@ -106,7 +106,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
  * @returns what happened. @throws whatever prevents it now, so that it is delivered again.
  */
 export const applyDelivery = async (
-	services: Services,
+	services: FetchDeps,
 	by: Caller,
 	{id, type, data}: Delivery,
 ): Promise<IdentityVerdict> => {

@@ -2,6 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {isConnectionFault} from '../db/db.ts';
 import {HttpError, identityEventNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
+import type {FetchDeps} from './fetch-on-demand.ts';
 import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
 import {applyDelivery} from './provider-events.ts';
 
@@ -13,7 +14,7 @@ const reasonOf = (error: unknown): string =>
 			? 'The database could not be reached'
 			: 'Processing failed; see the log of the server';
 
-const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: IdentityEvent): Promise<void> => {
+const applyAndSettle = async (services: FetchDeps, by: Caller, {id, delivery}: IdentityEvent): Promise<void> => {
 	const {db, clock, log} = services;
 	const store = createIdentityEventStore(db);
 	try {
@@ -32,7 +33,7 @@ const applyAndSettle = async (services: Services, by: Caller, {id, delivery}: Id
  * @throws whatever prevents it now, so that it is delivered again.
  */
 export const receiveDelivery = async (
-	services: Services,
+	services: FetchDeps,
 	by: Caller,
 	delivery: IdentityEvent['delivery'],
 ): Promise<void> => {
@@ -56,7 +57,7 @@ export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: strin
  * Replays an event, whatever its earlier outcome; one older than the mirror's state changes nothing.
  * @returns the updated event. @throws 404, and whatever prevents it.
  */
-export const replayIdentityEvent = async (services: Services, by: Caller, id: string): Promise<IdentityEvent> => {
+export const replayIdentityEvent = async (services: FetchDeps, by: Caller, id: string): Promise<IdentityEvent> => {
 	const event = await requireIdentityEvent(services, id);
 	await createDeliveryStore(services.db).forget(event.delivery.id);
 	await applyAndSettle(services, by, event);

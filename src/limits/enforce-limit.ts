@@ -4,15 +4,17 @@ import type {Services} from '../services.ts';
 import type {Limit} from './limits.ts';
 import {limitOfPlan} from './plan-limits.ts';
 
-/** What a limit counts, and whose it is; null: nobody's that we know. */
+export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
+
+/** The subject that a limit counts, and the organization that it belongs to; null if unknown. */
 export type Counted = {subject: string; owner: {organizationId: string; plan: Plan | null} | null};
 
 /**
  * Counts a request, by the limit of the owner's plan if that sets one.
- * @param decided seconds to wait where it is counted already. @throws 429 where it is one too many.
+ * @param decided the seconds to wait, if the request has been counted already. @throws 429 beyond the limit.
  */
 export const enforceLimit = async (
-	{limiter, metrics, refusals}: Pick<Services, 'limiter' | 'metrics' | 'refusals'>,
+	{limiter, metrics, refusals}: LimitDeps,
 	limit: Limit,
 	{subject, owner}: Counted,
 	decided?: number,

@@ -3,7 +3,7 @@ import {findServedDomain} from '../domains/served-domain.ts';
 import {unknownPath} from '../errors.ts';
 import {hostnameOf} from '../http/request-host.ts';
 import {requireOrganization} from '../organizations/require-organization.ts';
-import {type Address, locate} from '../resolution/locate.ts';
+import {type Address, type HostDeps, locate} from '../resolution/locate.ts';
 import {pathBehindPrefix} from '../resolution/path-prefixes.ts';
 import type {Services} from '../services.ts';
 import type {LinkName} from './link-schemas.ts';
@@ -12,7 +12,7 @@ import {getLink, type LinkJsonWithDomain} from './read-links.ts';
 type Owned = {id: string; organizationId: string};
 
 /** The address that a tap on the URL visits. @throws 404 for a URL that no link can have. */
-const addressOf = async (services: Services, text: string): Promise<Address> => {
+const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
 	if (!URL.canParse(text)) {
 		throw unknownPath();
 	}
@@ -37,7 +37,7 @@ const addressOf = async (services: Services, text: string): Promise<Address> => 
  * @throws 404 for a URL of another host.
  */
 export const findLinks = async (
-	services: Services,
+	services: HostDeps & Pick<Services, 'addresses'>,
 	{page, limit, ...name}: PageQuery & LinkName,
 ): Promise<Page<LinkJsonWithDomain>> => {
 	const {orgKey, ...link} = 'url' in name ? await addressOf(services, name.url) : {...name, orgKey: undefined};

@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {isConnectionFault} from '../db/db.ts';
 import type {MinimumVersion} from '../links/platform-fields.ts';
+import type {PlanDeps} from '../plans/entitlements.ts';
 import {findLiveLinks} from '../resolution/resolve-link.ts';
 import {withQuery} from '../resolution/tap-query.ts';
 import type {Services} from '../services.ts';
@@ -13,6 +14,12 @@ import {matchPolicy} from './match-policy.ts';
 import {type SentToken, tokensOf} from './match-request.ts';
 import {countPhone, noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
 import {weighNearby} from './weigh-nearby.ts';
+
+export type MatchDeps = PlanDeps &
+	Pick<
+		Services,
+		'addresses' | 'background' | 'clickJournal' | 'db' | 'matchPeppers' | 'metrics' | 'phoneBook' | 'relayRanges'
+	>;
 
 /** A click that a device has been matched to, and the answer that it got. */
 type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
@@ -43,7 +50,11 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 });
 
 /** The answer that the device got to this click within the grace, or null. A key confines repeated guesses too. */
-const repeat = async (services: Services, firstOpen: FirstOpen, click: MatchClick | null): Promise<Found | null> => {
+const repeat = async (
+	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	firstOpen: FirstOpen,
+	click: MatchClick | null,
+): Promise<Found | null> => {
 	const since = firstOpen.now.getTime() - matchPolicy.graceSeconds * 1000;
 	const {answer, consumedAt, consumedBy} = click ?? {};
 	if (!click || !answer || !consumedAt || !consumedBy || consumedAt.getTime() <= since) {
@@ -93,7 +104,7 @@ const claim = async (
  * answer: a crash loses only that.
  */
 const claimByToken = async (
-	services: Services,
+	services: Pick<Services, 'background' | 'db' | 'log' | 'metrics' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	tokens: readonly SentToken[],
@@ -128,7 +139,7 @@ const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => 
  * By token that is nearly always one statement, by a guess two: one that finds what there is, one that claims the click
  * and notes it.
  */
-export const findMatch = async (services: Services, request: MatchRequest): Promise<MatchAnswer> => {
+export const findMatch = async (services: MatchDeps, request: MatchRequest): Promise<MatchAnswer> => {
 	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
 	await services.clickJournal.settled(...keysOf(firstOpen, tokens));

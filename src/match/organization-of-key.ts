@@ -6,7 +6,7 @@ import type {Services} from '../services.ts';
  * The organization of a valid CLIENT key; any other key is as none, because the route needs none (contract/match 10).
  */
 export const organizationOfKey = async (
-	services: Services,
+	services: Pick<Services, 'background' | 'clock' | 'db' | 'keyCache'>,
 	rawKey: string | string[] | undefined,
 ): Promise<Organization | null> => {
 	const holder = typeof rawKey === 'string' && rawKey !== '' ? await findKeyHolder(services, rawKey) : null;

@@ -11,7 +11,7 @@ import type {Organization} from '../organizations/organization-store.ts';
 import {takeSignals} from '../resolution/signals.ts';
 import {visitLink} from '../resolution/visit-link.ts';
 import type {Services} from '../services.ts';
-import {dryRun} from './dry-run.ts';
+import {type DryServices, dryRun, type RunDeps} from './dry-run.ts';
 import {findMatch, type MatchAnswer} from './find-match.ts';
 import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
 import type {MatchFields} from './match-request.ts';
@@ -122,7 +122,7 @@ const linkIdOf = async (
 type Played = {organization: Organization; input: SimulationInput; request: Pick<RequestFacts, 'requestId' | 'log'>};
 
 /** Tap, beacon and first open by the code that serves them, over services of one transaction. */
-const play = async (services: Services, {organization, input, request}: Played): Promise<Simulation> => {
+const play = async (services: DryServices, {organization, input, request}: Played): Promise<Simulation> => {
 	const {platform, osVersion, deviceModel, language, timezone, query, delaySeconds} = input;
 	const linkId = await linkIdOf(services, organization.id, input);
 	const {id, url: shortUrl, shortCode, deferredDeepLinking} = await getLink(services, {organization, id: linkId});
@@ -186,7 +186,7 @@ const play = async (services: Services, {organization, input, request}: Played):
  * no real click is near.
  * @throws 404 for a link that the organization does not have, 410 for one that does not resolve.
  */
-export const simulateMatch = async (services: Services, played: Played): Promise<Simulation> => {
+export const simulateMatch = async (services: RunDeps, played: Played): Promise<Simulation> => {
 	// A month's partition is kept: the next real click would make it, too.
 	await services.clickPartitions.ensure(services.clock.now());
 	return dryRun(services, (dry) => play(dry, played));

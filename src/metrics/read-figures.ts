@@ -3,8 +3,10 @@ import {createGauge, type Figure} from './instruments.ts';
 import {associationMetrics, cacheMetrics, journalMetrics} from './part-metrics.ts';
 import {poolMetrics, processMetrics} from './process-metrics.ts';
 
+type Deps = Pick<Services, 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'>;
+
 /** All figures of this process. */
-export const readFigures = ({metrics, linkCache, associationCache, clickJournal, db, eventLoop}: Services): Figure[] =>
+export const readFigures = ({metrics, linkCache, associationCache, clickJournal, db, eventLoop}: Deps): Figure[] =>
 	[
 		...metrics.own,
 		...cacheMetrics(linkCache),
@@ -15,7 +17,7 @@ export const readFigures = ({metrics, linkCache, associationCache, clickJournal,
 	].map((metric) => metric.read());
 
 /** The same for a scrape, which resets the event loop's delays. */
-export const scrapeFigures = (services: Services): Figure[] => {
+export const scrapeFigures = (services: Deps): Figure[] => {
 	const figures = readFigures(services);
 	services.eventLoop.delay.reset();
 	return figures;

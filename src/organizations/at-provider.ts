@@ -24,7 +24,10 @@ export const deleteAtProvider = async (
  * Copies an organization's name to the provider, for its pages and e-mails. Serialized, and with the current name, so
  * that the later of two changes wins.
  */
-export const renameAtProvider = async (services: Services, {id, clerkOrgId}: Organization): Promise<void> => {
+export const renameAtProvider = async (
+	services: Pick<Services, 'clock' | 'config' | 'db' | 'provider'>,
+	{id, clerkOrgId}: Organization,
+): Promise<void> => {
 	const {db, provider, config} = services;
 	if (clerkOrgId === null || config.idp.apiKey === null) {
 		return;

@@ -19,7 +19,10 @@ import {
 type NewOrganization = {name: string; contactEmail?: string | null; plan?: string | null};
 
 /** Creates an organization with its channels and, if named, a plan as set by ops. @throws 400, 409. */
-export const createOrganization = (services: Services, {fields, by}: {fields: NewOrganization; by: Caller}) => {
+export const createOrganization = (
+	services: Pick<Services, 'clock' | 'config' | 'db'>,
+	{fields, by}: {fields: NewOrganization; by: Caller},
+) => {
 	const plan = requirePlanName(services.config.plans, fields.plan ?? null);
 	return inTransaction(services.db, async (trx): Promise<Organization> => {
 		const now = services.clock.now();
@@ -41,7 +44,12 @@ export const createOrganization = (services: Services, {fields, by}: {fields: Ne
 
 type Target = {organization: Organization; by: Caller};
 
-const change = (services: Services, {organization, by}: Target, action: string, changes: OrganizationChanges) =>
+const change = (
+	services: Pick<Services, 'clock' | 'db'>,
+	{organization, by}: Target,
+	action: string,
+	changes: OrganizationChanges,
+) =>
 	inTransaction(services.db, async (trx): Promise<Organization> => {
 		const now = services.clock.now();
 		const changed = await createOrganizationStore(trx).update(organization.id, changes, now);
@@ -64,7 +72,7 @@ const change = (services: Services, {organization, by}: Target, action: string, 
  * @throws 409 if the name is in use.
  */
 export const updateOrganization = async (
-	services: Services,
+	services: Pick<Services, 'background' | 'clock' | 'config' | 'db' | 'provider'>,
 	target: Target & {changes: OrganizationFields},
 ): Promise<Organization> => {
 	const {organization, changes} = target;
@@ -85,7 +93,7 @@ export const updateOrganization = async (
  * billing job, which lets it end with its period.
  */
 export const setOrganizationStatus = (
-	services: Services,
+	services: Pick<Services, 'clock' | 'db'>,
 	target: Target,
 	status: OrganizationStatus,
 ): Promise<Organization> =>
@@ -95,7 +103,7 @@ export const setOrganizationStatus = (
 
 /** The removal, in the caller's transaction. @returns the checkouts to close. */
 const removeOrganization = async (
-	services: Services,
+	services: Pick<Services, 'clicks' | 'clock' | 'config' | 'provider'>,
 	trx: Db,
 	{organization, by}: Target,
 ): Promise<BillingAttempt[]> => {
@@ -136,7 +144,10 @@ const removeOrganization = async (
  * records stay. No later event restores it, and its open checkouts are closed.
  * @throws 409 with an active subscription; 502 if the provider does not delete it, which changes nothing here.
  */
-export const deleteOrganization = async (services: Services, target: Target) => {
+export const deleteOrganization = async (
+	services: Pick<Services, 'background' | 'clicks' | 'clock' | 'config' | 'db' | 'gateways' | 'provider'>,
+	target: Target,
+) => {
 	const checkouts = await inTransaction(services.db, (trx) => removeOrganization(services, trx, target));
 	closeSuperseded(services, checkouts);
 	services.background.run('delete the clicks of an organization', services.clicks.applyChanges());

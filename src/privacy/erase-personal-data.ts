@@ -12,7 +12,7 @@ import {findSubject} from './find-subject.ts';
  * @throws 404 if nothing is stored, so also the second time.
  */
 export const erasePersonalData = async (
-	services: Services,
+	services: Pick<Services, 'background' | 'clicks' | 'clock' | 'db' | 'matchPeppers'>,
 	{organization, subject, by}: {organization: Organization; subject: DataSubject; by: Caller},
 ) => {
 	const answer = await inTransaction(services.db, async (trx) => {

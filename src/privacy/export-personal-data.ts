@@ -48,7 +48,7 @@ async function* documentOf(head: Head, sections: Record<string, Read<{id: string
  * @throws 404 if there is none.
  */
 export const exportPersonalData = async (
-	services: Services,
+	services: Pick<Services, 'clicks' | 'clock' | 'db' | 'matchPeppers'>,
 	{organization, subject, request}: {organization: Organization; subject: DataSubject; request: RequestFacts},
 ): Promise<Reply> => {
 	const {db, clicks, clock} = services;

@@ -5,7 +5,7 @@ import type {RequestFacts} from '../http/route.ts';
 import {isStorable} from '../http/storable.ts';
 import type {Services} from '../services.ts';
 import type {VisitAnswer} from './answer-visit.ts';
-import type {ResolutionPath} from './locate.ts';
+import type {HostDeps, ResolutionPath} from './locate.ts';
 import {noticePage} from './notice-page.ts';
 import {isCrawler, isPrefetch} from './visitor.ts';
 import {visitorOf} from './visitor-of-request.ts';
@@ -35,7 +35,7 @@ const codeOf = (
  * @throws the refusal on other hosts, and where there is no code.
  */
 export const answerUnknownCode = async (
-	services: Services,
+	services: HostDeps & Pick<Services, 'unknownCodes'>,
 	request: RequestFacts,
 	path: ResolutionPath,
 	refusal: unknown,

@@ -15,7 +15,8 @@ import {isCrawler, isPrefetch, showsQrCode} from './visitor.ts';
 import {setVisitorCookie, type VisitorCookie, visitorCookie} from './visitor-cookie.ts';
 import {visitorOf} from './visitor-of-request.ts';
 
-type VisitServices = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'metrics'>;
+export type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'metrics'>;
+export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
 
 /** A request for a live link, as `hot-path.ts` and the routes pass it on. */
 export type Visit = Pick<RequestFacts, 'ip' | 'headers' | 'stream' | 'isHead'>;
@@ -43,7 +44,7 @@ const whenReady = <T>(value: T | Promise<T>, {fail}: Responder, next: (value: T)
 
 /** Records a visit that opens no match, and answers it, stored or not. */
 const recordAndAnswer = (
-	services: VisitServices,
+	services: DataDeps,
 	visit: Visit,
 	row: LinkRow,
 	to: Responder,
@@ -62,7 +63,7 @@ const recordAndAnswer = (
  * @param query null if there is none.
  */
 export const answerPage = (
-	services: Services,
+	services: PageDeps,
 	visit: Visit,
 	row: LinkRow,
 	query: Query | null,
@@ -151,13 +152,7 @@ const plainDataBody = (row: LinkRow): string => {
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Records the visit of a link's data and answers it. @param query null if there is none. */
-export const answerData = (
-	services: VisitServices,
-	visit: Visit,
-	row: LinkRow,
-	query: Query | null,
-	to: Responder,
-): void =>
+export const answerData = (services: DataDeps, visit: Visit, row: LinkRow, query: Query | null, to: Responder): void =>
 	recordAndAnswer(services, visit, row, to, () => ({
 		outcome: 'data',
 		headers: DATA_HEADERS,

@@ -4,12 +4,15 @@ import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import type {AssociationFiles} from './association-cache.ts';
+import type {HostDeps} from './locate.ts';
 import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
+
+type Deps = HostDeps & Pick<Services, 'associationCache'>;
 
 const headers = {'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=3600'};
 
 /** The files of a host. @throws 404 unless it is the shared link domain or a custom domain that is served. */
-const filesOf = async (services: Services, hostname: string | null): Promise<AssociationFiles> => {
+const filesOf = async (services: Deps, hostname: string | null): Promise<AssociationFiles> => {
 	const {associationCache, hostRoles} = services;
 	const role = hostRoles.roleOf(hostname);
 	if (role === 'link' || role === 'both') {
@@ -24,7 +27,7 @@ const filesOf = async (services: Services, hostname: string | null): Promise<Ass
 	return associationCache.of(domain.organizationId);
 };
 
-const answerWith = async (services: Services, hostname: string | null, system: keyof AssociationFiles) => {
+const answerWith = async (services: Deps, hostname: string | null, system: keyof AssociationFiles) => {
 	const body = (await filesOf(services, hostname))[system];
 	if (body === null) {
 		throw associationFileNotFound();

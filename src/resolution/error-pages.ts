@@ -7,7 +7,9 @@ import type {Services} from '../services.ts';
 import type {Sender} from './error-page-senders.ts';
 import {noticePage} from './notice-page.ts';
 import {servedOnEveryHost} from './path-prefixes.ts';
-import {admitUnknown, domainOfHost} from './serves-host.ts';
+import {admitUnknown, domainOfHost, type RequestHostDeps} from './serves-host.ts';
+
+export type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
 
 /** Whether a page is wanted rather than JSON, which is the default. */
 const prefersPage = ({headers}: IncomingMessage): boolean =>
@@ -15,7 +17,7 @@ const prefersPage = ({headers}: IncomingMessage): boolean =>
 	new Negotiator({headers: {accept: headers.accept}}).mediaType(['application/json', 'text/html']) === 'text/html';
 
 /** The orgKey of the organization whose path or domain was requested; null if it is nobody's. */
-const orgKeyOf = async (services: Services, {path, req, state}: Exchange): Promise<string | null> => {
+const orgKeyOf = async (services: ErrorPageDeps, {path, req, state}: Exchange): Promise<string | null> => {
 	const [, first = ''] = path.split('/');
 	const role = services.hostRoles.roleOf(state.hostname);
 	if (role === 'link' || role === 'both') {
@@ -25,7 +27,7 @@ const orgKeyOf = async (services: Services, {path, req, state}: Exchange): Promi
 	return servedOnEveryHost.has(first) ? null : ((await domainOfHost(services, state.hostname, req))?.orgKey ?? null);
 };
 
-const senderOf = async (services: Services, ctx: Exchange): Promise<Sender | null> => {
+const senderOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<Sender | null> => {
 	const orgKey = await orgKeyOf(services, ctx);
 	// A request of a known route has been counted already.
 	const before = async () => (ctx.state.route === undefined ? admitUnknown(services, ctx.req) : undefined);
@@ -36,7 +38,7 @@ const senderOf = async (services: Services, ctx: Exchange): Promise<Sender | nul
  * Answers a refusal of 404 or 410 by a page with the same status, where the organization wants that and the caller
  * prefers it (contract/page 12). @returns false if the refusal is answered as JSON.
  */
-export const answeredByPage = async (services: Services, ctx: Exchange, refusal: unknown): Promise<boolean> => {
+export const answeredByPage = async (services: ErrorPageDeps, ctx: Exchange, refusal: unknown): Promise<boolean> => {
 	const isAbsent = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 410);
 	if (!isAbsent || !['GET', 'HEAD'].includes(ctx.method) || !prefersPage(ctx.req)) {
 		return false;

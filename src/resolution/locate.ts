@@ -1,7 +1,10 @@
-import {findServedDomain} from '../domains/served-domain.ts';
+import {findServedDomain, type ServedDomainDeps} from '../domains/served-domain.ts';
 import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
+
+/** The dependencies of whatever depends on the request's host. */
+export type HostDeps = ServedDomainDeps & Pick<Services, 'hostRoles'>;
 
 /** A link's code and its organization's key, which on a custom domain follows from the domain. */
 export type Address = {orgKey: string; shortCode: string};
@@ -19,7 +22,7 @@ const malformedOrgKey = () =>
  * custom domain.
  */
 export const locate = async (
-	services: Services,
+	services: HostDeps,
 	hostname: string | null,
 	{orgKey, shortCode, data}: ResolutionPath,
 ): Promise<{address: Address; data: boolean}> => {

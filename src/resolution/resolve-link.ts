@@ -4,7 +4,9 @@ import {platformSql} from '../links/platform-fields.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {goneReason, type LinkRow, type ResolvedLink, toResolvedLink} from './link-row.ts';
-import {type Address, locate, type ResolutionPath} from './locate.ts';
+import {type Address, type HostDeps, locate, type ResolutionPath} from './locate.ts';
+
+export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
 
 /** As `query` reads it. */
 type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
@@ -59,7 +61,10 @@ export const isLiveSql = (now: string): string =>
 	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
 
 /** Those of the links that resolve now, by id. */
-export const findLiveLinks = async (services: Services, ids: readonly string[]): Promise<Map<string, ResolvedLink>> => {
+export const findLiveLinks = async (
+	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	ids: readonly string[],
+): Promise<Map<string, ResolvedLink>> => {
 	if (ids.length === 0) {
 		return new Map();
 	}
@@ -78,7 +83,10 @@ const slim = (row: LinkRow): LinkRow => ({
 });
 
 /** The row of an address, from memory or the database; null if there is none. */
-export const readLink = (services: Services, {orgKey, shortCode}: Address): Promise<LinkRow | null> =>
+export const readLink = (
+	services: PlanDeps & Pick<Services, 'db' | 'linkCache'>,
+	{orgKey, shortCode}: Address,
+): Promise<LinkRow | null> =>
 	services.linkCache.get(orgKey, shortCode, async () => {
 		const [found] = await runPrepared<StoredRow>(services.db, byOrgKey, [orgKey, shortCode]);
 		return found === undefined ? null : slim(withServedHost(services, found));
@@ -90,7 +98,7 @@ export const readLink = (services: Services, {orgKey, shortCode}: Address): Prom
  * or expired, or whose organization is suspended.
  */
 export const resolveLink = async (
-	services: Services,
+	services: ResolveDeps,
 	hostname: string | null,
 	path: ResolutionPath,
 ): Promise<{row: LinkRow; data: boolean}> => {

@@ -4,7 +4,7 @@ import {unknownPath} from '../errors.ts';
 import type {Query} from '../http/query.ts';
 import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
-import type {Services} from '../services.ts';
+import type {HostDeps} from './locate.ts';
 import {absentAnswers, linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
@@ -18,7 +18,7 @@ const code = Joi.object<Code>({shortCode: Joi.string()});
 const organizationCode = Joi.object<OrganizationCode>({orgKey: Joi.string(), shortCode: Joi.string()});
 
 /** @throws 404 without a `rootUrl` (contract/hosts 8). */
-const openRoot = async (services: Services, hostname: string | null) => {
+const openRoot = async (services: HostDeps, hostname: string | null) => {
 	const isOwn = hostname !== null && services.hostRoles.roleOf(hostname) === 'other';
 	const domain = isOwn ? await findServedDomain(services, hostname) : null;
 	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {

@@ -6,6 +6,12 @@ import type {Route} from '../http/route.ts';
 import {decidedWaits} from '../limits/limiter.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
+import type {HostDeps} from './locate.ts';
+
+type AdmitDeps = Pick<Services, 'limiter' | 'clientIp' | 'metrics'>;
+
+/** The dependencies of finding the organization of a request's host. */
+export type RequestHostDeps = HostDeps & AdmitDeps;
 
 /**
  * An uncached name costs a database lookup before any route limit applies, so it counts as a visit of the caller's
@@ -13,7 +19,7 @@ import type {Services} from '../services.ts';
  * @throws 404.
  */
 export const admitUnknown = async (
-	{limiter, clientIp, metrics}: Pick<Services, 'limiter' | 'clientIp' | 'metrics'>,
+	{limiter, clientIp, metrics}: AdmitDeps,
 	request: IncomingMessage,
 ): Promise<void> => {
 	const decided = decidedWaits.get(request);
@@ -29,7 +35,7 @@ export const admitUnknown = async (
 
 /** Which surface serves a request's host (contract/hosts 4): API routes are unknown on a link domain. */
 export const serves = (
-	services: Services,
+	services: RequestHostDeps,
 	route: Route,
 	hostname: string | null,
 	request: IncomingMessage,
@@ -49,7 +55,7 @@ export const serves = (
  * is null too, and the route decides what the caller gets.
  */
 export const domainOfHost = (
-	services: Services,
+	services: RequestHostDeps,
 	hostname: string | null,
 	request: IncomingMessage,
 ): Promise<VerifiedDomain | null> | null =>

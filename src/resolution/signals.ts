@@ -2,7 +2,7 @@ import {clickIdOfToken, type MatchToken, readMatchToken} from '../clicks/open-ma
 import {readJsonBody} from '../http/body.ts';
 import {type RequestFacts, reply} from '../http/route.ts';
 import type {Services} from '../services.ts';
-import {locate} from './locate.ts';
+import {type HostDeps, locate} from './locate.ts';
 import {androidVersion, type OsVersion} from './user-agent.ts';
 import {readLanguage, readTimezone} from './visitor.ts';
 import {visitorOf} from './visitor-of-request.ts';
@@ -93,7 +93,7 @@ const store = async (
  * @throws 400, 404 for a path or a host without links; 413, 415, 400 for an unreadable body.
  */
 export const takeSignals = async (
-	services: Services,
+	services: HostDeps & Pick<Services, 'clickJournal' | 'clicks'>,
 	request: RequestFacts,
 	path: {orgKey: string; shortCode: string},
 ) => {

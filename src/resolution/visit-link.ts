@@ -8,10 +8,19 @@ import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {validateUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {answerUnknownCode} from './answer-unknown-code.ts';
-import {answerData, answerPage, type Responder, type VisitAnswer} from './answer-visit.ts';
+import {
+	answerData,
+	answerPage,
+	type DataDeps,
+	type PageDeps,
+	type Responder,
+	type VisitAnswer,
+} from './answer-visit.ts';
 import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
-import {resolveLink} from './resolve-link.ts';
+import {type ResolveDeps, resolveLink} from './resolve-link.ts';
+
+export type VisitDeps = ResolveDeps & PageDeps & Pick<Services, 'limiter' | 'unknownCodes'>;
 
 /** Only `deviceId` of the query is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
@@ -20,7 +29,12 @@ const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
 const answerOf = (respond: (to: Responder) => void): Promise<VisitAnswer> =>
 	new Promise((answer, fail) => respond({answer, fail}));
 
-const data = async (services: Services, request: RequestFacts, row: LinkRow, query: Query): Promise<VisitAnswer> => {
+const data = async (
+	services: DataDeps & Pick<Services, 'db' | 'limiter'>,
+	request: RequestFacts,
+	row: LinkRow,
+	query: Query,
+): Promise<VisitAnswer> => {
 	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});
 	if (!request.isHead && deviceId !== undefined) {
 		await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip});
@@ -33,7 +47,7 @@ const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malf
 
 /** Answers a resolution path: the page for people, the static one for crawlers, or the link's data. @throws 400, 404, 410. */
 export const visitLink = async (
-	services: Services,
+	services: VisitDeps,
 	request: RequestFacts,
 	path: ResolutionPath,
 	query: Query,

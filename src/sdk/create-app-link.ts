@@ -2,14 +2,14 @@ import {createHash, randomUUID} from 'node:crypto';
 import type {Caller} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {templateNotOpen, validationFailed} from '../errors.ts';
-import {enforceLimit} from '../limits/enforce-limit.ts';
+import {enforceLimit, type LimitDeps} from '../limits/enforce-limit.ts';
 import {bodyLimits} from '../limits/limits.ts';
 import {insertLink, takePlace} from '../links/create-link.ts';
 import {canonicalJson} from '../links/import/canonical-json.ts';
 import {lockOwner} from '../links/link-terms.ts';
 import {getLink} from '../links/read-links.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {planOf} from '../plans/entitlements.ts';
+import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type ClientCreate, type ClientFields, closedFields} from '../templates/client-create.ts';
 import type {AppLinkFields} from './sdk-fields.ts';
@@ -67,7 +67,7 @@ type AppLink = {isNew: boolean; link: {id: string; shortCode: string; url: strin
  * for a field that is not.
  */
 export const createAppLink = async (
-	services: Services,
+	services: PlanDeps & LimitDeps & Pick<Services, 'addresses' | 'changes' | 'clickJournal' | 'db'>,
 	{organization, by, body}: {organization: Organization; by: Caller; body: AppLinkFields},
 ): Promise<AppLink> => {
 	const {deviceId, template: reference, ...fields} = body;

@@ -7,6 +7,8 @@ import type {Services} from '../services.ts';
 import type {Template, TemplateInput} from './template.ts';
 import {createTemplateStore} from './template-store.ts';
 
+type Deps = Pick<Services, 'clock' | 'db'>;
+
 type Read = {organization: {id: string}};
 type Write = Read & {by: Caller};
 
@@ -38,7 +40,7 @@ export const getTemplate = async (
 };
 
 /** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
-export const createTemplate = (services: Services, {fields, ...target}: Write & {fields: TemplateInput}) => {
+export const createTemplate = (services: Deps, {fields, ...target}: Write & {fields: TemplateInput}) => {
 	return inTransaction(services.db, async (trx): Promise<Template> => {
 		const now = services.clock.now();
 		if (!(await isKnownChannel(trx, target.organization, fields.channel))) {
@@ -56,7 +58,7 @@ export const createTemplate = (services: Services, {fields, ...target}: Write & 
  * @throws 404; 400 as createTemplate; 409 if the name is in use, or if links need the removed path.
  */
 export const updateTemplate = (
-	services: Services,
+	services: Deps,
 	{id, changes, ...target}: Write & {id: string; changes: Partial<TemplateInput>},
 ) => {
 	return inTransaction(services.db, async (trx): Promise<Template> => {
@@ -97,7 +99,7 @@ export const updateTemplate = (
 };
 
 /** @throws 404, 409 while links use it. */
-export const deleteTemplate = (services: Services, {id, ...target}: Write & {id: string}) =>
+export const deleteTemplate = (services: Deps, {id, ...target}: Write & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
 		const removed = await createTemplateStore(trx, target.organization.id).remove(id);
 		if (removed === null) {

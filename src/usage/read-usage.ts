@@ -14,7 +14,10 @@ type Usage = Record<QuotaName, {used: number; limit: number | null}>;
  * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because
  * everything gated by a quota is refused then (402 PLAN_NOT_SELECTED).
  */
-export const readUsage = async (services: Services, organization: Organization): Promise<Usage> => {
+export const readUsage = async (
+	services: Pick<Services, 'clickJournal' | 'clock' | 'config' | 'db' | 'log' | 'provider'>,
+	organization: Organization,
+): Promise<Usage> => {
 	const {db, clock, clickJournal} = services;
 	const {id} = organization;
 	await clickJournal.settled(id);
