@@ -6,15 +6,15 @@ import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} fr
 import {matchPolicy} from './match-policy.ts';
 import type {SentToken} from './match-request.ts';
 
-/** Most consumed clicks that a miss is explained by. */
+/** The most consumed clicks that explain a miss. */
 const CONSUMED_SHOWN = 10;
 
 const {candidates, graceSeconds, windowSeconds} = matchPolicy;
-/** The longest of the windows: older clicks of a place are no measure of how many people tap there. */
+/** The longest of the windows: older clicks of a place do not show how many people tap there now. */
 const DAY_SECONDS = windowSeconds.FINGERPRINT_EXACT;
 
-// What every statement here is given, in this order. Each names all of it, so that PostgreSQL knows the types. Keys come
-// in twos, under this week's secret and last week's: of arrays PostgreSQL would not know how long they are, and it would
+// The parameters of every statement here, in this order. Each statement names all of them, so that PostgreSQL knows the
+// types. Keys come in pairs, under this week's secret and last week's: with an array of unknown length PostgreSQL would
 // plan the statement anew each time.
 const NOW = '$1';
 const IP_KEYS = 'ARRAY[$2::bytea, $3::bytea]';
@@ -25,12 +25,12 @@ const ORGANIZATION = '$10::uuid';
 const GIVEN = `WITH given AS (
 	SELECT ${NOW}::timestamptz, ${IP_KEYS}, ${NET_KEYS}, ${TOKENS}, ${DEVICES}, ${ORGANIZATION}
 )`;
-/** Hidden from the planner, which else would take the time's value for worth a plan of its own. */
+/** A subquery hides the time from the planner, which would otherwise make a custom plan for each value. */
 const ago = (seconds: number): string => `(SELECT ${NOW}::timestamptz - interval '${seconds} seconds')`;
 
-/** Where the app is, under either secret. */
+/** The app's address and network, under either secret. */
 const PLACES = `unnest(${IP_KEYS}, ${NET_KEYS}) AS place (ip_key, net_key)`;
-/** Open clicks have one index by network and address: whoever looks for an address names its network, too. */
+/** Open clicks have one index, by network and address, so a search for an address names its network, too. */
 const OPEN_IN_NETWORK = 'net_key = place.net_key AND consumed_at IS NULL';
 
 /** At most so many of the clicks of each place that meet a condition, in an order: one index scan per place. */
@@ -39,7 +39,7 @@ const nearest = (condition: string, order: string, limit: number, from = PLACES)
 		SELECT * FROM match_clicks WHERE ${condition} ORDER BY ${order} LIMIT ${limit}
 	) AS click ORDER BY click.${order} LIMIT ${limit}`;
 
-/** A guess within one organization looks at no click of others. */
+/** A guess within one organization ignores the clicks of others. */
 const confined = (isConfined: boolean): string => (isConfined ? ` AND organization_id = ${ORGANIZATION}` : '');
 
 const openAtAddress = (isConfined: boolean): string =>
@@ -173,24 +173,24 @@ const select = <R>(
 
 type Token = Omit<SentToken, 'method'>;
 
-/** The clicks that an app may have come from. */
+/** The clicks that may have led to a first open. */
 export type Surroundings = {
-	/** The clicks of tokens that it sent, whatever has become of them. */
+	/** The clicks of the tokens that it sent, open or not. */
 	tokens: MatchClick[];
-	/** The click that the device was matched to within the grace. */
+	/** The click that the device claimed within the last 30 seconds. */
 	lastOfDevice: MatchClick | null;
-	/** The newest open ones from its address (contract/match 3). */
+	/** The newest open clicks from its address, at most 200 (contract/match 3). */
 	atAddress: MatchClick[];
-	/** Of their visitors, the last click where it was made later, elsewhere. */
+	/** The last click of each of their visitors, if it is later and from elsewhere. */
 	later: MatchClick[];
-	/** How many clicks were made at its address in the last 24 h, open or used, counted as far as it matters. */
+	/** The number of clicks from its address in the last 24 h, open or used, up to the limits of the statement. */
 	made: number;
-	/** The newest open ones from its network, and the last matched ones from its address; null: not looked for. */
+	/** The newest open clicks from its network, and the last matched ones from its address; null if they were not searched. */
 	inNetwork: MatchClick[] | null;
 	consumed: MatchClick[] | null;
 };
 
-/** Looks for clicks by what the app sent and by where it is, with one statement. */
+/** Reads the clicks of the app's tokens, device, address and network, with one statement. */
 export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly Token[]): Promise<Surroundings> => {
 	const rows = await select<Row>(db, clickStatements.around, firstOpen, tokens);
 	const by = (wanted: FoundBy): MatchClick[] =>
@@ -213,6 +213,6 @@ export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly 
 export const findInNetwork = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
 	(await select<MatchClickRow>(db, clickStatements.network, firstOpen, [])).map(toMatchClick);
 
-/** The clicks from the app's address that were matched last: what a miss is explained by. */
+/** The last matched clicks from the app's address, which explain a miss. */
 export const findConsumed = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
 	(await select<MatchClickRow>(db, clickStatements.consumed, firstOpen, [])).map(toMatchClick);

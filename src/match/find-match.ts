@@ -21,10 +21,13 @@ export type MatchDeps = PlanDeps &
 		'addresses' | 'background' | 'clickJournal' | 'db' | 'matchPeppers' | 'metrics' | 'phoneBook' | 'relayRanges'
 	>;
 
-/** A click that a device has been matched to, and the answer that it got. */
+/** The answer of a match, and the link of the matched click. */
 type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
 
-/** The body of the answer (contract/match 1). */
+/**
+ * The body of the answer (contract/match 1). `matchScore` is the probability in percent, for FINGERPRINT_SCORED only;
+ * `path` and `params` are the link's, with the template's and the tap's query merged in.
+ */
 export type MatchAnswer =
 	| {matched: false; matchMethod: 'NONE'}
 	| {
@@ -49,7 +52,10 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 	...(link.minimumVersion === null ? {} : {minimumVersion: link.minimumVersion}),
 });
 
-/** The answer that the device got to this click within the grace, or null. A key confines repeated guesses too. */
+/**
+ * Repeats the answer of a click that this device claimed at most `graceSeconds` ago. A key confines repeated guesses,
+ * too. @returns null for another click or device, after the grace, and if the link no longer resolves.
+ */
 const repeat = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
 	firstOpen: FirstOpen,
@@ -72,8 +78,11 @@ const repeat = async (
 };
 
 /**
- * Takes a click for the device, or null where its link does not resolve or another device was faster.
- * @param notesOf builds the notes; it gets the click's link and organization, or null if they are not known yet.
+ * Claims a click for the device and records the attempt in the same statement. If PostgreSQL rejects the record, claims
+ * the click without it: a record must not cost the answer.
+ * @param notesOf builds the record from the click's link, which is null if only the statement knows it.
+ * @returns null if the link does not resolve or another device claimed the click first.
+ * @throws the database's error if it is unavailable.
  */
 const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
@@ -89,7 +98,6 @@ const claim = async (
 			throw error;
 		}
 
-		// Best effort: what is noted about an answer must not cost the answer.
 		const link = await claimClick(db, clickId, {...answer, device, now}, null);
 		if (link !== null) {
 			await noteAlone(services, notesOf(link));
@@ -100,8 +108,9 @@ const claim = async (
 };
 
 /**
- * Takes the click whose page carried the token, with one statement. What a guess would have said is found after the
- * answer: a crash loses only that.
+ * Claims the click whose page carried the token, with one statement. The guess to compare it with (contract/match 5) is
+ * made after the answer; a crash loses only that guess.
+ * @returns null if the token is unknown, expired or used.
  */
 const claimByToken = async (
 	services: Pick<Services, 'background' | 'db' | 'log' | 'metrics' | 'phoneBook'>,
@@ -126,18 +135,21 @@ const claimByToken = async (
 	return found;
 };
 
-/** The texts by which a click of a moment ago, perhaps not drained yet, could match this request. */
+/** The texts that a matching click would contain if it is still in a journal: ids of tokens, hashes of addresses. */
 const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => [
 	...tokens.map(({clickId}) => clickId),
 	...places.flatMap(({ipKey, netKey}) => [ipKey.toString('hex'), netKey.toString('hex')]),
 ];
 
 /**
- * Tells an app's first open which click it came from: by token, else by the best guess that is sure enough. A device
- * that asks again within the grace gets the same answer. Each click is given to one device only.
+ * Finds the click that led to an app's first open and claims it for the device (contract/match 2 and 7): by token, or
+ * else by a guess that reaches the policy's least confidence. One device gets each click; the others continue with the
+ * next one. A device that repeats its request within 30 seconds gets the same answer. Every attempt is recorded, also a
+ * miss.
  *
- * By token that is nearly always one statement, by a guess two: one that finds what there is, one that claims the click
- * and notes it.
+ * A match by token takes one statement. A guess takes two: one reads the clicks around the device, one claims.
+ * @returns the body of the answer; a miss is `{matched: false, matchMethod: 'NONE'}`.
+ * @throws the database's error if it is unavailable, which is answered as 503.
  */
 export const findMatch = async (services: MatchDeps, request: MatchRequest): Promise<MatchAnswer> => {
 	const firstOpen = await firstOpenOf(services, request);
@@ -152,7 +164,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 			return toAnswer(found);
 		}
 
-		// Somebody was faster, which may be this device's own other request.
+		// Another request was faster, perhaps of this device.
 		around = await look();
 		const repeated = await repeat(services, firstOpen, around.tokens.find(({id}) => id === token.clickId) ?? null);
 		if (repeated !== null) {
@@ -185,7 +197,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 			return toAnswer(found);
 		}
 
-		// Somebody was faster: this device's own other request, or another device, and then the next click is tried.
+		// Another request was faster. If it was this device's, its answer is repeated; otherwise the next click is tried.
 		around = null;
 	}
 };

@@ -14,36 +14,40 @@ import type {RawClicks} from './raw-clicks.ts';
 /** After this long without a heartbeat, other processes may take this one for dead. It then begins a new journal. */
 const OVERDUE_MS = 30_000;
 
-/** The write-ahead journal of clicks (docs/click-journal.md). */
+/** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
 	/**
-	 * Stores a click, and calls `done` at the end of this turn of the event loop, or later where no journal takes it. True:
-	 * it survives the death of the process and will be written to the tables once. False: nothing could store it; losses
-	 * are counted and logged when they begin and end. `done` does not throw.
+	 * Stores a click. Does not throw.
+	 * @param at the time of the click. @param done is called once and must not throw: at the end of this turn of the event
+	 * loop, or later if the click goes directly to the database. True: the click survives the death of the process and
+	 * reaches the tables exactly once. False: it is lost, because neither journal nor database accepted it; losses are
+	 * counted, and logged when they begin and end.
 	 */
 	record(click: Click, at: Date, done: (isKept: boolean) => void): void;
 	/**
-	 * Resolves when the earlier clicks of this machine that mention one of the texts (an id, a hexadecimal hash) are in
-	 * the tables; without texts, all clicks.
+	 * Resolves when the earlier clicks of this machine that mention one of the texts are in the tables; without texts, all
+	 * clicks. Clicks of other machines are not waited for.
+	 * @param mentioned ids (of a click, link or organization) or hexadecimal hashes (of an address or visitor).
+	 * @throws the database's error if it is unavailable.
 	 */
 	settled(...mentioned: string[]): Promise<void>;
-	/**
-	 * The same for their rows, where those are stored outside PostgreSQL: resolves when they are there, too.
-	 * @throws 503 if the store is away.
-	 */
+	/** `settled`, also for the rows of clicks in ClickHouse, if they are stored there. @throws 503 if it is unavailable. */
 	settledInStore(...mentioned: string[]): Promise<void>;
-	/** The same, without the clicks that other processes of this machine keep. @param inStore their rows, too. */
+	/** `settled` for the clicks of this process only. @param inStore waits for their rows in ClickHouse, too. */
 	settledHere(mentioned: string[], inStore: boolean): Promise<void>;
-	/** Whether rows wait because their store is away. */
+	/** Whether rows wait in the journal because ClickHouse is unavailable. */
 	isStoreAway(): boolean;
-	/** Begins the files and drains what earlier processes left. Until then, clicks go directly to the database. */
+	/**
+	 * Begins the files, and waits at most 5 seconds until those of dead processes are drained. Until then, clicks go
+	 * directly to the database. Does not throw: if no journal can be begun, that is logged, and clicks keep going there.
+	 */
 	start(): Promise<void>;
 	figures(): JournalFigures;
-	/** Drains the rest. What cannot be drained is left to the next start. */
+	/** Drains the rest for some seconds. The next start drains what remains. */
 	close(): Promise<void>;
 };
 
-/** Metrics of this process. */
+/** Metrics of this process; the counts are since its start. */
 type JournalFigures = {
 	waitingBytes: number;
 	/** How long the oldest click has waited for the database, in seconds. */
