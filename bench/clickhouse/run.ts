@@ -1,5 +1,4 @@
-import {randomUUID} from 'node:crypto';
-import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
@@ -9,11 +8,6 @@ import type {ClickReader} from '../../src/clicks/click-store.ts';
 import {migrateClicks, type Place} from '../../src/clicks/clickhouse/migrate-clicks.ts';
 import {createRawStore} from '../../src/clicks/clickhouse/raw-store.ts';
 import {createReader} from '../../src/clicks/clickhouse/reader.ts';
-import {createDrains} from '../../src/clicks/journal/drains.ts';
-import {encodeEntry} from '../../src/clicks/journal/entry.ts';
-import {encodeFrame} from '../../src/clicks/journal/frame.ts';
-import {encodeSection} from '../../src/clicks/journal/section.ts';
-import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {postgresReader} from '../../src/clicks/postgres-reader.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {readStats} from '../../src/clicks/stats.ts';
@@ -24,6 +18,7 @@ import {type ClickHouseServer, startClickHouse} from '../../test/helpers/clickho
 import {makeRunFolder} from '../../test/setup/run-folder.ts';
 import {createTeardown} from '../../test/setup/teardown.ts';
 import {fillClicks} from '../dashboard/fill.ts';
+import {drain, shapes} from './drains.ts';
 
 const {values} = parseArgs({
 	options: {
@@ -53,6 +48,19 @@ const bytesInPostgres = async (db: Db): Promise<number> => {
 	return Number(rows[0].bytes);
 };
 
+/** The number of rows, and one digest of all of them in any order. */
+const digestOf = async (db: Db): Promise<string> => {
+	const {rows} =
+		await db.raw(`SELECT count(*) || ' rows, digest ' || sum(hashtextextended(concat_ws('|', id, occurred_at,
+		organization_id, link_id, coalesce(context_id::text, '-'), coalesce(channel, '-'), coalesce(referrer_host, '-')), 0)) AS digest
+		FROM clicks`);
+	return rows[0].digest;
+};
+
+/** The most memory that a process has used, in MB. */
+const peakOf = async (pid: number | 'self'): Promise<string> =>
+	`${Math.round(Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024)} MB`;
+
 /** The bytes of clicks in ClickHouse, when its parts are merged. */
 const bytesInClickHouse = async ({clickHouse}: ClickHouseServer): Promise<number> => {
 	await clickHouse.run('OPTIMIZE TABLE clicks FINAL').catch(() => {});
@@ -60,61 +68,6 @@ const bytesInClickHouse = async ({clickHouse}: ClickHouseServer): Promise<number
 		"SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = currentDatabase() AND table = 'clicks'",
 	);
 	return row?.bytes ?? 0;
-};
-
-/** How fast clicks of a journal get to where they belong, in clicks a second. */
-const drain = async (db: Db, folder: string, id: string, raw: ReturnType<typeof createRawStore> | null) => {
-	const journal = path.join(folder, randomUUID());
-	await mkdir(journal, {recursive: true});
-	const total = Number(values.drained);
-	const frames: Buffer[] = [];
-	for (let first = 0; first < total; first += 100) {
-		const entries = Array.from({length: 100}, (_, index) =>
-			encodeEntry(
-				{
-					organizationId: id,
-					linkId: `00000000-0000-4000-8000-${String((first + index) % LINKS).padStart(12, '0')}`,
-					channel: ['email', 'sms', null][index % 3] ?? null,
-					referrerHost: index % 2 === 0 ? `site${index}.example` : null,
-					context: {
-						platform: ['ios', 'android', 'desktop'][index % 3] ?? null,
-						os: 'Android',
-						osVersion: '14',
-						browser: 'Chrome',
-						deviceModel: null,
-						language: 'de-DE',
-						timezone: null,
-						country: 'DE',
-						botClass: null,
-					},
-					match: null,
-				},
-				new Date(NOW.getTime() - (total - first - index) * 10),
-			),
-		);
-		frames.push(encodeFrame(encodeSection(entries)));
-	}
-
-	await writeFile(segmentPath(journal, 0), Buffer.concat(frames));
-	const fail = (): void => {
-		throw new Error('a click was refused or damaged');
-	};
-	const drains = createDrains(journal, {
-		db,
-		clickPartitions: createClickPartitions(db),
-		raw,
-		onRefused: fail,
-		onDamage: fail,
-	});
-	const took = await seconds(async () => {
-		for (const one of drains.store === null ? [drains.tables] : [drains.tables, drains.store]) {
-			while ((await one.step()) !== null) {
-				// Until nothing is left.
-			}
-		}
-	});
-	await rm(journal, {recursive: true});
-	return Math.round(total / took);
 };
 
 try {
@@ -162,8 +115,11 @@ try {
 	};
 	const move = async (place: Place): Promise<void> => {
 		const took = await seconds(() => migrateClicks(db, clickHouse.clickHouse, place));
-		console.log(`to ${place}: ${took.toFixed(0)} s, ${Math.round(clicks / took).toLocaleString('en')} clicks a second`);
+		console.log(
+			`to ${place}: ${took.toFixed(0)} s, ${Math.round(clicks / took).toLocaleString('en')} clicks a second; peak memory ${await peakOf('self')}, ClickHouse ${await peakOf(clickHouse.pid())}; load ${os.loadavg()[0]?.toFixed(1)}`,
+		);
 	};
+	const digest = await digestOf(db);
 	const before = await figures('PostgreSQL', postgresReader);
 	await move('clickhouse');
 	console.log(`ClickHouse: ${((await bytesInClickHouse(clickHouse)) / clicks).toFixed(0)} bytes a click`);
@@ -177,16 +133,30 @@ try {
 	}
 
 	await move('postgres');
+	console.log(`before: ${digest}`);
+	if ((await digestOf(db)) !== digest) {
+		throw new Error('not the same rows');
+	}
+
 	if ((await figures('PostgreSQL again', postgresReader)) !== before) {
 		throw new Error('not the same figures');
 	}
 
-	const raw = createRawStore(clickHouse.clickHouse);
-	for (const round of [1, 2, 3]) {
-		const rates = [await drain(db, folder, filled.id, null), await drain(db, folder, filled.id, raw)];
-		console.log(
-			`journal, round ${round}: ${rates.map((rate) => rate.toLocaleString('en')).join(' and ')} clicks a second into PostgreSQL, and into both with ClickHouse`,
-		);
+	const setup = {
+		db,
+		folder,
+		organizationId: filled.id,
+		links: LINKS,
+		until: NOW,
+		servers: {PostgreSQL: server.pid(), ClickHouse: clickHouse.pid()},
+	};
+	for (const shape of Object.keys(shapes) as Array<keyof typeof shapes>) {
+		for (const round of [1, 2, 3]) {
+			for (const raw of [null, createRawStore(clickHouse.clickHouse)]) {
+				const rate = await drain(setup, Number(values.drained), shape, raw);
+				console.log(`${shape}, round ${round}, ${raw === null ? 'PostgreSQL' : 'with ClickHouse'}: ${rate}`);
+			}
+		}
 	}
 } finally {
 	await teardown.run();

@@ -8,6 +8,7 @@ import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
 import {createRawStore} from '../../src/clicks/clickhouse/raw-store.ts';
 import {createDrains} from '../../src/clicks/journal/drains.ts';
 import {batchId} from '../../src/clicks/journal/raw-clicks.ts';
+import {sectionOf} from '../../src/clicks/journal/section.ts';
 import {clickIdOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {loadConfig} from '../../src/config/config.ts';
@@ -179,14 +180,14 @@ run('a batch that is brought again, alone or with later clicks, is counted once'
 	for (const some of [entries.slice(0, 2), entries]) {
 		await t.throwsAsync(
 			db.transaction(async (trx) => {
-				await raw.store(trx, batch, some);
+				await raw.store(trx, batch, [sectionOf(some)]);
 				throw new Error('the transaction fails behind ClickHouse');
 			}),
 			{message: /behind/},
 		);
 	}
 
-	await db.transaction((trx) => raw.store(trx, batch, entries));
+	await db.transaction((trx) => raw.store(trx, batch, [sectionOf(entries)]));
 	const {totals, breakdowns} = await statsOf(service, acme, `linkId=${id}`);
 	t.is(totals.clicks, 3);
 	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 3}]);

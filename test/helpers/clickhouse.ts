@@ -51,6 +51,7 @@ export type ClickHouseServer = {
 	/** A database of its own in the same server. */
 	database(): Promise<string>;
 	clickHouse: ClickHouse;
+	pid(): number;
 	/** Ends it as a power failure of the process does. */
 	kill(): Promise<void>;
 	start(): Promise<void>;
@@ -100,6 +101,7 @@ export const startClickHouse = async (): Promise<ClickHouseServer> => {
 		url,
 		database,
 		clickHouse: createClickHouse(readClickHouseUrl(url)),
+		pid: () => child?.pid ?? 0,
 		kill,
 		start,
 		pause: (isPaused) => void child?.kill(isPaused ? 'SIGSTOP' : 'SIGCONT'),

@@ -1,5 +1,5 @@
-import {isOfPeople} from '../click-context.ts';
-import type {Entry} from '../journal/entry.ts';
+import {countedClicks} from '../journal/counted-clicks.ts';
+import type {Section} from '../journal/section.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 
 /**
@@ -52,10 +52,14 @@ export const occurredWithin = (from: Date, to: Date | null): string =>
 		...(to === null ? [] : [`day <= ${literal(dayOf(to.getTime() * 1000))} AND occurred_at < ${microseconds(to)}`]),
 	].join(' AND ');
 
-/** A row of TabSeparated. The values of the entry are escaped as COPY does, which is the same. */
-export const clickRow = ({click, context}: Entry, batch: string): string => {
-	const [id, time = '', organization, link, contextId, channel, referrer] = click.slice(0, -1).split('\t');
-	const [, platform, , , , , , , country] = context.split('\t');
-	const at = Date.parse(time) * 1000;
-	return `${organization}\t${dayOf(at)}\t${link}\t${at}\t${id}\t0\t${batch}\t${contextId}\t${isOfPeople(context) ? 1 : 0}\t${platform}\t${country}\t${channel}\t${referrer}\n`;
+/** Rows of TabSeparated, whose values are escaped as COPY does, and the time of the oldest. */
+export const clickRows = (sections: readonly Section[], batch: string): {rows: string; oldest: string} => {
+	let [rows, oldest] = ['', '9'];
+	for (const {id, time, organizationId, linkId, contextId, counted} of countedClicks(sections)) {
+		const at = Date.parse(time) * 1000;
+		rows += `${organizationId}\t${dayOf(at)}\t${linkId}\t${at}\t${id}\t0\t${batch}\t${contextId}\t${counted}\n`;
+		oldest = time < oldest ? time : oldest;
+	}
+
+	return {rows, oldest};
 };

@@ -1,6 +1,6 @@
 import type {Db} from '../../db/db.ts';
 import type {RawClicks} from '../journal/raw-clicks.ts';
-import {clickRow, createClickTable, intoClicks} from './click-table.ts';
+import {clickRows, createClickTable, intoClicks} from './click-table.ts';
 import type {ClickHouse} from './clickhouse.ts';
 
 /**
@@ -14,17 +14,15 @@ export const createRawStore = (clickHouse: ClickHouse): RawClicks => {
 	let table: Promise<void> | null = null;
 
 	return {
-		store: async (trx: Db, batch, entries) => {
+		store: async (trx: Db, batch, sections) => {
 			table ??= createClickTable(clickHouse);
 			await table.catch((error: unknown) => {
 				table = null;
 				throw error;
 			});
 			await trx.raw('SELECT pg_advisory_xact_lock_shared(?)', [BATCH_LOCK]);
-			await clickHouse.insert(intoClicks, entries.map((entry) => clickRow(entry, batch)).join(''));
-			const oldest = entries
-				.map(({click}) => click.split('\t')[1] ?? '')
-				.reduce((one, other) => (one < other ? one : other));
+			const {rows, oldest} = clickRows(sections, batch);
+			await clickHouse.insert(intoClicks, rows);
 			await trx('click_batches').insert({id: batch, oldest});
 		},
 	};

@@ -29,11 +29,11 @@ export const intoTables: Way = {
 	away: 'the database is unavailable; clicks wait in the journal',
 };
 
-/** ClickHouse prefers few large batches; a report drains at once. */
+/** ClickHouse merges what each batch brings: few large ones cost it least. A report drains at once. */
 export const intoStore: Way = {
 	drainOf: ({drains}) => drains.store,
-	waitMs: 250,
-	singleWaitMs: 100,
+	waitMs: 500,
+	singleWaitMs: 500,
 	back: 'raw clicks reach ClickHouse again',
 	away: 'ClickHouse is unavailable; raw clicks wait in the journal',
 };

@@ -133,7 +133,7 @@ const writeAll = async (
 		await (careful === null ? write(trx, kept, work) : writeAccepted(trx, kept.flatMap(entriesOf), work, careful));
 		// Without a journal nothing would bring the rows later.
 		if (raw !== null && step === null) {
-			await raw.store(trx, randomUUID(), kept.flatMap(entriesOf));
+			await raw.store(trx, randomUUID(), kept);
 		}
 	}
 
@@ -198,9 +198,9 @@ export const storeRows = (db: Db, {journal, from, to, sections}: Batch, raw: Raw
 			return false;
 		}
 
-		const entries = sections.flatMap(entriesOf).filter(({organizationId}) => present.organizations.has(organizationId));
-		if (entries.length > 0) {
-			await raw.store(trx, batchId(journal, from), entries);
+		const kept = withoutGone(sections, present);
+		if (kept.length > 0) {
+			await raw.store(trx, batchId(journal, from), kept);
 		}
 
 		return true;

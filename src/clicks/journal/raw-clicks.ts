@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import type {Db} from '../../db/db.ts';
-import type {Entry} from './entry.ts';
 import type {Position} from './position.ts';
+import type {Section} from './section.ts';
 
 /** A store outside PostgreSQL that has the rows of clicks. */
 export type RawClicks = {
@@ -9,7 +9,7 @@ export type RawClicks = {
 	 * Stores the rows of a batch, and notes in the transaction that they are there. A repeated batch changes nothing.
 	 * @throws if the store is away.
 	 */
-	store(trx: Db, batch: string, entries: readonly Entry[]): Promise<void>;
+	store(trx: Db, batch: string, sections: readonly Section[]): Promise<void>;
 };
 
 /** The id of the batch that begins at a position: the same however often it is brought. */

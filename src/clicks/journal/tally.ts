@@ -1,25 +1,17 @@
 import {copyIn} from '../../db/copy-in.ts';
 import type {Db} from '../../db/db.ts';
-import {isOfPeople} from '../click-context.ts';
-import type {Entry} from './entry.ts';
-import {entriesOf, type Section} from './section.ts';
+import {countedClicks} from './counted-clicks.ts';
+import type {Section} from './section.ts';
 
-const QUARTER_MS = 15 * 60_000;
-
-/** The row of `click_tallies` that counts a click, without the count. Its values stay in the form of COPY. */
-const rowOf = ({click, context, organizationId, linkId}: Entry): string => {
-	const [, time = '', , , , channel, referrer] = click.slice(0, -1).split('\t');
-	const [, platform, , , , , , , country] = context.split('\t');
-	const start = new Date(Math.floor(Date.parse(time) / QUARTER_MS) * QUARTER_MS).toISOString();
-	const isPerson = isOfPeople(context) ? 't' : 'f';
-	return `${organizationId}\t${linkId}\t${start}\t${isPerson}\t${platform}\t${country}\t${channel}\t${referrer}`;
-};
+/** The quarter of an hour that a time such as 2026-03-10T12:07:30.000Z is in. */
+const quarterOf = (time: string): string =>
+	`${time.slice(0, 14)}${['00', '15', '30', '45'][Math.floor(Number(time.slice(14, 16)) / 15)]}:00Z`;
 
 /** Adds up clicks for the rollups, where PostgreSQL does not have their rows. */
 export const tally = async (trx: Db, sections: readonly Section[]): Promise<void> => {
 	const counts = new Map<string, number>();
-	for (const entry of sections.flatMap(entriesOf)) {
-		const row = rowOf(entry);
+	for (const {organizationId, linkId, time, counted} of countedClicks(sections)) {
+		const row = `${organizationId}\t${linkId}\t${quarterOf(time)}\t${counted}`;
 		counts.set(row, (counts.get(row) ?? 0) + 1);
 	}
 
