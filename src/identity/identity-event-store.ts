@@ -78,8 +78,6 @@ export const createIdentityEventStore = (db: Db) => ({
 			page,
 			'received_at DESC, id DESC',
 		),
-
-	forgetOlderThan: (then: Date): Promise<number> => db('identity_events').where('received_at', '<', then).delete(),
 });
 
 /** The statements on deliveries of the identity provider, by their `svix-id`. */
@@ -101,7 +99,4 @@ export const createDeliveryStore = (db: Db) => ({
 	forget: async (id: string): Promise<void> => {
 		await db('webhook_deliveries').where({provider: 'identity', delivery_id: id}).delete();
 	},
-
-	/** Forgets deliveries of every provider. */
-	forgetOlderThan: (then: Date): Promise<number> => db('webhook_deliveries').where('received_at', '<', then).delete(),
 });

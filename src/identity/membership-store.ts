@@ -84,8 +84,5 @@ export const createMembershipStore = (trx: Db) => {
 				.returning(['role', 'provider_updated_at as updatedAt']);
 			return awaited ?? null;
 		},
-
-		forgetRolesAwaitedSince: (then: Date): Promise<number> =>
-			trx('awaited_roles').where('received_at', '<', then).delete(),
 	};
 };

@@ -49,8 +49,5 @@ export const createTombstoneStore = (trx: Db) => {
 			);
 			return rows.length > 0;
 		},
-
-		forgetOlderThan: (then: Date): Promise<number> =>
-			trx('identity_tombstones').where('deleted_at', '<', then).delete(),
 	};
 };
