@@ -100,12 +100,13 @@ export type Services = Readonly<{
 	close(): Promise<void>;
 }>;
 
-type Options = {port: number; db: Db} & Pick<Services, 'config' | 'clock' | 'log' | 'adminToken'> & {
+export type ServiceOptions = {port: number} & Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'adminToken'> & {
 		/** Absent if this process is the only one of this machine. */
-		otherWorkers?: OtherWorkers | undefined;
+		otherWorkers?: OtherWorkers;
 	};
 
-export const createServices = ({config, port, db, clock, log, adminToken, otherWorkers}: Options): Services => {
+export const createServices = (options: ServiceOptions): Services => {
+	const {config, port, db, clock, log, adminToken, otherWorkers} = options;
 	const addresses = addressesOf(config, port);
 	const limiter = otherWorkers?.limiter ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);

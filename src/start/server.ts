@@ -1,15 +1,11 @@
 import {createServer, type RequestListener} from 'node:http';
-import type {Logger} from 'pino';
-import type {Clock} from '../clock.ts';
-import type {Config} from '../config/config.ts';
 import type {Db} from '../db/db.ts';
 import {watchConnections} from '../http/connections.ts';
 import {type Entrance, ownPort} from '../http/entrance.ts';
 import {connectionsWithin} from '../http/open-files.ts';
 import {inFrontOf} from '../resolution/hot-path.ts';
-import {createServices, type Services} from '../services.ts';
+import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {createLazyApp} from './lazy-app.ts';
-import type {OtherWorkers} from './other-workers.ts';
 import {listenerUrl} from './port.ts';
 
 /** A running service, until it is stopped. */
@@ -35,31 +31,19 @@ const TIMEOUTS = {
 /** How long a connection may be idle in both directions during a request. */
 const SILENT_MS = 300_000;
 
-type Parts = {
-	config: Config;
-	clock: Clock;
-	log: Logger;
-	adminToken: string;
+type Parts = Omit<ServiceOptions, 'db' | 'port'> & {
 	openDb: () => Promise<Db>;
 	/** The source of connections; by default the configured port of this process. */
 	entrance?: Entrance;
-	/** Absent if this process is the only one of this machine. */
-	otherWorkers?: OtherWorkers;
 };
 
 /**
  * Opens the database first and then accepts requests. Until then the port refuses connections, so that a load balancer
  * or proxy tries elsewhere or retries.
  */
-export const startService = async ({
-	config,
-	clock,
-	log,
-	adminToken,
-	openDb,
-	entrance = ownPort(config),
-	otherWorkers,
-}: Parts): Promise<RunningService> => {
+export const startService = async ({openDb, entrance: given, ...options}: Parts): Promise<RunningService> => {
+	const {config, log} = options;
+	const entrance = given ?? ownPort(config);
 	const db = await openDb();
 	const server = createServer(TIMEOUTS).setTimeout(SILENT_MS);
 	const max = connectionsWithin(config.maxConnections);
@@ -84,15 +68,7 @@ export const startService = async ({
 	});
 	const port = await entrance.open(server);
 	try {
-		const services = createServices({
-			config,
-			port,
-			db,
-			clock,
-			log,
-			adminToken,
-			otherWorkers,
-		});
+		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
 		answerBy(inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded()));
