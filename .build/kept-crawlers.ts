@@ -48,7 +48,7 @@ export const literalsOf = (pattern: string): string[] => {
 			.replace(/\$$/, '')
 			.replaceAll(/\\[^A-Za-z0-9]/g, '');
 		if (/[\\[\](){}^$*+?]/.test(plain) || /(?<!\\)\./.test(alternative) || text.replace(/^\^/, '').length < 3) {
-			throw new Error(`${pattern} is no literal: name it in "notTaken" of config/crawlers.json`);
+			throw new Error(`${pattern} isn't a literal: name it in "notTaken" of config/crawlers.json`);
 		}
 
 		return text;

@@ -10,7 +10,7 @@ CREATE TABLE match_peppers (
 );
 
 -- Clicks that an app's first open may still claim, and those that were claimed. Hashes are cut to 128 bits, which are
--- enough to tell things apart.
+-- enough to avoid collisions.
 CREATE TABLE match_clicks (
 	-- the token that the page carries names it, so that tokens need no index
 	id uuid CONSTRAINT match_clicks_pkey PRIMARY KEY,

@@ -5,7 +5,7 @@ ALTER TABLE links ADD COLUMN destinations jsonb, ADD COLUMN minimum_version json
 ALTER TABLE templates ADD COLUMN destinations jsonb, ADD COLUMN minimum_version jsonb;
 ALTER TABLE app_configs ADD COLUMN destinations jsonb, ADD COLUMN minimum_version jsonb;
 CREATE TRIGGER app_configs_destinations_changed AFTER UPDATE OF destinations, minimum_version ON app_configs
-	FOR EACH ROW EXECUTE FUNCTION tell_changed_organization();
+	FOR EACH ROW EXECUTE FUNCTION notify_changed_organization();
 
 -- migrate:down
 DROP TRIGGER app_configs_destinations_changed ON app_configs;

@@ -3,7 +3,7 @@
 ALTER TABLE app_configs ADD COLUMN logo_url text;
 CREATE TRIGGER app_configs_logo_url_changed AFTER UPDATE OF logo_url ON app_configs
 	FOR EACH ROW WHEN (OLD.logo_url IS DISTINCT FROM NEW.logo_url)
-	EXECUTE FUNCTION tell_changed_organization();
+	EXECUTE FUNCTION notify_changed_organization();
 
 -- migrate:down
 DROP TRIGGER app_configs_logo_url_changed ON app_configs;

@@ -97,7 +97,7 @@ for (const [name, body, headers, status, message] of [
 	['a JSON string', '"x"', {}, 400, 'Validation failed'],
 	['a wrong content type', '{"name":"x"}', {'Content-Type': 'text/html'}, 415, 'Content-Type must be application/json'],
 	['a compressed body', '{}', {'Content-Encoding': 'gzip'}, 415, 'Content-Encoding must be identity'],
-	['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 400, 'Request body is not valid JSON'],
+	['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 400, 'Request body is not valid JSON'],
 	[
 		'a body over 256 KiB',
 		JSON.stringify({name: 'x'.repeat(262_144)}),

@@ -77,7 +77,7 @@ for (const sqlState of ['53100', '53200', '58030']) {
 		t.teardown(() => service.stop());
 		const acme = await organization(service);
 		const {db} = service.services;
-		// As a full disk, lack of memory, and a disk that fails are told.
+		// The codes of a full disk, lack of memory, and a failing disk.
 		await db.raw(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${sqlState}'; END $$`);
 		await db.raw('CREATE TRIGGER fails AFTER INSERT ON links FOR EACH STATEMENT EXECUTE FUNCTION fail()');
@@ -119,8 +119,8 @@ test('without Redis requests succeed, limits hold on this machine, and readiness
 test('two processes on one Redis share a window', async (t) => {
 	const database = await createTestDatabase();
 	const env = {REDIS_URL: redisUrl, LOG_LEVEL: 'info'};
-	const told: string[][] = [[], []];
-	const logged = told.map((lines) => ({write: (line: string) => /Redis/.test(line) && lines.push(line)}));
+	const logs: string[][] = [[], []];
+	const logged = logs.map((lines) => ({write: (line: string) => /Redis/.test(line) && lines.push(line)}));
 	const first = await startService(env, createFakeClock(), database, logged[0]);
 	const second = await startService(env, createFakeClock(), {...database, drop: async () => {}}, logged[1]);
 	t.teardown(async () => {
@@ -149,9 +149,9 @@ test('two processes on one Redis share a window', async (t) => {
 	};
 
 	// On a machine under load Redis may take longer than a limiter waits for it, which then decides by itself and says
-	// so in its log: such a burst tells nothing. Every other one is exact.
-	const outages = () => told.map(({length}) => length).join();
-	const isAway = () => told.some((lines) => /Redis is unavailable; enforcing/.test(lines.at(-1) ?? ''));
+	// so in its log: such a burst proves nothing. Every other one is exact.
+	const outages = () => logs.map(({length}) => length).join();
+	const isAway = () => logs.some((lines) => /Redis is unavailable; enforcing/.test(lines.at(-1) ?? ''));
 	let before: string;
 	let admitted: number;
 	do {

@@ -304,8 +304,8 @@ test('every route answers every credential as specified', async (t) => {
 			// A webhook has no credential but its signature, and a bad one is 400 (contract/requests 6).
 			const general = kind === 'signature' ? '400' : kind === 'none' ? 'ok' : (statuses[kinds.indexOf(kind)] ?? '');
 			const wanted = exceptions[`${method} ${path}`]?.[name] ?? general;
-			const told = wanted === 'ok' && status !== 401 && status !== 403 ? 'ok' : String(status);
-			t.is(told, wanted, `${name}: ${method} ${path}`);
+			const answered = wanted === 'ok' && status !== 401 && status !== 403 ? 'ok' : String(status);
+			t.is(answered, wanted, `${name}: ${method} ${path}`);
 		};
 		await Promise.all(callers.map(ask));
 		if (kind === 'admin') {

@@ -81,6 +81,6 @@ export const cliPages = (): Map<string, string> =>
 		...commands.map((entry): [string, string] => [`${nameOf(entry)}.md`, entryPage(entry)]),
 		...topics.map(({name, summary, text}): [string, string] => [
 			`${name}.md`,
-			page([`# ${name}`, `As \`oplink help ${name}\` tells it: ${summary}.`, fenced('text', text)]),
+			page([`# ${name}`, `The text of \`oplink help ${name}\`: ${summary}.`, fenced('text', text)]),
 		]),
 	]);

@@ -96,8 +96,8 @@ const visit = async ({url, link, clientKey, turn, agent}: Person): Promise<void>
 			body: JSON.stringify(body),
 		});
 	const carried = isApple ? {clipboardToken: token} : {installReferrer: token};
-	const told = {deviceId, platform: isApple ? 'iOS' : 'Android', osVersion: isApple ? '17.5.1' : '14'};
-	await post('/match', {...told, ...(turn % 3 === 0 ? {} : carried)}, {'X-API-Key': clientKey});
+	const reported = {deviceId, platform: isApple ? 'iOS' : 'Android', osVersion: isApple ? '17.5.1' : '14'};
+	await post('/match', {...reported, ...(turn % 3 === 0 ? {} : carried)}, {'X-API-Key': clientKey});
 	if (turn % 8 === 0) {
 		await post('/sdk/events', {deviceId, eventName: 'purchase'}, {Authorization: `Bearer ${clientKey}`});
 	}

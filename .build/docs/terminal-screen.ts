@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
 export type Cell = {text: string; style: string};
 
 const segmenter = new Intl.Segmenter();
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal is told by
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with them
 const SEQUENCE = /\u001B\[([?>]?)([\d;]*)([A-Za-z])/y;
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 

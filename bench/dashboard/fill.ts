@@ -22,7 +22,7 @@ export const fillClicks = async (db: Db, {clicks, days, links, until}: Size): Pr
 		bindings,
 	);
 	await db.raw(
-		`WITH told AS (
+		`WITH visits AS (
 			SELECT at, (ARRAY['ios', 'ios', 'android', 'android', 'desktop'])[1 + floor(random() * 5)] AS platform,
 				chr(65 + CAST(floor(power(random(), 2) * 7) AS int)) || chr(65 + CAST(floor(random() * 7) AS int)) AS country,
 				CASE WHEN random() < 0.1 THEN 'preview' END AS bot_class
@@ -30,14 +30,14 @@ export const fillClicks = async (db: Db, {clicks, days, links, until}: Size): Pr
 		), contexts AS MATERIALIZED (
 			SELECT *, keep_click_context(month, platform, 'Android', '14', 'Chrome', 'Pixel 8', 'de-DE', 'Europe/Berlin', country,
 				bot_class) AS id
-			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, country, bot_class FROM told) AS kinds
+			FROM (SELECT DISTINCT date_trunc('month', at, 'UTC') AS month, platform, country, bot_class FROM visits) AS kinds
 		)
 		INSERT INTO clicks (id, occurred_at, organization_id, link_id, context_id, channel, referrer_host)
 		SELECT gen_random_uuid(), at, CAST(:id AS uuid), ${link}, contexts.id,
 			(ARRAY['email', 'sms', 'social', 'qr', NULL])[1 + floor(random() * 5)],
 			CASE WHEN random() < 0.5 THEN 'site' || floor(power(random(), 3) * 300) || '.example' END
-		FROM told JOIN contexts ON month = date_trunc('month', at, 'UTC') AND contexts.platform = told.platform
-			AND contexts.country = told.country AND contexts.bot_class IS NOT DISTINCT FROM told.bot_class
+		FROM visits JOIN contexts ON month = date_trunc('month', at, 'UTC') AND contexts.platform = visits.platform
+			AND contexts.country = visits.country AND contexts.bot_class IS NOT DISTINCT FROM visits.bot_class
 		ORDER BY at`,
 		bindings,
 	);

@@ -2,7 +2,7 @@ import {createBaseline, rules} from './baselines.ts';
 import {createOplink} from './oplink.ts';
 import {type ScenarioName, scenarios} from './parameters.ts';
 import {misreading} from './reading.ts';
-import {tellStory} from './story.ts';
+import {createStory} from './story.ts';
 import {type Result, replay, type Tally, tally} from './tally.ts';
 
 /** What became of the first opens of one scenario, over all seeds. */
@@ -35,7 +35,7 @@ export const judge = (names: readonly ScenarioName[], seeds: readonly number[], 
 			misread: [],
 		};
 		for (const seed of seeds) {
-			const story = tellStory(scenario, seed);
+			const story = createStory(scenario, seed);
 			const play = (tokens: boolean, key: boolean) => replay(story, createOplink({tokens, key}));
 			judged.guesses.push(...play(false, true));
 			judged.whole.push(...play(true, true));

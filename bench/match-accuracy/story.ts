@@ -75,7 +75,7 @@ const updated = (random: Random, {platform, version}: Phone, days: number): stri
  * A week of a scenario in the order of time, with its truth. The first day only fills the server with clicks and phones.
  * @param scale how many times its people.
  */
-export const tellStory = (scenario: Scenario, seed: number, scale = 1): Story => {
+export const createStory = (scenario: Scenario, seed: number, scale = 1): Story => {
 	const random = createRandom(seed);
 	const world = createWorld(random, scenario);
 	const people = createPeople(random, world, scenario, Math.round(scenario.people * scale));
@@ -156,13 +156,13 @@ export const tellStory = (scenario: Scenario, seed: number, scale = 1): Story =>
 
 	const signalsOf = ({phone, language, zone}: Person, browser: Browser, seen: Sight): Signals => {
 		const isChromium = seen.platform === 'android' && browser !== 'firefox';
-		const tells = seen.platform === 'android' && hasHints(browser);
+		const sendsHints = seen.platform === 'android' && hasHints(browser);
 		return {
 			language,
 			timezone: (isChromium ? zone.v8 : null) ?? zone.zone,
 			screen: phone.screen,
-			model: tells ? phone.model : null,
-			androidVersion: tells ? `${phone.version}.0.0` : null,
+			model: sendsHints ? phone.model : null,
+			androidVersion: sendsHints ? `${phone.version}.0.0` : null,
 			isTouch: true,
 		};
 	};

@@ -6,10 +6,10 @@ export type Bar = {atLeast: number} | {atMost: number};
 /** One line of the result. */
 export type Figure = Ratio & {
 	name: string;
-	/** What is to be reached; null for what is only told. */
+	/** The target; null for a figure without one. */
 	bar: Bar | null;
 	unit: '' | 'ms' | 'clicks' | 'answers';
-	/** What the figure was made from. */
+	/** The measurements behind the figure. */
 	notes: string[];
 	/** What must not have been, such as clicks that were answered and not stored: any of them fails the run. */
 	failures: string[];

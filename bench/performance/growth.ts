@@ -45,7 +45,7 @@ const close = async (sides: Side[]): Promise<string[]> => {
 	return failures;
 };
 
-const tell = (cpu: number[], what: string): string => `${median(cpu).toFixed(1)} µs of CPU a page ${what}`;
+const line = (cpu: number[], what: string): string => `${median(cpu).toFixed(1)} µs of CPU a page ${what}`;
 
 const byLinks = async (stage: Stage): Promise<Figure[]> => {
 	const many = stage.quick ? 100_000 : 10_000_000;
@@ -70,7 +70,7 @@ const byLinks = async (stage: Stage): Promise<Figure[]> => {
 			name: `CPU of a page at ${many.toLocaleString('en')} links ÷ at 1,000, hot links`,
 			...ratioOf(cpu('full'), cpu('few')),
 			bar: {atMost: 1.03},
-			notes: [tell(cpu('few'), 'at 1,000'), tell(cpu('full'), `at ${many.toLocaleString('en')}`)],
+			notes: [line(cpu('few'), 'at 1,000'), line(cpu('full'), `at ${many.toLocaleString('en')}`)],
 			failures,
 		}),
 		figure({
@@ -126,7 +126,7 @@ const byClicks = async (stage: Stage): Promise<Figure[]> => {
 			name: `CPU of a page after ${many.toLocaleString('en')} clicks ÷ after none`,
 			...ratioOf(cpu('full'), cpu('none')),
 			bar: {atMost: 1.03},
-			notes: [tell(cpu('none'), 'after none'), tell(cpu('full'), `after ${many.toLocaleString('en')}`)],
+			notes: [line(cpu('none'), 'after none'), line(cpu('full'), `after ${many.toLocaleString('en')}`)],
 			failures,
 		}),
 	];

@@ -13,7 +13,7 @@ const CONNECTIONS = 32;
 /** Steady, so that an outage is met by as many clicks as it is long. */
 const RATE = 2000;
 
-/** The visits that were made, each told from the others by where it says that it comes from. */
+/** The visits, distinguished by their referrers. */
 type Visits = {sent: number; answered: Set<number>; bad: number};
 
 const visitAll = async (installation: Installation, {url}: Server, seconds: number, so: Visits): Promise<void> => {

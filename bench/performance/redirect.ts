@@ -6,7 +6,7 @@ import {inTurns, median, ratioOf} from './statistics.ts';
 const HOT_LINKS = 1000;
 const CONNECTIONS = 64;
 
-const tell = (name: string, samples: Sample[]): string =>
+const noteOf = (name: string, samples: Sample[]): string =>
 	`${name}: ${Math.round(median(samples.map(({rate}) => rate)))}/s, ${median(samples.map(({cpu}) => cpu)).toFixed(1)} µs of CPU a request, ` +
 	`of which PostgreSQL ${median(samples.map(({database}) => database)).toFixed(1)}`;
 
@@ -45,7 +45,7 @@ export const redirect: Measure = {
 
 		const rates = (name: string) => samples(name).map(({rate}) => rate);
 		const cpu = (name: string) => samples(name).map((sample) => sample.cpu);
-		const notes = ['node:http', 'Koa', 'page', '/data'].map((name) => tell(name, samples(name)));
+		const notes = ['node:http', 'Koa', 'page', '/data'].map((name) => noteOf(name, samples(name)));
 		return [
 			figure({
 				name: 'redirect ÷ node:http, requests/s',

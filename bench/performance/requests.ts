@@ -1,4 +1,4 @@
-/** How many addresses requests come from, as a proxy tells them. */
+/** The number of client addresses, as a proxy's header names them. */
 export const ADDRESSES = 50_000;
 
 export const addressOf = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;

@@ -84,5 +84,5 @@ if (values.json) {
 	console.log(JSON.stringify({machine, pinning, quick: values.quick, figures: all, broken}, null, '\t'));
 }
 
-// A bar that is not met is told; an answer that was wrong, or a click that is not there, is a failure.
+// A missed bar is reported; a wrong answer or a missing click is a failure.
 process.exitCode = broken.length > 0 || all.some(({failures}) => failures.length > 0) ? 1 : 0;

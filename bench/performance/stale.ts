@@ -10,7 +10,7 @@ const LANES = 20;
 
 type Asked = {method: 'GET' | 'PATCH'; path: string; n: number; body?: object};
 
-/** One request over a connection that is kept; the parsed answer. @throws where it is no 200. */
+/** One request over a kept connection. @returns the parsed answer. @throws for any status but 200. */
 const ask = (agent: Agent, {url}: Server, {method, path, n, body}: Asked): Promise<Record<string, unknown>> =>
 	new Promise((resolve, reject) => {
 		const text = body === undefined ? '' : JSON.stringify(body);

@@ -11,7 +11,7 @@ export const eventFrame = (type: string, data: unknown): string => `event: ${typ
 export const frameOf = ({type, data}: StreamEvent): string => eventFrame(type, data);
 
 /**
- * The position to resume from after a lost connection. Without data it is no event, but the client stores it as the
+ * The position to resume from after a lost connection. Without data it isn't an event, but the client stores it as the
  * last id.
  */
 const cursorFrame = (cursor: Snapshot): string => `id: ${cursor}\n\n`;

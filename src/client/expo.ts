@@ -36,7 +36,7 @@ const merged = <T>(existing: T[], added: T[]): T[] => [
 	),
 ];
 
-/** @throws TypeError for what is no host, or a host with an orgKey. */
+/** @throws TypeError for anything but a host, or a host with an orgKey. */
 const partsOf = (link: string): {host: string; path: string | undefined} => {
 	const [, host, path] = /^(?:https:\/\/)?([^/:?#@\s]+)(?:\/([A-Za-z0-9]{4}))?\/?$/.exec(link) ?? [];
 	if (!host?.slice(1, -1).includes('.')) {

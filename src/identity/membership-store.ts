@@ -1,7 +1,7 @@
 import type {StoredRole} from '../auth/roles.ts';
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
-import {isTold} from './provider-payloads.ts';
+import {isKnownTime} from './provider-payloads.ts';
 
 /** A mirrored membership. The pair of organization and user is its key (contract/identity 1). */
 export type MirroredMember = {
@@ -20,7 +20,7 @@ const columns: Columns<MirroredMember> = columnsOf(
 
 /** The provider's date of the membership, if it named one, is when the person joined. */
 const joinedAt = ({providerCreatedAt}: MirroredMember) =>
-	providerCreatedAt !== null && isTold(providerCreatedAt) ? {createdAt: providerCreatedAt} : {};
+	providerCreatedAt !== null && isKnownTime(providerCreatedAt) ? {createdAt: providerCreatedAt} : {};
 
 /** The statements on mirrored memberships, in a transaction of the mirror. */
 export const createMembershipStore = (trx: Db) => {

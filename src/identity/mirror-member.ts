@@ -5,7 +5,13 @@ import type {Mirror} from './mirror.ts';
 import {type EventKind, fillContact, isNewer, mirrorOrganization} from './mirror-organization.ts';
 import {ensureUser} from './mirror-user.ts';
 import {createOrganizationMirrorStore} from './organization-mirror-store.ts';
-import {type EndedMembership, emailIn, isTold, membershipIdOf, type ProviderMembership} from './provider-payloads.ts';
+import {
+	type EndedMembership,
+	emailIn,
+	isKnownTime,
+	membershipIdOf,
+	type ProviderMembership,
+} from './provider-payloads.ts';
 import {createTombstoneStore} from './tombstone-store.ts';
 
 const entryOf = (action: string, member: MirroredMember) => ({
@@ -29,7 +35,7 @@ const isOfSame = (
 const isOfLater = ({clerkMembershipId, providerCreatedAt}: MirroredMember, {id, createdAt}: ProviderMembership) =>
 	clerkMembershipId !== null &&
 	clerkMembershipId !== id &&
-	isTold(createdAt) &&
+	isKnownTime(createdAt) &&
 	providerCreatedAt !== null &&
 	providerCreatedAt > createdAt;
 
@@ -148,7 +154,7 @@ export const updateMember = async (mirror: Mirror, membership: ProviderMembershi
 	}
 
 	if (role === 'OWNER') {
-		await addOwner(mirror, known.organizationId, membership, isTold(updatedAt) ? updatedAt : now);
+		await addOwner(mirror, known.organizationId, membership, isKnownTime(updatedAt) ? updatedAt : now);
 	}
 
 	if (isNewer('updated', updatedAt, known.providerUpdatedAt)) {

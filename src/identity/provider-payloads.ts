@@ -84,7 +84,7 @@ const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: D
 };
 
 /** Whether the provider sent a time, see `LONG_AGO`. */
-export const isTold = (at: Date): boolean => at > LONG_AGO;
+export const isKnownTime = (at: Date): boolean => at > LONG_AGO;
 
 /** Lower case, for comparing addresses; null if invalid. */
 export const emailIn = (value: unknown): string | null => {
@@ -151,7 +151,7 @@ export const readEndedMembership = (value: unknown): EndedMembership | null => {
 	const whose = organizationId === null || userId === null ? null : membershipIdOf(organizationId, userId);
 	const id = idIn(data['id']) ?? whose;
 	const {createdAt} = times(data);
-	return id === null ? null : {id, organizationId, userId, createdAt: isTold(createdAt) ? createdAt : null};
+	return id === null ? null : {id, organizationId, userId, createdAt: isKnownTime(createdAt) ? createdAt : null};
 };
 
 export const readInvitation = (value: unknown): ProviderInvitation | null => {

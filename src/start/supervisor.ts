@@ -128,7 +128,7 @@ type Options = {
 	log: Logger;
 	/** The shared rate limits. */
 	windows: SupervisorWindows;
-	/** Told the port when all workers answer. */
+	/** Called with the port when all workers answer. */
 	onReady: (port: number) => Promise<void>;
 	/** Resolves when the installation must stop. */
 	stopped: Promise<unknown>;

@@ -2,16 +2,16 @@ import test from 'ava';
 import {judge, pooled} from '../../bench/match-accuracy/judge.ts';
 import {scenarios, seeds} from '../../bench/match-accuracy/parameters.ts';
 import {check} from '../../bench/match-accuracy/report.ts';
-import {tellStory} from '../../bench/match-accuracy/story.ts';
+import {createStory} from '../../bench/match-accuracy/story.ts';
 import {calibration, ofConfidence} from '../../bench/match-accuracy/tally.ts';
 
 const [seed] = seeds.development;
 const judged = judge(['plain US app', 'campus', 'agency of 20'], [seed], 0.1);
 
-test('the same seed tells the same week, and another seed another', (t) => {
+test('the same seed creates the same week, and another seed another', (t) => {
 	const few = {...scenarios.households, people: 100};
-	t.deepEqual(tellStory(few, 1).events, tellStory(few, 1).events);
-	t.notDeepEqual(tellStory(few, 1).events, tellStory(few, 2).events);
+	t.deepEqual(createStory(few, 1).events, createStory(few, 1).events);
+	t.notDeepEqual(createStory(few, 1).events, createStory(few, 2).events);
 });
 
 test('proof is always right', (t) => {

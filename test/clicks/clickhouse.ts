@@ -58,7 +58,7 @@ const storedRows = async (at: Pick<ClickHouseServer, 'clickHouse'> = server): Pr
 	return row?.count ?? 0;
 };
 
-/** The same story told to both services; the answers by name, without what is different in every installation. */
+/** Sends the same requests to both services. @returns the answers by name, without values that differ in every installation. */
 const story = async (at: TestService) => {
 	at.clock.set(new Date('2026-03-10T12:07:30.000Z'));
 	const acme = await organization(at);
@@ -231,13 +231,13 @@ run('what is stored about a device is exported and erased, also in ClickHouse', 
 		server.clickHouse.select<{context_id: string}>(
 			`SELECT DISTINCT toString(context_id) AS context_id FROM clicks WHERE id = toUUID('${clickId}')`,
 		);
-	const [told] = await contextsOf();
+	const [before] = await contextsOf();
 	t.is((await admin(service).delete(data)).status, 200);
 	const {totals, breakdowns} = await statsOf(service, acme, `linkId=${sale.id}`);
 	t.is(totals.clicks, 1);
 	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 1}]);
 	// ClickHouse deletes what was there before in its own time.
-	for (let tries = 0; (await contextsOf()).some(({context_id: id}) => id === told?.context_id); tries += 1) {
+	for (let tries = 0; (await contextsOf()).some(({context_id: id}) => id === before?.context_id); tries += 1) {
 		t.true(tries < 200);
 		await delay(50);
 	}

@@ -95,7 +95,7 @@ for (const [what, fate] of Object.entries<Fate>({
 	'a 429': {status: 429},
 	'a 400': {status: 400},
 	'a page of HTML': {status: 200, body: '<html>'},
-	'JSON that is no match': {status: 200, body: 'null'},
+	'JSON that is not a match': {status: 200, body: 'null'},
 })) {
 	test(`start does not throw on ${what}, and the next call asks again`, async (t) => {
 		const storage = new Map<string, string>();

@@ -8,7 +8,7 @@ import {send} from '../helpers/callers.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {dataDirectory} from '../helpers/process.ts';
 
-/** To the process every write to a file fails as on a full disk, or no more. Pipes and sockets are no files. */
+/** Every write of the process to a file fails as on a full disk, or works again. Pipes and sockets do not count as files. */
 const setRoom = (pid: number, bytes: 0 | 'unlimited') =>
 	promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
 

@@ -31,7 +31,7 @@ const bytes = fc
 	)
 	.map((one): Body => ({bytes: one}));
 
-const told: Record<string, fc.Arbitrary<unknown>> = {
+const events: Record<string, fc.Arbitrary<unknown>> = {
 	'/webhooks/idp': delivery,
 	'/webhook/gateway-a': stripeEvent,
 	'/webhook/gateway-b': paymobCallback,
@@ -45,7 +45,7 @@ const rows = fc
 /** Bodies for an operation: mostly of its schema, with hostile values at any depth, else anything at all. */
 export const bodiesOf = (path: string, {requestBody}: Operation): fc.Arbitrary<Body> => {
 	const anything = {weight: 1, arbitrary: fc.oneof(hostile.map(json), bytes, nothing)};
-	const event = told[path];
+	const event = events[path];
 	if (event !== undefined) {
 		return fc.oneof({weight: 8, arbitrary: event.map(json)}, anything);
 	}

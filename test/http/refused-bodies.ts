@@ -124,7 +124,7 @@ test('a body that arrives after its answer is not parsed as a request, and the n
 /** Invalid requests for Node, and the answers. */
 const MALFORMED: ReadonlyArray<[string, readonly number[], string]> = [
 	['a head that is too long', [431], `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(20_000)}`],
-	['a line that is no request', [400], 'What is this?\r\n\r\n'],
+	['an invalid request line', [400], 'What is this?\r\n\r\n'],
 	['a method that does not exist', [400], 'TAKE / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 	['a request without a Host', [400], `POST /match HTTP/1.1\r\nContent-Length: ${12 * CHUNK.length}\r\n\r\n`],
 	['a second request without a Host', [200, 400], `${LIVE}POST /match HTTP/1.1\r\nContent-Length: 999999\r\n\r\n`],

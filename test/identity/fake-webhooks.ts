@@ -225,9 +225,9 @@ test('in development records survive a restart and are sent again', async (t) =>
 	t.teardown(after.stop);
 	await after.delivery.settle(10);
 	t.is(after.idp.directory.organizations.get(organization.id)?.name, 'Mona Inc');
-	const told = service.received.map(({body}) => body).filter((body) => body.includes(mona.id));
+	const sent = service.received.map(({body}) => body).filter((body) => body.includes(mona.id));
 	t.deepEqual(
-		told.map((body) => JSON.parse(body).type),
+		sent.map((body) => JSON.parse(body).type),
 		['organization.created', 'user.created', 'organizationMembership.created'],
 	);
 });

@@ -198,7 +198,7 @@ test('the contact is the first owner in any order of events, and one given here 
 	const emailOf = async () => (await mirrored(portal, organization))?.contactEmail;
 	const created = memberships.map((membership) => membershipEvent(portal, 'created', membership));
 	taken(t, await provider.deliver(portal, ...created.slice(1)));
-	t.is(await emailOf(), null, 'no address was told');
+	t.is(await emailOf(), null, 'no address was sent');
 	const later = address();
 	provider.updateUser(second, {email: later});
 	await deliverAbout(t, portal, second);

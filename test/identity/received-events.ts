@@ -207,10 +207,10 @@ const leaving = (): Story => {
 };
 
 const common = {status: 'ACTIVE', plan: null, isOps: false, channels: 9, name: true};
-const stories: Array<{name: string; tell: () => Story; end: object}> = [
+const stories: Array<{name: string; begin: () => Story; end: object}> = [
 	{
 		name: 'an organization that is founded',
-		tell: founding,
+		begin: founding,
 		end: {
 			...common,
 			contactEmail: true,
@@ -219,7 +219,7 @@ const stories: Array<{name: string; tell: () => Story; end: object}> = [
 	},
 	{
 		name: 'a member who comes back to an organization that is deleted then',
-		tell: rejoining,
+		begin: rejoining,
 		end: {
 			...common,
 			status: 'SUSPENDED',
@@ -229,7 +229,7 @@ const stories: Array<{name: string; tell: () => Story; end: object}> = [
 	},
 	{
 		name: 'an owner who leaves',
-		tell: leaving,
+		begin: leaving,
 		end: {...common, contactEmail: true, members: [], person: 'Lee Lisa'},
 	},
 ];
@@ -238,14 +238,14 @@ const stories: Array<{name: string; tell: () => Story; end: object}> = [
  * All orders of the story with a removal and a return, which says the most, and every fifth of the others where there is
  * time for them as in pipelines; else every sixth and every eighth.
  */
-const ordersOf = ({tell}: {tell: () => Story}): number[][] => {
+const ordersOf = ({begin}: {begin: () => Story}): number[][] => {
 	const [most, others] = process.env['CI'] ? [1, 5] : [6, 8];
-	const step = tell === rejoining ? most : others;
+	const step = begin === rejoining ? most : others;
 	return orders([0, 1, 2, 3, 4]).filter((_, index) => index % step === 0);
 };
 
 for (const story of stories) {
-	const {name, tell, end} = story;
+	const {name, begin, end} = story;
 	// By what comes first, so that no test takes long.
 	for (const first of [0, 1, 2, 3, 4]) {
 		const permutations = ordersOf(story).filter((order) => order[0] === first);
@@ -253,9 +253,9 @@ for (const story of stories) {
 			`${name}: ${permutations.length} orders that begin with number ${first + 1} end in the same rows`,
 			async (t) => {
 				// All are sent first: the clock stands still during the deliveries.
-				const told = permutations.map((order) => ({order, ...tell()}));
+				const sent = permutations.map((order) => ({order, ...begin()}));
 				const outcomes = await Promise.all(
-					told.map(async ({order, events, read}) => {
+					sent.map(async ({order, events, read}) => {
 						t.is(events.length, 5);
 						const shuffled = order.flatMap((index) => events[index] ?? []);
 						taken(t, await reordered.provider.deliver(reordered, ...shuffled));
@@ -271,7 +271,7 @@ for (const story of stories) {
 
 	test.serial(`${name}: its events, twice each and all at once, end in the same rows`, async (t) => {
 		for (let round = 0; round < 8; round += 1) {
-			const {events, read} = tell();
+			const {events, read} = begin();
 			taken(t, await reordered.provider.deliverTogether(reordered, ...events, ...events.toReversed()));
 			t.deepEqual(await read(), end, `in round ${round}`);
 		}

@@ -61,7 +61,7 @@ const choices: Record<string, {primary: string | null; entries: unknown; chosen:
 		chosen: 0,
 	},
 	'none of none': {primary: null, entries: [], chosen: null},
-	'none of what is no list': {primary: 'a', entries: 'a', chosen: null},
+	'none of a value that is not a list': {primary: 'a', entries: 'a', chosen: null},
 };
 
 for (const [what, {primary, entries, chosen}] of Object.entries(choices)) {

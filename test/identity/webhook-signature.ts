@@ -37,7 +37,7 @@ const spoilt: Record<string, (signed: Headers, body: string) => {headers?: Heade
 		headers: {...headers, 'svix-signature': headers['svix-signature']?.replace('v1', 'v1a') ?? ''},
 	}),
 	'an empty signature': (headers) => ({headers: {...headers, 'svix-signature': 'v1,'}}),
-	'a time that is no number': (headers) => ({headers: {...headers, 'svix-timestamp': 'now'}}),
+	'a time that is not a number': (headers) => ({headers: {...headers, 'svix-timestamp': 'now'}}),
 	'a time with more after it': (headers) => ({
 		headers: {...headers, 'svix-timestamp': `${headers['svix-timestamp']}abc`},
 	}),

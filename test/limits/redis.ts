@@ -55,7 +55,7 @@ const RECOVERY = 'info: Redis is back; sharing rate limits';
  * What was logged: each outage once when it begins and once when it ends. On a busy machine an answer may come too late
  * once more, which is an outage of its own.
  */
-const assertTold = (t: ExecutionContext, {logged}: Started, last: typeof OUTAGE | typeof RECOVERY): void => {
+const assertLogged = (t: ExecutionContext, {logged}: Started, last: typeof OUTAGE | typeof RECOVERY): void => {
 	t.deepEqual(
 		logged,
 		logged.map((_, index) => (index % 2 === 0 ? OUTAGE : RECOVERY)),
@@ -101,13 +101,13 @@ test('a Redis that is killed and started again: no request fails, and the window
 	await server.kill();
 	t.is(await admittedOf(one, 'during', 20), 5);
 	t.is(await admittedOf(other, 'during', 20), 5);
-	assertTold(t, one, OUTAGE);
+	assertLogged(t, one, OUTAGE);
 
 	await server.start();
 	await Promise.all([untilShared(one), untilShared(other)]);
 	t.is(await admittedTogether(one, other), 5);
-	assertTold(t, one, RECOVERY);
-	assertTold(t, other, RECOVERY);
+	assertLogged(t, one, RECOVERY);
+	assertLogged(t, other, RECOVERY);
 });
 
 test('a hanging Redis delays nobody', async (t) => {
@@ -126,7 +126,7 @@ test('a hanging Redis delays nobody', async (t) => {
 
 	server.resume();
 	await untilShared(started);
-	assertTold(t, started, RECOVERY);
+	assertLogged(t, started, RECOVERY);
 });
 
 test('a read-only Redis counts as unavailable, and is reported once', async (t) => {
@@ -144,7 +144,7 @@ test('a read-only Redis counts as unavailable, and is reported once', async (t) 
 
 	await admin.replicaof('NO', 'ONE');
 	await untilShared(started);
-	assertTold(t, started, RECOVERY);
+	assertLogged(t, started, RECOVERY);
 });
 
 /** A server whose Redis speaks TLS alone, with a certificate that no authority known to Node has signed. */

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import {clickIdOfToken, readMatchToken} from '../../src/clicks/open-match.ts';
-import type {Told} from './_load.ts';
+import type {Observed} from './_load.ts';
 
 const idOf = (token: string): string => {
 	const read = readMatchToken(token);
 	if (read === null) {
-		throw new Error(`${token} is no token`);
+		throw new Error(`${token} isn't a valid token`);
 	}
 
 	return clickIdOfToken(read);
@@ -15,7 +15,7 @@ const missingOf = (wanted: readonly string[], there: ReadonlySet<string>): numbe
 	wanted.filter((one) => !there.has(one)).length;
 
 /** What was acknowledged and is not in the database, or more than once. All of them must be 0. */
-export const countFaults = async (databaseUrl: string, {tokens, links, events, matched, stale}: Told) => {
+export const countFaults = async (databaseUrl: string, {tokens, links, events, matched, stale}: Observed) => {
 	const client = new pg.Client({connectionString: databaseUrl});
 	await client.connect();
 	const column = async (sql: string): Promise<string[]> =>
@@ -54,7 +54,7 @@ const percentile = (values: number[], share: number): number =>
 	Math.round(values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ?? 0);
 
 /** How pages were answered from a moment on. */
-export const pagesSince = ({pages}: Told, from: number) => {
+export const pagesSince = ({pages}: Observed, from: number) => {
 	const since = pages.filter(({at, took}) => at + took >= from);
 	const took = since.map((one) => one.took);
 	return {
@@ -67,7 +67,7 @@ export const pagesSince = ({pages}: Told, from: number) => {
 };
 
 /** The longest time from a moment on in which no write of a kind was acknowledged, in seconds. */
-export const gapSince = ({writes}: Told, kind: keyof Told['writes'], from: number): number => {
+export const gapSince = ({writes}: Observed, kind: keyof Observed['writes'], from: number): number => {
 	const well = kind === 'creates' ? 201 : 200;
 	const times = writes[kind].filter(({status}) => status === well).map(({at, took}) => at + took);
 	const since = [from, ...times.filter((at) => at >= from)].toSorted((one, other) => one - other);

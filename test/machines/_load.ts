@@ -9,7 +9,7 @@ import {type Answer, anonymous, withKey} from '../helpers/callers.ts';
 type Asked = {at: number; took: number; status: number};
 
 /** Everything that was asked and acknowledged. */
-export type Told = {
+export type Observed = {
 	pages: Asked[];
 	tokens: string[];
 	writes: Record<'creates' | 'updates' | 'events' | 'matches', Asked[]>;
@@ -37,7 +37,7 @@ export const startLoad = async (processes: readonly Process[]) => {
 		throw new Error('a load needs a process');
 	}
 
-	const told: Told = {
+	const observed: Observed = {
 		pages: [],
 		tokens: [],
 		writes: {creates: [], updates: [], events: [], matches: []},
@@ -94,10 +94,10 @@ export const startLoad = async (processes: readonly Process[]) => {
 
 	const visit = async ({url}: Process): Promise<string | null> => {
 		const path = paths[Math.floor(Math.random() * paths.length)] ?? '';
-		const answer = await timed(told.pages, () => anonymous({url}).get(path, {'User-Agent': PHONE}));
+		const answer = await timed(observed.pages, () => anonymous({url}).get(path, {'User-Agent': PHONE}));
 		const token = answer?.status === 200 ? matchTokenIn(answer.text) : null;
 		if (token !== null) {
-			told.tokens.push(token);
+			observed.tokens.push(token);
 		}
 
 		return token;
@@ -114,20 +114,22 @@ export const startLoad = async (processes: readonly Process[]) => {
 	const create = async ({url}: Process) => {
 		const key = randomUUID();
 		const body = {path: `/made/${key}`};
-		const made = await insist(told.writes.creates, 201, () =>
+		const made = await insist(observed.writes.creates, 201, () =>
 			withKey({url}, acme.serverKey).post('/links', body, {'Idempotency-Key': key}),
 		);
 		if (made !== null) {
-			told.links.set(key, made.answer.body.id);
+			observed.links.set(key, made.answer.body.id);
 		}
 	};
 
 	const event = async ({url}: Process) => {
 		const eventId = randomUUID();
 		const body = {deviceId: phone, eventName: 'signup', eventId};
-		const kept = await insist(told.writes.events, 200, () => withKey({url}, acme.clientKey).post('/sdk/events', body));
+		const kept = await insist(observed.writes.events, 200, () =>
+			withKey({url}, acme.clientKey).post('/sdk/events', body),
+		);
 		if (kept !== null) {
-			told.events.push(eventId);
+			observed.events.push(eventId);
 		}
 	};
 
@@ -138,13 +140,13 @@ export const startLoad = async (processes: readonly Process[]) => {
 		}
 
 		const deviceId = randomUUID();
-		const found = await insist(told.writes.matches, 200, () =>
+		const found = await insist(observed.writes.matches, 200, () =>
 			withKey(process, acme.clientKey).post('/match', {clipboardToken: token, deviceId, platform: 'iOS'}),
 		);
 		if (found?.answer.body.matched === true) {
-			told.matched.push(token);
+			observed.matched.push(token);
 		} else if (found !== null && found.tries > 1) {
-			told.unknownMatches += 1;
+			observed.unknownMatches += 1;
 		} else if (found !== null) {
 			throw new Error(`a token was not matched: ${found.answer.text}`);
 		}
@@ -155,7 +157,7 @@ export const startLoad = async (processes: readonly Process[]) => {
 			const process = processes[version % processes.length] ?? first;
 			version += 1;
 			const body = {params: {version: String(version)}};
-			const changed = await insist(told.writes.updates, 200, () =>
+			const changed = await insist(observed.writes.updates, 200, () =>
 				withKey(process, acme.serverKey).patch(`/links/${changing.id}`, body),
 			);
 			acknowledged = changed === null ? acknowledged : version;
@@ -172,9 +174,9 @@ export const startLoad = async (processes: readonly Process[]) => {
 			return;
 		}
 
-		told.reads += 1;
+		observed.reads += 1;
 		if (Number(body.params.version) < least) {
-			told.stale.push(`${body.params.version} instead of ${least}`);
+			observed.stale.push(`${body.params.version} instead of ${least}`);
 		}
 	};
 
@@ -199,7 +201,7 @@ export const startLoad = async (processes: readonly Process[]) => {
 	return {
 		/** Whether it still runs: an answer that nobody expected ends it. */
 		isWell: () => continues,
-		told,
+		observed,
 		stop: async (): Promise<void> => {
 			continues = false;
 			await running;

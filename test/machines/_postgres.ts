@@ -150,7 +150,7 @@ const startNode = async (starter: Starter, programs: Programs, etcdPort: number,
 	return {...node, child: starter.start(name, programs.patroni, [file], 'SIGTERM')};
 };
 
-/** The connections of a node that is no primary any more are closed, so that nobody waits for it. */
+/** Closes the connections of a node that is no longer the primary, so that nobody waits for it. */
 const haproxyOf = (port: number, nodes: readonly Node[]): string => `global
 	maxconn 400
 defaults

@@ -120,22 +120,22 @@ const play = async (
 			require('each process stops with exit code 0', child.exitCode === 0);
 		}
 
-		const {told} = load;
+		const {observed} = load;
 		say(
 			`  another primary after ${promoted.toFixed(1)} s, with a synchronous standby after ${writable.toFixed(1)} s, all three nodes again after ${healed.toFixed(1)} s`,
 		);
 		for (const kind of ['creates', 'updates', 'events', 'matches'] as const) {
-			const gap = gapSince(told, kind, hitAt);
-			const all = told.writes[kind];
+			const gap = gapSince(observed, kind, hitAt);
+			const all = observed.writes[kind];
 			const refused = all.filter(({status}) => status >= 500 || status === 0).length;
 			say(`  ${kind}: ${all.length - refused} acknowledged, ${refused} refused (503); none for ${gap.toFixed(1)} s`);
 			require(`${kind} again within ${BACK_SECONDS} s of the failover`, gap < writable + BACK_SECONDS);
 			require(`${kind} are refused with 503 only`, all.every(({status}) => status < 500 || status === 503));
 		}
 
-		const before = pagesSince({...told, pages: told.pages.filter(({at}) => at < hitAt)}, 0);
-		const since = pagesSince(told, hitAt);
-		const ofRedis = pagesSince(told, redisAt);
+		const before = pagesSince({...observed, pages: observed.pages.filter(({at}) => at < hitAt)}, 0);
+		const since = pagesSince(observed, hitAt);
+		const ofRedis = pagesSince(observed, redisAt);
 		say(
 			`  pages of known links before: ${before.answered}, median ${before.median} ms, p99 ${before.p99} ms, longest ${before.longest} ms`,
 		);
@@ -144,9 +144,9 @@ const play = async (
 		);
 		say(`  of them since a Redis was killed: ${ofRedis.answered} answered, longest ${ofRedis.longest} ms`);
 		require('pages of known links are answered throughout', since.refused === 0 && before.refused === 0);
-		const found = await countFaults(direct, told);
+		const found = await countFaults(direct, observed);
 		say(
-			`  acknowledged: ${told.tokens.length} clicks, ${told.links.size} links, ${told.events.length} events, ${told.matched.length} matches (and ${told.unknownMatches} whose first answer did not come); ${told.reads} reads of a changing link`,
+			`  acknowledged: ${observed.tokens.length} clicks, ${observed.links.size} links, ${observed.events.length} events, ${observed.matched.length} matches (and ${observed.unknownMatches} whose first answer did not come); ${observed.reads} reads of a changing link`,
 		);
 		say(
 			`  ${Object.entries(found)

@@ -68,14 +68,14 @@ test('counters and newest times outlive their process, gauges do not', (t) => {
 	);
 });
 
-const told = (figures: Figure[]): string[] =>
+const linesOf = (figures: Figure[]): string[] =>
 	figures.flatMap(({series}) => series.map(([series, value]) => `${series} ${value}`));
 
 test('a worker’s counters remain after its end, even during a collection', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 60_000});
 	const first = gathering.join((round) => first.report(round, [counter('x'), gauge('sum', 5)]));
 	const second = gathering.join((round) => second.report(round, [counter('x', 'x'), gauge('sum', 7)]));
-	t.deepEqual(told(await gathering.gather(true)), [
+	t.deepEqual(linesOf(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 12',
 		'oplink_workers 2',
@@ -84,10 +84,10 @@ test('a worker’s counters remain after its end, even during a collection', asy
 	const third = gathering.join(() => third.left());
 	const during = gathering.gather(true);
 	second.left();
-	t.deepEqual(told(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
+	t.deepEqual(linesOf(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
 	first.report(null, [counter('x', 'x', 'x'), gauge('sum', 5)]);
 	first.left();
-	t.deepEqual(told(await gathering.gather(true)), ['c{of="x"} 5', 'oplink_workers 2', 'oplink_workers_answered 0']);
+	t.deepEqual(linesOf(await gathering.gather(true)), ['c{of="x"} 5', 'oplink_workers 2', 'oplink_workers_answered 0']);
 });
 
 test('the last counters of an unresponsive worker remain', async (t) => {
@@ -95,7 +95,7 @@ test('the last counters of an unresponsive worker remain', async (t) => {
 	const quick = gathering.join((round) => quick.report(round, [counter('x'), gauge('sum', 5)]));
 	const silent = gathering.join(() => {});
 	silent.report(null, [counter('x', 'x'), gauge('sum', 7)]);
-	t.deepEqual(told(await gathering.gather(true)), [
+	t.deepEqual(linesOf(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 5',
 		'oplink_workers 2',
@@ -110,7 +110,7 @@ test('a sum of fractions does not go back by its last digit when a worker ends',
 		return member;
 	};
 	const [first] = [0.1, 0.2, 0.3].map(join);
-	t.is(told(await gathering.gather(true))[0], 'a 0.6000000000000001');
+	t.is(linesOf(await gathering.gather(true))[0], 'a 0.6000000000000001');
 	first?.left();
-	t.is(told(await gathering.gather(true))[0], 'a 0.6000000000000001');
+	t.is(linesOf(await gathering.gather(true))[0], 'a 0.6000000000000001');
 });

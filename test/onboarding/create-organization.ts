@@ -93,8 +93,8 @@ test('a name in use is refused without case, and nothing stays at the provider',
 	t.deepEqual(await organizationsNamed(portal, name.toUpperCase()), {there: [], here: []});
 
 	// Events of records created and deleted meanwhile arrive late, in any order.
-	const told = portal.provider.eventsAbout(lisa.user).map((event) => JSON.parse(event.body).data);
-	const gone = told.find(({object}) => object === 'organization');
+	const records = portal.provider.eventsAbout(lisa.user).map((event) => JSON.parse(event.body).data);
+	const gone = records.find(({object}) => object === 'organization');
 	const events = portal.provider.eventsAbout(gone.id, lisa.user);
 	t.true(events.some(({type}) => type === 'organization.deleted'));
 	const deliveries = await portal.provider.deliverTogether(portal.url, ...events.toReversed());

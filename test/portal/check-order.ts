@@ -137,7 +137,7 @@ for (const [what, orgMetadata] of [
 	['without a role', {}],
 	['with a role that is none of the ladder', {role: 'superuser'}],
 	['with a role in capitals', {role: 'OWNER'}],
-	['with a role that is no text', {role: ['owner']}],
+	['with a role that is not a text', {role: ['owner']}],
 	['a text', 'owner'],
 ] as const) {
 	test(`org_metadata ${what} is not a role: 403 if one is required, without a point`, async (t) => {

@@ -196,10 +196,10 @@ for (const [code, message, expected] of [
 	test(`${code ?? message} is waited for, and then one sentence`, (t) => {
 		const error = Object.assign(new Error(message), code === undefined ? {} : {code});
 		t.false(isMistake(error));
-		const told = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'}) as Error & {faults: string[]};
-		t.is(told.name, 'ConfigError');
-		t.is(told.faults.length, 1);
-		t.regex(told.faults[0] ?? '', expected);
+		const refusal = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'}) as Error & {faults: string[]};
+		t.is(refusal.name, 'ConfigError');
+		t.is(refusal.faults.length, 1);
+		t.regex(refusal.faults[0] ?? '', expected);
 	});
 }
 

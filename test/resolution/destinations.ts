@@ -97,7 +97,7 @@ test(
 );
 
 test(
-	'an iPad’s own destination is no phone’s',
+	'an iPad’s own destination does not apply to phones',
 	leads,
 	{fields: {...website, destinations: {ipad: at('ipad')}}},
 	{

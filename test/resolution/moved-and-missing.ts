@@ -58,7 +58,7 @@ test('prefixes are taken off before the code: page, data, preflight and both for
 	t.is((await acme.get('/sale/data')).body.linkId, id);
 });
 
-test('what is behind a prefix is no other surface, and other paths stay what they were', async (t) => {
+test('a path behind a prefix reaches no other surface, and other paths do not change', async (t) => {
 	const acme = await withDomain({pathPrefixes: ['promos', 'links']});
 	const other = await withDomain();
 	await link(acme, {shortCode: 'sale'});

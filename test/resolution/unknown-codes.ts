@@ -93,7 +93,7 @@ test('the data of an unknown code stays 404 and is counted; what no person tappe
 	);
 });
 
-test('an old address with a slash is one code, and a prefix is no part of it', async (t) => {
+test('an old address with a slash is one code, without the prefix', async (t) => {
 	const acme = await withUnknownCodes('https://old.example.link/x/{code}?c={code}', {pathPrefixes: ['promos']});
 	t.is(hrefOf((await acme.get('/dub/4')).text), 'https://old.example.link/x/dub/4?c=dub/4');
 	t.is(hrefOf((await acme.get('/promos/7')).text), 'https://old.example.link/x/7?c=7');

@@ -1,9 +1,9 @@
-/** What CLICKS_URL says. */
+/** The parts of CLICKS_URL. */
 export type ClickHouseAddress = {origin: string; user: string; password: string; database: string};
 
 const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** Why a text is no CLICKS_URL; null: it is one. */
+/** Why a text is not a valid CLICKS_URL; null if it is valid. */
 export const clickHouseUrlFault = (text: string): string | null => {
 	const {pathname, hostname, searchParams, hash} = new URL(text);
 	if (hostname === '') {

@@ -4,7 +4,7 @@ import {hostname} from 'node:os';
 import path from 'node:path';
 import {type Db, onlyRow} from '../../db/db.ts';
 
-/** The journal folders of this process. The pid alone cannot tell them from those of an earlier process. */
+/** The journal folders of this process. The PID alone cannot distinguish them from those of an earlier process. */
 const own = new Set<string>();
 
 const ownerFile = (folder: string): string => path.join(folder, 'owner');

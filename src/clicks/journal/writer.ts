@@ -23,7 +23,7 @@ type Batch = {
 	done: Done[];
 };
 
-/** Hears the error of the disk, or null: the click is in the kernel's page cache, so that it outlives this process. */
+/** Receives the disk's error, or null: the click is in the kernel's page cache, so that it outlives this process. */
 type Done = (error: unknown) => void;
 
 /** Appends to the files of a journal. */
@@ -49,7 +49,7 @@ const writeAll = (fd: number, bytes: Buffer): void => {
  * Group commit: all clicks of one turn of the event loop are one write, made at its end. The write is synchronous:
  * copying to the page cache is cheaper than waking a pool thread, and all requests of this turn wait for it anyway. The
  * first write creates the folder and its files.
- * @param onWritten hears of each write: the position behind it, and of how many clicks it is.
+ * @param onWritten called after each write with the position behind it and the number of its clicks.
  */
 export const createWriter = (folder: string, onWritten: (end: Position, clicks: number) => void): Writer => {
 	/** Length of each file, by its number. */
@@ -110,8 +110,8 @@ export const createWriter = (folder: string, onWritten: (end: Position, clicks: 
 			failure = error;
 		}
 
-		for (const tell of done) {
-			tell(failure);
+		for (const callback of done) {
+			callback(failure);
 		}
 	};
 

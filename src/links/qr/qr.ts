@@ -72,7 +72,7 @@ const PNG_HEADERS = {'Content-Type': 'image/png'};
 
 type Image = 'svg' | 'png';
 
-/** The least contrast (WCAG) that readers tell apart. */
+/** The least contrast (WCAG) that readers can distinguish. */
 const LEAST_CONTRAST = 2;
 
 /** Relative luminance of RRGGBB, with a gamma of 2.2; a transparent background counts as paper. */
@@ -82,7 +82,7 @@ const luminance = (color: string): number => {
 	return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 };
 
-/** @throws 400 for colours that readers cannot tell apart. */
+/** @throws 400 for colours that readers cannot distinguish. */
 const requireContrast = ({color, bgColor}: QrOptions): void => {
 	const [darker = 0, lighter = 0] = [luminance(color), luminance(bgColor)].toSorted((a, b) => a - b);
 	if ((lighter + 0.05) / (darker + 0.05) < LEAST_CONTRAST) {

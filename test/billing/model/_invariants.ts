@@ -137,11 +137,11 @@ const secondSubscription: Rule = (play, _, seen) => {
 
 /** An ACTIVE subscription is paid for the current period (contract/billing 4), whatever its plan changes. */
 const unpaidPeriod: Rule = (_, __, {row}, payments) => {
-	const isTold = row?.gateway === 'GATEWAY_A' && row.status === 'ACTIVE';
+	const isActive = row?.gateway === 'GATEWAY_A' && row.status === 'ACTIVE';
 	const end = row?.current_period_end?.getTime();
 	const pays = ({gateway, kind, kept, until}: Payment): boolean =>
 		gateway === 'GATEWAY_A' && kind === 'month' && kept > 0 && until?.getTime() === end;
-	return isTold && !payments.some(pays) ? 'the row is ACTIVE, and its period was not paid' : null;
+	return isActive && !payments.some(pays) ? 'the row is ACTIVE, and its period was not paid' : null;
 };
 
 /** A paid plan entitles. */

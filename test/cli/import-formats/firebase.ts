@@ -127,7 +127,7 @@ test('the fallback is the desktop fallback, else the deep link; each fallback is
 	t.false('destinations' in plain || 'minimumVersion' in plain);
 });
 
-test('a store page in a fallback is a claim, and what is no web page or version is reported as not carried over', (t) => {
+test('a store page in a fallback is a claim, and values that are not a web page or a version are reported as not carried over', (t) => {
 	const {link: made, facts} = firebaseLink({
 		short_link: shortLink,
 		link,

@@ -144,7 +144,7 @@ test('a web address for one platform is its destination, a store page a claim', 
 	t.deepEqual(of({$canonical_url: website, $ipad_url: play}), [website, undefined, ['com.acme.shop'], []]);
 });
 
-test('what is no web address and unknown control parameters are reported as not carried over', (t) => {
+test('values that are not a web address and unknown control parameters are reported as not carried over', (t) => {
 	const {link, facts} = branchLink({url, data: {$ios_url: 'acme://ios', $web_only: true, $custom: 'x'}});
 	t.false('destinations' in link);
 	t.deepEqual(facts.left, ['$ios_url', '$web_only', '$custom']);

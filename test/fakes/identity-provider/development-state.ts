@@ -32,7 +32,7 @@ export const loadDirectory = (file: string, directory: Directory): boolean => {
 };
 
 /** Sends all records again, for a service that was down or whose database is new. */
-export const tellAgain = (directory: Directory): void => {
+export const resendAll = (directory: Directory): void => {
 	for (const organization of directory.organizations.values()) {
 		directory.emit('organization.created', organizationRecord(directory, organization));
 	}

@@ -1,7 +1,7 @@
 import {type AutomaticDelivery, createAutomaticDelivery} from './automatic-delivery.ts';
 import {developmentRoutes} from './development-routes.ts';
 import {opsId, seedDevelopment} from './development-seed.ts';
-import {loadDirectory, saveDirectory, tellAgain} from './development-state.ts';
+import {loadDirectory, resendAll, saveDirectory} from './development-state.ts';
 import {type IdentityProvider, startIdentityProvider} from './identity-provider.ts';
 
 /** Equal at every start, so that a service need not be restarted. Not real secrets. */
@@ -37,7 +37,7 @@ export const startDevelopment = async ({
 		delivery.push(event);
 	});
 	if (isKept) {
-		tellAgain(idp.directory);
+		resendAll(idp.directory);
 	} else {
 		seedDevelopment(idp);
 	}

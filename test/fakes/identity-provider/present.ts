@@ -33,7 +33,7 @@ export const organizationRecord = (directory: Directory, organization: StoredOrg
 		pending_invitations_count: pendingInvitations(directory, organization.id).length,
 	});
 
-/** A membership as the provider tells it: with its organization and with what is public of its user. */
+/** A membership as the provider sends it: with its organization and its user's public fields. */
 export const membershipRecord = (directory: Directory, stored: StoredMembership): MembershipRecord => {
 	const {organizationId, userId, ...membership} = stored;
 	const user = findUser(directory, userId);

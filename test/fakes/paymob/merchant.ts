@@ -128,7 +128,7 @@ export type Merchant = {
 	/** Of this server. */
 	url: string;
 	now(): Date;
-	/** Now as the gateway writes it: without a zone, with microseconds that tell events apart. */
+	/** Now as the gateway writes it: without a zone, with microseconds that distinguish events. */
 	timestamp(): string;
 	nextId(): number;
 	settings: Settings;

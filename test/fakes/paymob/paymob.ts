@@ -46,7 +46,7 @@ export type OrderRef = string | number;
 
 export type PayOptions = {
 	card?: Card;
-	/** The customer ticks "save card"; a token: of a card that was saved before, which is told again. */
+	/** The customer ticks "save card"; a token: of a card that was saved before; its event is sent again. */
 	saveCard?: boolean | string;
 };
 
@@ -79,7 +79,7 @@ export type FakePaymob = Pick<
 	event(type: 'TRANSACTION' | 'TOKEN', object: Transaction | SavedCard): PaymobEvent;
 	/** The collected callbacks of an order, oldest first. */
 	eventsAbout(order: OrderRef): PaymobEvent[];
-	/** Makes next calls fail. With `hang` or `drop` and `afterwards` a charge happens, and only its callback tells. */
+	/** Makes next calls fail. With `hang` or `drop` and `afterwards` a charge happens, and only its callback reports it. */
 	fail(fault: FaultInput): Fault;
 	clearFaults(): void;
 	/** Every request so far, oldest first. */
@@ -131,7 +131,7 @@ const peopleOf = (merchant: Merchant) => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of contract/paymob 1 and keeps what it is told:
+ * A payment gateway on loopback that speaks the wire format of contract/paymob 1 and keeps its state:
  * intentions, the hosted checkout, charges of saved cards, refunds, the inquiry, signed callbacks, and faults on demand.
  */
 export const startFakePaymob = async ({

@@ -20,8 +20,8 @@ const newChild = (merchant: Merchant, parent: Transaction, changes: Partial<Tran
 	merchant.transactions.set(child.id, child);
 	const receiver = merchant.intentions.get(parent.order.id)?.notificationUrl ?? null;
 	const {refundCallbacks: on} = merchant.settings;
-	for (const told of [...(on === 'child' ? [] : [parent]), ...(on === 'parent' ? [] : [child])]) {
-		merchant.emit('TRANSACTION', told, receiver);
+	for (const transaction of [...(on === 'child' ? [] : [parent]), ...(on === 'parent' ? [] : [child])]) {
+		merchant.emit('TRANSACTION', transaction, receiver);
 	}
 
 	return child;

@@ -140,7 +140,7 @@ export const settleTransaction = (merchant: Merchant, id: number, succeeded: boo
 	return transaction;
 };
 
-/** The customer ticked "save card". @param token of a card that was saved before, to tell of it again. */
+/** The customer ticked "save card". @param token of a card that was saved before, to send its event again. */
 export const saveCard = (
 	merchant: Merchant,
 	intention: Intention,

@@ -8,7 +8,7 @@ export type StripeEvent = GatewayEvent & {
 	object: {id: string};
 };
 
-/** What the endpoint is told of (contract/stripe 5); the fake makes more, as the real one does. */
+/** The types that the endpoint receives (contract/stripe 5); the fake creates more, as the real one does. */
 export const ENABLED_EVENTS = [
 	'checkout.session.completed',
 	'checkout.session.expired',

@@ -5,7 +5,7 @@ import {invalidParam, noSuchReference} from './stripe-errors.ts';
 /** Parameters of every list. */
 export const LIST_PARAMS = ['limit', 'starting_after', 'ending_before'];
 
-/** One page of objects, newest first as they are told, with cursors. */
+/** One page of objects, newest first, with cursors. */
 export const listPage = <T extends {id: string}>(url: string, objects: Iterable<T>, params: Params) => {
 	const newestFirst = [...objects].reverse();
 	const limit = integerOf(params, 'limit') ?? 10;

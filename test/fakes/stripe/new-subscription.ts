@@ -53,7 +53,7 @@ export const repriced = (
 	quantity: quantity ?? item.quantity ?? 1,
 });
 
-/** A subscription whose first period starts now. It is stored, and nobody is told yet. */
+/** A subscription whose first period starts now. It is stored, and no event is sent yet. */
 export const newSubscription = (account: Account, customer: string, order: Order): Subscription => {
 	const id = newId('sub');
 	const now = account.now();
@@ -126,8 +126,8 @@ export const newSubscription = (account: Account, customer: string, order: Order
 };
 
 /**
- * Changes a subscription and tells of it with what the changed members were.
- * Nothing is told where nothing changes.
+ * Changes a subscription and sends an event with the previous values of the changed members.
+ * Without a change it sends none.
  */
 export const changeSubscription = (
 	account: Account,

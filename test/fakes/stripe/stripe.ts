@@ -65,7 +65,7 @@ export type FakeStripe = Pick<
 	decline(id: string): void;
 	/** What the customer's card does from now on, when a renewal or an upgrade is charged. */
 	setCard(customer: string, behavior: CardBehavior): void;
-	/** The customer cancels a subscription in the hosted portal, as the settings say that it is told. */
+	/** The customer cancels a subscription in the hosted portal, as the settings say. */
 	cancelInPortal(subscription: string): void;
 	/** Sets or changes a price of the dashboard. */
 	setPrice(id: string, price: PriceInput): Stripe.Price;
@@ -106,7 +106,7 @@ const shippedPrices = (): Record<string, PriceInput> => {
 };
 
 /**
- * A payment gateway on loopback that speaks the wire format of contract/stripe 1 and keeps what it is told: the
+ * A payment gateway on loopback that speaks the wire format of contract/stripe 1 and keeps its state: the
  * API, hosted pages, the passing of time, signed webhooks, and faults on demand.
  */
 export const startFakeStripe = async ({

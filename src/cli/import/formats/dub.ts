@@ -47,7 +47,7 @@ const shortUrlOf = (row: Record<string, unknown>): URL => {
 		throw new UnusableRow('has no key');
 	}
 
-	// A missing domain is no reason to reject a key.
+	// Do not reject a key because of a missing domain.
 	return key === undefined
 		? webUrl(whole, 'shortLink')
 		: webUrl(`https://${textIn(row['domain']) ?? 'domain.invalid'}/${key}`, 'short link');
