@@ -1,41 +1,6 @@
-import {setTimeout as pause} from 'node:timers/promises';
 import type {ChangeFeed} from './change-feed.ts';
 import type {Change} from './change-message.ts';
-import {isConnectionFault} from './db.ts';
-import {keepUnlessChanged} from './keep-unless-changed.ts';
-
-/**
- * Whether cached data may replace an unreachable database: only if no other process is known, because then nobody has
- * written meanwhile. A process that has lost contact with others reports the failure instead of answering with stale
- * data.
- */
-export const mayServeStale = (feed: ChangeFeed, error: unknown): boolean => feed.isAlone() && isConnectionFault(error);
-
-const PAUSE_MS = 100;
-const PATIENCE_MS = 3000;
-
-/**
- * Reads again where a connection was lost a moment after memory was trusted: in a failover one process hears the new
- * primary before the connections of another one lead there. A process that is alone has its memory.
- */
-export const readThroughFailover = async <T>(feed: ChangeFeed, read: () => Promise<T>): Promise<T> => {
-	for (const began = performance.now(); ; ) {
-		try {
-			return await read();
-		} catch (error) {
-			if (
-				!isConnectionFault(error) ||
-				!feed.wasTrusted() ||
-				feed.isAlone() ||
-				performance.now() - began > PATIENCE_MS
-			) {
-				throw error;
-			}
-		}
-
-		await pause(PAUSE_MS);
-	}
-};
+import {createSharedReads} from './shared-reads.ts';
 
 /** A cache of few or rarely changing values, which is cleared as a whole. */
 export type WholeCache<T> = {
@@ -49,65 +14,28 @@ export const createWholeCache = <T>(
 	{most, isOfIt}: {most: number; isOfIt: (change: Change) => boolean},
 ): WholeCache<T> => {
 	const entries = new Map<string, {value: T}>();
-	const reading = new Map<string, Promise<T>>();
-	let version = 0;
+	const use = (key: string) => (feed.isTrusted() ? entries.get(key) : undefined);
+	const reads = createSharedReads<T>(feed, {
+		use,
+		peek: (key) => entries.get(key),
+		keep: (key, value) => {
+			if (entries.size >= most) {
+				entries.clear();
+			}
+
+			entries.set(key, {value});
+		},
+	});
 	feed.onChange((change) => {
 		if (change.kind === 'everything' || isOfIt(change)) {
-			version += 1;
 			entries.clear();
-			// Later callers start a new read, which sees the change.
-			reading.clear();
+			reads.renew();
 		}
 	});
-
-	const readFresh = async (key: string, read: () => Promise<T>): Promise<T> => {
-		const kept = entries.get(key);
-		const again = async () => {
-			const held = entries.get(key);
-			return held !== undefined && feed.isTrusted() ? held.value : read();
-		};
-		try {
-			return await keepUnlessChanged(
-				() => readThroughFailover(feed, again),
-				() => version,
-				(value) => {
-					if (entries.size >= most) {
-						entries.clear();
-					}
-
-					entries.set(key, {value});
-				},
-			);
-		} catch (error) {
-			if (kept !== undefined && mayServeStale(feed, error)) {
-				return kept.value;
-			}
-
-			throw error;
-		}
-	};
-
 	return {
 		get: async (key, read) => {
-			const kept = entries.get(key);
-			if (kept !== undefined && feed.isTrusted()) {
-				return kept.value;
-			}
-
-			const underWay = reading.get(key);
-			if (underWay !== undefined) {
-				return underWay;
-			}
-
-			const fresh = readFresh(key, read);
-			reading.set(key, fresh);
-			try {
-				return await fresh;
-			} finally {
-				if (reading.get(key) === fresh) {
-					reading.delete(key);
-				}
-			}
+			const kept = use(key);
+			return kept === undefined ? reads.get(key, read) : kept.value;
 		},
 	};
 };

@@ -1,6 +1,6 @@
 import type {ChangeFeed} from '../db/change-feed.ts';
-import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
-import {createWholeCache, mayServeStale, readThroughFailover, type WholeCache} from '../db/whole-cache.ts';
+import {createSharedReads} from '../db/shared-reads.ts';
+import {createWholeCache, type WholeCache} from '../db/whole-cache.ts';
 
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
@@ -20,6 +20,8 @@ type CacheFigures = {hits: number; misses: number; entries: number; bytes: numbe
 /** The same for host names. */
 export type HostCache<T> = WholeCache<T | null>;
 
+const orgKeyOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
 /**
  * @param bytesOf size of a value with everything derived from it and cached with it.
  * @param isCurrent whether a cached value is still valid at this time; if not, it is read again.
@@ -32,8 +34,6 @@ export const createLinkCache = <T>(
 	const entries = new Map<string, {value: T | null; bytes: number}>();
 	let bytes = 0;
 	const byOrganization = new Map<string, Set<string>>();
-	const reading = new Map<string, Promise<T | null>>();
-	let version = 0;
 	let hits = 0;
 	let misses = 0;
 
@@ -65,10 +65,29 @@ export const createLinkCache = <T>(
 		}
 	};
 
+	const keep = (key: string, value: T | null) => {
+		release(key);
+		const orgKey = orgKeyOf(key);
+		const own = BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
+		entries.set(key, {value, bytes: own});
+		bytes += own;
+		const keys = byOrganization.get(orgKey);
+		if (keys === undefined) {
+			byOrganization.set(orgKey, new Set([key]));
+		} else {
+			keys.add(key);
+		}
+
+		while (bytes > max) {
+			const [oldest = ''] = entries.keys();
+			drop(oldest, orgKeyOf(oldest));
+		}
+	};
+
+	const reads = createSharedReads<T | null>(feed, {use, peek: (key) => entries.get(key), keep});
+
 	feed.onChange((change) => {
-		version += 1;
-		// Later callers start a new read, which sees the change.
-		reading.clear();
+		reads.renew();
 		switch (change.kind) {
 			case 'link':
 				drop(`${change.orgKey}/${change.shortCode}`, change.orgKey);
@@ -89,24 +108,6 @@ export const createLinkCache = <T>(
 		}
 	});
 
-	const keep = (key: string, orgKey: string, value: T | null) => {
-		release(key);
-		const own = BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
-		entries.set(key, {value, bytes: own});
-		bytes += own;
-		const keys = byOrganization.get(orgKey);
-		if (keys === undefined) {
-			byOrganization.set(orgKey, new Set([key]));
-		} else {
-			keys.add(key);
-		}
-
-		while (bytes > max) {
-			const [oldest = ''] = entries.keys();
-			drop(oldest, oldest.slice(0, oldest.indexOf('/')));
-		}
-	};
-
 	return {
 		get: async (orgKey, shortCode, read) => {
 			const key = `${orgKey}/${shortCode}`;
@@ -115,36 +116,8 @@ export const createLinkCache = <T>(
 				return used.value;
 			}
 
-			const kept = entries.get(key);
 			misses += 1;
-			const underWay = reading.get(key);
-			if (underWay !== undefined) {
-				return underWay;
-			}
-
-			const again = async () => {
-				const held = use(key);
-				return held === undefined ? read() : held.value;
-			};
-			const fresh = keepUnlessChanged(
-				() => readThroughFailover(feed, again),
-				() => version,
-				(value) => keep(key, orgKey, value),
-			).catch((error: unknown) => {
-				if (kept !== undefined && mayServeStale(feed, error)) {
-					return kept.value;
-				}
-
-				throw error;
-			});
-			reading.set(key, fresh);
-			try {
-				return await fresh;
-			} finally {
-				if (reading.get(key) === fresh) {
-					reading.delete(key);
-				}
-			}
+			return reads.get(key, read);
 		},
 		peek: (orgKey, shortCode) => use(`${orgKey}/${shortCode}`)?.value,
 		figures: () => ({
