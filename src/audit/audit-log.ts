@@ -71,6 +71,9 @@ const toJson = (row: Row) => ({
 	details: row.since === null ? row.details : {...row.details, repeated: {count: row.count, since: row.since}},
 });
 
+/** A record as the API shows it (contract/portal 8). */
+export type AuditRecord = ReturnType<typeof toJson>;
+
 const insertRows = (trx: Db, rows: Row[]): Promise<unknown> =>
 	trx.raw(
 		`INSERT INTO audit_log AS known SELECT made.* FROM json_populate_recordset(null::audit_log, CAST(? AS json)) AS made
@@ -114,5 +117,5 @@ export const recordAudit = async (trx: Db, now: Date, by: Caller, ...entries: Au
 };
 
 /** An organization's records, newest first. */
-export const listAudit = (db: Db, organizationId: string, query: PageQuery): Promise<Page<ReturnType<typeof toJson>>> =>
+export const listAudit = (db: Db, organizationId: string, query: PageQuery): Promise<Page<AuditRecord>> =>
 	readPage(db('audit_log').where({organization_id: organizationId}), query, 'at DESC, id DESC', toJson);

@@ -2,9 +2,7 @@ import type {RuledOut} from '../match/candidate.ts';
 import type {MissReason} from '../match/guess.ts';
 import type {MatchAttempt} from '../match/match-attempt-store.ts';
 import {type MatchMethod, matchPolicy} from '../match/match-policy.ts';
-
-/** A value of the server's JSON. */
-export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
+import type {Json} from './server/admin-client.ts';
 
 export type Attempt = Json<Omit<MatchAttempt, 'id'>>;
 

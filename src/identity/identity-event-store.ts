@@ -10,7 +10,7 @@ export type IdentityOutcome = 'APPLIED' | 'IGNORED' | 'FAILED';
 export type IdentityVerdict = {outcome: IdentityOutcome; reason: string};
 
 /** As an operator reads it: without the payload. */
-type EventJson = {
+export type IdentityEventJson = {
 	id: string;
 	eventKey: string;
 	type: string;
@@ -21,13 +21,13 @@ type EventJson = {
 	processedAt: Date;
 };
 
-const columns: Columns<EventJson> = columnsOf(
+const columns: Columns<IdentityEventJson> = columnsOf(
 	'id, event_key, type, outcome, reason, deliveries, received_at, processed_at',
 );
 
-type Row = EventJson & {payload: unknown};
+type Row = IdentityEventJson & {payload: unknown};
 
-export type IdentityEvent = IdentityVerdict & {id: string; delivery: Delivery; json: EventJson};
+export type IdentityEvent = IdentityVerdict & {id: string; delivery: Delivery; json: IdentityEventJson};
 
 const toEvent = ({payload, ...json}: Row): IdentityEvent => ({
 	id: json.id,
@@ -70,7 +70,7 @@ export const createIdentityEventStore = (db: Db) => ({
 		return row === undefined ? null : toEvent(row);
 	},
 
-	list: ({outcome, ...page}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<EventJson>> =>
+	list: ({outcome, ...page}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<IdentityEventJson>> =>
 		readPage(
 			db('identity_events')
 				.where(outcome === undefined ? {} : {outcome})

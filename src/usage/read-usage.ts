@@ -8,7 +8,7 @@ import type {Services} from '../services.ts';
 import {countSeats} from '../team/seats.ts';
 
 /** `limit` null: unlimited. Clicks are those of the calendar month (UTC). */
-type Usage = Record<QuotaName, {used: number; limit: number | null}>;
+export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
 
 /**
  * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because

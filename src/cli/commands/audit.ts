@@ -1,16 +1,9 @@
+import type {AuditRecord} from '../../audit/audit-log.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
-
-type AuditRecord = {
-	id: string;
-	at: string;
-	action: string;
-	entityType: string;
-	entityId: string | null;
-	actor: {type: string; id: string | null; name: string | null};
-};
 
 export const auditCommand = command({
 	usage: 'audit [org]',
@@ -19,7 +12,7 @@ export const auditCommand = command({
 	options: [orgOption(), ...pageOptions()],
 	run: async (context: Context<PageOptions & {org?: string}>) => {
 		const {client, path} = await chosenPath(context);
-		const page = await listPages(listAt<AuditRecord>(client, `${path}/audit-log`), context.options);
+		const page = await listPages(listAt<Json<AuditRecord>>(client, `${path}/audit-log`), context.options);
 		await context.show.page(
 			page,
 			[

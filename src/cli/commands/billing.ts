@@ -1,23 +1,12 @@
 import {Option} from 'commander';
+import type {gatewayEventJson} from '../../billing/gateway-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
 import {timeText} from '../match-trace.ts';
+import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
-type GatewayEvent = {
-	id: string;
-	gateway: string;
-	eventKey: string;
-	type: string;
-	outcome: string;
-	reason: string;
-	organizationId: string | null;
-	attemptId: string | null;
-	reference: string | null;
-	deliveries: number;
-	receivedAt: string;
-	processedAt: string;
-};
+type GatewayEvent = Json<ReturnType<typeof gatewayEventJson>>;
 
 type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: string};
 

@@ -1,25 +1,18 @@
 import {Option} from 'commander';
 import {counted} from '../../counted.ts';
+import type {domainJson} from '../../domains/domain.ts';
 import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
+import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages, type Page} from '../server/list-pages.ts';
 import {idOfNamed, namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
-type Domain = {
-	id: string;
-	hostname: string;
-	status: string;
-	isDefault: boolean;
-	verification?: {type: string; name: string; value: string} | null;
-	pathPrefixes?: string[];
-	rootUrl?: string;
-	unknownCodes?: {url: string};
-};
+type Domain = Json<ReturnType<typeof domainJson>>;
 
 type OrgOptions = {org?: string};
 

@@ -1,20 +1,13 @@
+import type {allKeyCards} from '../../api-keys/rotation.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, yesOption} from '../common-options.ts';
+import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
-type KeyCard = {
-	id: string;
-	tier: string;
-	prefix: string;
-	displayKey: string | null;
-	displayKeyFault?: 'OTHER_SECRET';
-	createdAt: string;
-	expiresAt: string | null;
-	lastUsedAt: string | null;
-};
-export type KeyCards = {sdkKey: KeyCard | null; serverKey: KeyCard | null; locked: boolean; earlier: KeyCard[]};
+export type KeyCards = Json<Awaited<ReturnType<typeof allKeyCards>>>;
+type KeyCard = KeyCards['earlier'][number];
 
 /** Keys created before they were stored have none until they are regenerated (contract/api-keys 5). */
 const NOT_KEPT = 'not stored; regenerate it to see the full key';

@@ -1,26 +1,20 @@
 import {Option} from 'commander';
 import {counted} from '../../counted.ts';
+import type {organizationJson} from '../../organizations/organization-store.ts';
+import type {Usage} from '../../usage/read-usage.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
-import type {ApiClient} from '../server/admin-client.ts';
+import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages, type Page} from '../server/list-pages.ts';
 import {flattened} from '../terminal/output.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 import type {KeyCards} from './keys.ts';
 
-type Organization = {
-	id: string;
-	orgKey: string;
-	name: string;
-	status: string;
-	plan: string | null;
-	createdAt: string;
-};
-type Usage = Record<string, {used: number; limit: number | null}>;
+type Organization = Json<ReturnType<typeof organizationJson>>;
 
-const usageFields = (usage: Usage): Array<[string, unknown]> =>
+const usageFields = (usage: Partial<Usage>): Array<[string, unknown]> =>
 	Object.entries(usage).map(([quota, {used, limit}]) => [
 		quota === 'clicks' ? 'clicks this month' : quota,
 		`${used.toLocaleString('en')} of ${limit === null ? 'unlimited' : limit.toLocaleString('en')}`,

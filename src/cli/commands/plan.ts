@@ -1,31 +1,25 @@
+import type {planPrices} from '../../billing/plan-for-sale.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import type {Column} from '../terminal/output.ts';
 
-type ListedPlan = {
-	plan: string;
-	amount: number;
-	currency: string;
-	features: Record<string, boolean>;
-	quotas: Record<string, number | null>;
-};
+type ListedPlan = ReturnType<typeof planPrices>[number];
 
-const limitText = (limit: number | null | undefined): string =>
-	limit == null ? 'unlimited' : limit.toLocaleString('en');
+const limitText = (limit: number | null): string => (limit === null ? 'unlimited' : limit.toLocaleString('en'));
 
 const planColumns: Array<Column<ListedPlan>> = [
 	{title: 'PLAN', value: ({plan}) => plan},
-	...['links', 'clicks', 'members', 'domains'].map(
+	...(['links', 'clicks', 'members', 'domains'] as const).map(
 		(quota): Column<ListedPlan> => ({
 			title: quota.toUpperCase(),
 			value: ({quotas}) => limitText(quotas[quota]),
 			align: 'right',
 		}),
 	),
-	{title: 'KEYS', value: ({features}) => features['api_access']},
-	{title: 'OWN DOMAINS', value: ({features}) => features['custom_domains']},
+	{title: 'KEYS', value: ({features}) => features.api_access},
+	{title: 'OWN DOMAINS', value: ({features}) => features.custom_domains},
 ];
 
 export const planCommands: CommandGroup = {

@@ -1,15 +1,16 @@
 import {Option} from 'commander';
+import type {Template} from '../../templates/template.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
+import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {idOfNamed, namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type OrgOptions = {org?: string};
-type Template = {id: string; name: string; path: string | null; channel: string | null};
 
 /** What links have and templates have not. */
 const ofLinksAlone = new Set(
@@ -70,7 +71,7 @@ export const templateCommands: CommandGroup = {
 			run: async (context: Context<OrgOptions & PageOptions>) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.page(
-					await listPages(listAt<Template>(client, `${path}/templates`), context.options),
+					await listPages(listAt<Json<Template>>(client, `${path}/templates`), context.options),
 					[
 						{title: 'NAME', value: ({name}) => name, flexible: true},
 						{title: 'PATH', value: (template) => template.path, flexible: true},

@@ -1,19 +1,12 @@
 import {Option} from 'commander';
+import type {IdentityEventJson} from '../../identity/identity-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
 import {timeText} from '../match-trace.ts';
+import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
-type IdentityEvent = {
-	id: string;
-	eventKey: string;
-	type: string;
-	outcome: string;
-	reason: string;
-	deliveries: number;
-	receivedAt: string;
-	processedAt: string;
-};
+type IdentityEvent = Json<IdentityEventJson>;
 
 const EVENTS = '/admin/webhooks/events';
 

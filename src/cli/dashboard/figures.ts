@@ -1,11 +1,9 @@
 import type {Recent} from '../../clicks/click-stream-recent.ts';
 import type {StreamEvent} from '../../clicks/click-stream-store.ts';
+import type {Json} from '../server/admin-client.ts';
 
-/** A value parsed from JSON. */
-type Wire<T> = T extends Date ? string : T extends object ? {[K in keyof T]: Wire<T[K]>} : T;
-
-export type RecentAnswer = Wire<Recent>;
-export type LiveEvent = Wire<StreamEvent>;
+export type RecentAnswer = Json<Recent>;
+export type LiveEvent = Json<StreamEvent>;
 
 export type Ranked = {name: string; count: number};
 

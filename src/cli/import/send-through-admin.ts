@@ -1,10 +1,9 @@
 import {OplinkConnectionError} from '../../client/errors.ts';
 import {counted} from '../../counted.ts';
+import type {ImportAnswer} from '../../links/import/import-answer.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {type OnConflict, type RowOutcome, type RowStatus, refused, unreadable} from './row-outcome.ts';
-
-type ResultLine = {line: number; status: RowStatus; url?: string; error?: unknown};
+import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
 
 /**
  * Streams rows to the admin API's import and yields their outcomes. The server numbers the lines it receives, so
@@ -36,7 +35,7 @@ export async function* sendThroughAdmin(
 		new OplinkConnectionError({method: 'POST', baseUrl: client.baseUrl, path}, new Error(reason));
 	for await (const text of client.exchange(path, {dryRun, onConflict}, lines())) {
 		yield* unsent.splice(0);
-		const result = JSON.parse(text) as ResultLine;
+		const result = JSON.parse(text) as ImportAnswer;
 		const row = underWay.get(result.line);
 		if (row === undefined) {
 			throw broken(`unexpected answer: ${text.slice(0, 200)}`);

@@ -3,6 +3,9 @@ import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {HttpRequest} from '../../client/fetch-answer.ts';
 import {exchangeLines} from '../import/exchange-lines.ts';
 
+/** A value of the server as its JSON has it. */
+export type Json<T> = T extends Date ? string : T extends object ? {[Key in keyof T]: Json<T[Key]>} : T;
+
 /** Query parameters; undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
