@@ -138,7 +138,7 @@ export const createServices = (options: ServiceOptions): Services => {
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
 	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
 
-	// Joi and what else links need would be a third of what is loaded before the first page.
+	// Loaded on demand: Joi and the other modules of links would be a third of the code loaded before the first page.
 	let writer: Promise<LinkWriter> | null = null;
 
 	return Object.freeze({

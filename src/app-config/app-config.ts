@@ -21,7 +21,7 @@ export type AndroidConfig = {
 	/** Whether `assetlinks.json` limits the paths that open the app. */
 	dynamicAppLinks?: true;
 };
-/** What pages copy: the token, or the short URL with the token as its fragment. */
+/** The text that pages copy: the token, or the short URL with the token as its fragment. */
 export type ClipboardFormat = 'token' | 'url';
 export type Confidence = 'exact' | 'high' | 'medium' | 'low';
 

@@ -9,7 +9,7 @@ import {actorOf, requireAccess, requireOps} from './organization-access.ts';
 import {atLeast, type Role} from './roles.ts';
 import type {Session} from './session.ts';
 
-/** What each kind of credential provides to a handler. */
+/** The values that each kind of credential provides to a handler. */
 export type Granted = {
 	none: {by: Caller};
 	/** A signed-in person, perhaps without an organization yet. */

@@ -17,7 +17,7 @@ export type IncomingEvent = {
 	payload: string;
 };
 
-/** What an event changed, or in `reason`, one sentence, why it changed nothing. */
+/** The change that an event made; if it made none, `reason` says why in one sentence. */
 export type Verdict = {
 	outcome: EventOutcome;
 	reason: string;

@@ -5,7 +5,7 @@ import {recordPaymobEvent} from './paymob/receive-callback.ts';
 import {recordStripeEvent} from './stripe/receive-event.ts';
 import type {GatewayName} from './subscription.ts';
 
-/** What operations that may apply events use. */
+/** The dependencies of operations that may apply events. */
 export type BillingServices = Pick<
 	Services,
 	'config' | 'db' | 'clock' | 'log' | 'background' | 'gateways' | 'stripe' | 'paymob'

@@ -48,7 +48,7 @@ const knownChannels = async (admin: ApiClient, org: string): Promise<string> => 
 	return `${names === '' ? 'There are no channels' : `Channels are ${names}`}; oplink channels create NAME adds one`;
 };
 
-/** What to do where the server that left its address in DATA_DIR does not answer there. */
+/** The advice if the server that left its address in DATA_DIR does not answer there. */
 const afterSilence = ({addressFile}: ChosenServer): string | null =>
 	addressFile === null
 		? null

@@ -31,7 +31,7 @@ const TELLING = 0.9;
 /** How many candidates a trace has at most; the ones beyond it are the least probable. */
 const MOST_TRACED = 20;
 
-/** What decided: the taps of the best candidate's link together, against those of other links and installs without a tap. */
+/** The deciding comparison: the taps of the best candidate's link together, against those of other links and installs without a tap. */
 export const evidenceWords = ({candidates, nobody, confidence, score}: Attempt): string[] => {
 	const [best] = candidates;
 	if (best === undefined || best.ruledOut !== null || nobody === null) {
@@ -68,7 +68,7 @@ export const evidenceWords = ({candidates, nobody, confidence, score}: Attempt):
 	];
 };
 
-/** What proved the tap, or how sure the guess is, as short as a column of a narrow table. */
+/** The proof of the tap or the confidence of the guess, as short as a column of a narrow table. */
 const proofs: Partial<Record<Attempt['method'], string>> = {
 	CLIPBOARD: 'clipboard token',
 	INSTALL_REFERRER: 'store referrer',

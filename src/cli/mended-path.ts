@@ -1,4 +1,4 @@
-/** The fields of a path as typed, and what was changed in it. */
+/** The fields of a path as typed, and the corrections made to it. */
 type Mended = {fields: Record<string, unknown>; note: string | null};
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 /** A failed system call, as Node reports it. */
 type SystemError = Error & {code?: string; syscall: string; path?: string; port?: number; address?: string};
 
-/** What happened in plain words, and what to do. */
+/** The failure in plain words, and the next step. */
 type Explained = {message: string; nextStep: string | null};
 
 /** An option, an argument or a variable, and the path that it gives. */
@@ -15,7 +15,10 @@ export type PathOrigins = {cwd: string; named: readonly PathOrigin[]};
 
 const isFolder = (file: string): boolean => statSync(file, {throwIfNoEntry: false})?.isDirectory() ?? false;
 
-/** What named the path of an error: the same path, else the longest one above it; for a read folder, which Node does not name, any folder. */
+/**
+ * The option, argument or variable that gave the path of an error: the same path, else the longest one above it. Node does
+ * not name a folder that was read as a file, so for that error any folder.
+ */
 const originOf = (
 	{path: failed, code}: SystemError,
 	{cwd, named}: PathOrigins,

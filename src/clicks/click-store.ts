@@ -22,7 +22,7 @@ export type ClickReader = {
 /** Why old clicks are still there: some are not rolled up, another process drops them, or they are in use. */
 export type Left = 'uncounted' | 'in_use';
 
-/** What the live stream reads: clicks, matches and events in the order of PostgreSQL's transactions. */
+/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
 type StreamReader = {
 	/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
 	recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;

@@ -7,7 +7,7 @@ export type Click = {
 	linkId: string;
 	channel: string | null;
 	referrerHost: string | null;
-	/** Shared by the clicks of visitors who say the same: what is derived from it is kept with it. */
+	/** Shared by the clicks of visitors with equal headers, so that derived values are cached by it. */
 	context: ClickContext;
 	/** The data that an app's first open is matched by; null if the link is not deferred. */
 	match: OpenMatch | null;

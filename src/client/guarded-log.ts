@@ -5,6 +5,6 @@ export const guardedLog =
 		try {
 			log(message, error);
 		} catch {
-			// What is logged is lost, and the app goes on.
+			// The message is lost; the app continues.
 		}
 	};

@@ -75,7 +75,7 @@ export const createIncomingLinks = ({
 		};
 	});
 
-	/** What the app's own function answers, or `otherwise`. */
+	/** The result of the app's own function, or `otherwise`. */
 	const attempt = async <T, O>(what: string, own: () => T | Promise<T>, otherwise: O): Promise<T | O> => {
 		try {
 			return await own();
@@ -130,7 +130,7 @@ export const createIncomingLinks = ({
 		settle?.(null);
 	};
 
-	/** What an address opens; null for one whose link cannot be resolved, and for one that comes again. */
+	/** The content that an address opens; null if its link cannot be resolved, or if the address is repeated. */
 	const read = async (url: string): Promise<string | null> => {
 		if (recent.has(url)) {
 			return null;
@@ -178,7 +178,7 @@ export const createIncomingLinks = ({
 
 			return found;
 		},
-		/** What an address opens in the running app; null if nothing, or if it is held. */
+		/** The content that an address opens in the running app; null if it opens none or is held. */
 		next: async (url: string): Promise<string | null> => {
 			const target = isStart(url) ? url : await read(url);
 			if (target === null || isStart(url) || isAllowed(target)) {

@@ -1,6 +1,6 @@
 import {withoutEndingSlash} from './api-caller.ts';
 
-/** Where a link is requested: a host, and what is behind it. */
+/** The address at which a link is requested: a host and a path. */
 export type LinkAddress = {baseUrl: string; path: string; query: Record<string, string>};
 
 /** Taken apart by hand, because React Native's URL is incomplete. A user name stays part of the host, which no list names. */

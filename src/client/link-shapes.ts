@@ -1,7 +1,7 @@
 /** Social tags of a link's preview. */
 export type OpenGraph = {title: string | null; description: string | null; imageUrl: string | null};
 
-/** Where people without the app go, by platform. What is not set is absent. */
+/** Where people without the app go, by platform. A platform that is not set is absent. */
 export type Destinations = {ios?: string; ipad?: string; android?: string; desktop?: string};
 
 /** The least version of the app that a link needs: dotted numbers, and Android's version code. */

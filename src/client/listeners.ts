@@ -1,4 +1,4 @@
-/** Receives what is published. May be async; its errors are logged and affect nobody else. */
+/** Receives published values. May be async; its errors are logged and affect nobody else. */
 export type Listener<Args extends unknown[]> = (...args: Args) => void | Promise<void>;
 
 export type Listeners<Args extends unknown[]> = {
@@ -8,7 +8,7 @@ export type Listeners<Args extends unknown[]> = {
 };
 
 /**
- * Passes what is published to listeners. Without one it waits for the first, so that nothing is lost at startup.
+ * Passes published values to listeners. Without a listener a value waits for the first, so that none is lost at startup.
  * @param fault the message of a listener's error.
  */
 export const createListeners = <Args extends unknown[]>(

@@ -1,6 +1,6 @@
 import type {Device, MatchSignals, MatchTokens} from './sdk-shapes.ts';
 
-/** What a session reports of a device. */
+/** The fields of a device that a session reports. */
 export const sessionBody = (device: Device): Device => {
 	const {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone} = device;
 	return {deviceId, platform, osVersion, deviceModel, appVersion, sdkVersion, language, timezone};
@@ -13,7 +13,7 @@ export const sessionBody = (device: Device): Device => {
 const tokenIn = (text: string | undefined): string | undefined =>
 	/opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/.exec(text ?? '')?.[0];
 
-/** What a match is asked by. */
+/** The fields of a match request. */
 export const signalsOf = (device: Device & MatchTokens): MatchSignals => {
 	const {clipboardToken, installReferrer, deviceId, platform, osVersion, deviceModel, language, timezone} = device;
 	return {

@@ -12,7 +12,7 @@ export const linkOf = ({linkId, path, params, minimumVersion}: LinkData): LinkDa
 	...(minimumVersion === undefined ? {} : {minimumVersion}),
 });
 
-/** The numbers of a version, without what follows them (`2.10.0-beta`). */
+/** The numbers of a version, without a suffix (`2.10.0-beta`). */
 const partsOf = (version: string): number[] => (/^\d+(?:\.\d+)*/.exec(version)?.[0] ?? '').split('.').map(Number);
 
 /** Part by part: 2.9 is below 2.10, and 2 is 2.0. */

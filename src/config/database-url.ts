@@ -34,7 +34,7 @@ const fileFault = (name: string, file: string): string | null => {
 	}
 };
 
-/** What is wrong with a connection URL, without its secret parts; null if it is valid. */
+/** The fault of a connection URL, without its secret parts; null if it is valid. */
 export const databaseUrlFault = (text: string): string | null => {
 	const {username, password, hostname, pathname, port, searchParams} = new URL(text);
 	if (![username, password, hostname, pathname].every(canDecode)) {

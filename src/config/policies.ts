@@ -30,7 +30,7 @@ export const retention = policy(
 	'unknownCodeDays',
 );
 
-/** How much is stored of what anybody can send without end. */
+/** Storage limits for data that anybody can send without end. */
 export const storageLimits = policy(
 	'storage.json',
 	/** Referrers of an organization's day (UTC) that are counted separately; further ones are counted together. */

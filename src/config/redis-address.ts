@@ -36,7 +36,7 @@ const nodesOf = (text: string, standardPort: number): RedisAddress['nodes'] | nu
 	return nodes.every((node) => node !== null) ? nodes : null;
 };
 
-/** The parts of a REDIS_URL. @returns what is expected, as the end of a sentence, if it is none. */
+/** The parts of a REDIS_URL. @returns the expected form, as the end of a sentence, if it is invalid. */
 export const readRedisAddress = (url: string): RedisAddress | string => {
 	const [, scheme, sentinel, credentials, hosts = '', path = '', rest = ''] = SHAPE.exec(url) ?? [];
 	const nodes = nodesOf(hosts, sentinel === undefined ? 6379 : 26_379);

@@ -131,7 +131,7 @@ export const variables = {
 		expected: 'comma-separated addresses of resolvers',
 		defaultInWords: "the system's",
 	}),
-	/** What phones ask instead of the host: read by `oplink doctor --public` alone. */
+	/** The caches that phones ask instead of the host; only `oplink doctor --public` reads these. */
 	publicCaches: {
 		apple: url('APPLE_CDN_URL', "Apple's CDN of association files, for doctor --public", {
 			default: 'https://app-site-association.cdn-apple.com',

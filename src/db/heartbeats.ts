@@ -4,7 +4,7 @@ type Options = {
 	trustMs: number;
 };
 
-/** What this process has heard of itself and of the others, by the monotonic clock. */
+/** The heartbeats that this process has received, of itself and of others, by the monotonic clock. */
 export const createHeartbeats = ({beatMs, trustMs}: Options) => {
 	const others = new Map<string, number>();
 	/** The numbers of our latest heartbeats. */

@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const backendOf = async (connection: Connection): Promise<number | undefined> =>
 	(await connection.query<{pid: number}>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
 
-/** What a session lasts for: a pooler may reassign it after each transaction, or after each statement. */
+/** The lifetime of a session: a pooler may reassign it after each transaction, or after each statement. */
 export type SessionLife = 'connection' | 'transaction' | 'statement';
 
 /** Whether two connections were answered by one backend, or one connection by two. */

@@ -1,7 +1,7 @@
 /** Severity: fine, suspicious or broken. */
 export type Verdict = 'ok' | 'warn' | 'fail';
 
-/** What a check found. */
+/** The result of a check. */
 export type Finding = {
 	/** The subject in words, such as `Database` or a host name. */
 	area: string;

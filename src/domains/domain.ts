@@ -16,7 +16,7 @@ export type Domain = {
 	createdAt: Date;
 };
 
-/** What its owner set for a custom domain; empty and null by default, which changes nothing (contract/hosts 8). */
+/** The owner's settings of a custom domain; empty and null by default, which changes nothing (contract/hosts 8). */
 export type DomainSettings = {
 	/** Segments before a code in old addresses, without slashes at the ends. */
 	pathPrefixes: string[];

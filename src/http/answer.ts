@@ -6,11 +6,11 @@ import Joi from 'joi';
  */
 export type MediaAnswer = {media: readonly string[]; about: string; lines?: Joi.Schema; json?: Joi.Schema};
 
-/** What a route answers: the schema of its JSON, something else, or null for no body. */
+/** The answer of a route: the schema of its JSON, something else, or null for no body. */
 export type Answer = Joi.Schema | MediaAnswer | null;
 
 /**
- * What a route declares besides its validation. The API document is generated from it, and the test suite compares
+ * The parts of a route besides its validation. The API document is generated from it, and the test suite compares
  * every answer with it.
  */
 export type Declared = {

@@ -1,7 +1,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Logger} from 'pino';
 
-/** What the pipeline has found out about a request. */
+/** The state of a request in the pipeline. */
 type ExchangeState = {
 	requestId: string;
 	/** The pattern of its route. */

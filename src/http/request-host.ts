@@ -2,7 +2,7 @@ import {isIPv6} from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {memoize} from '../memoize.ts';
 
-/** What a host serves (contract/hosts 2). `other` may be a custom domain, which a look-up decides. */
+/** The role of a host: which surfaces it serves (contract/hosts 2). `other` may be a custom domain, which a look-up decides. */
 type HostRole = 'api' | 'link' | 'both' | 'other';
 
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;

@@ -15,7 +15,7 @@ import type {Exchange} from './exchange.ts';
 import {lazyQuery} from './query.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
-/** What a handler may read of the request besides its validated parts. */
+/** The parts of the request that a handler may read besides the validated ones. */
 export type RequestFacts = {
 	/** The caller's address, behind trusted proxies. */
 	ip: string;

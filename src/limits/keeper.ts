@@ -16,8 +16,8 @@ const FIRST_WINDOWS = 2;
 const MOST_DEPARTURES = 255;
 
 /**
- * What a process admits without asking the keeper: the first few requests of a subject in a window, as most visitors
- * make no more. When one makes more, the keeper closes the subject in every process and counts what each has admitted;
+ * The requests that a process admits without asking the keeper: the first few of a subject in a window, because most
+ * visitors make no more. When one makes more, the keeper closes the subject in every process and counts what each has admitted;
  * so no window ever has more than the limit.
  */
 export const createFreeAdmissions = ({clock, processes}: {clock: Clock; processes: number}) => {

@@ -5,7 +5,7 @@ const rows = [limits, bodyLimits].flatMap((table): Limit[] => Object.values(tabl
 
 export const planLimitNames: readonly string[] = rows.map(({name}) => name);
 
-/** What a plans file says of limits, by their names (contract/limits 4). */
+/** The limits that a plans file sets, by name (contract/limits 4). */
 export type PlanLimits = Readonly<Record<string, {max: number; seconds: number}>>;
 
 /** A limit as an organization's plan has it. Its windows have a name of their own, by which all processes know them. */

@@ -75,7 +75,7 @@ const SCRIPT_HASH = createHash('sha1').update(SCRIPT).digest('hex');
 // A log outlives its window a little, and much longer if the caller's clock may stand still.
 const EXPIRY_MARGIN = {server: 1000, clock: 600_000};
 
-/** The script's arguments: this machine, and what each other machine may admit freely. */
+/** The script's arguments: this machine, and the number of requests that each other machine may admit freely. */
 const freeElsewhere = (limit: Limit, machines: Machines | null): Array<string | number> =>
 	machines === null || limit.free === undefined
 		? ['']

@@ -5,7 +5,7 @@ import type {Db} from '../db/db.ts';
 /** Which organizations were refused by limits of their keys: counted in memory, and written every few seconds. */
 export type Refusals = {
 	note(organizationId: string, limitName: string): void;
-	/** Writes what is counted. */
+	/** Writes the counts. */
 	settled(): Promise<void>;
 	/** Stops writing by itself; the caller settles. */
 	close(): void;

@@ -25,7 +25,7 @@ const fields = {
 	isActive: Joi.boolean().strict().allow(null),
 };
 
-/** What a link's body may have. */
+/** The fields of a link's body. */
 export const linkFieldNames = ['path', ...Object.keys(fields)];
 
 /** The body of a create. The path is required unless a template may have one, which is checked later. */

@@ -1,4 +1,4 @@
-/** Where people without the app go, by platform (contract/links 12). What is not set is absent. */
+/** Where people without the app go, by platform (contract/links 12). A platform that is not set is absent. */
 export type Destinations = {ios?: string; ipad?: string; android?: string; desktop?: string};
 
 /** The least version of the app that opens a link (contract/links 13): dotted numbers, and a version code. */

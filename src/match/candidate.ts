@@ -3,7 +3,7 @@ import type {Contradiction} from './likeness.ts';
 import type {MatchPolicy} from './match-policy.ts';
 import type {ClickChance, PossibleClick} from './posterior.ts';
 
-/** What the click's organization allows (contract/match 10). */
+/** The matching rules of the click's organization (contract/match 10). */
 export type MatchRules = {probabilisticMatching: boolean; minimumConfidence: Confidence};
 
 /** A click near the app's address. */
@@ -37,7 +37,7 @@ export const byProbability = (one: Weighed, other: Weighed): number =>
 	other.candidate.clickedAt.getTime() - one.candidate.clickedAt.getTime() ||
 	(other.candidate.id > one.candidate.id ? 1 : -1);
 
-/** What rules a click out whatever the method. */
+/** The reason that rules a click out for every method; null if there is none. */
 export const ruledOutBy = (
 	candidate: Candidate,
 	contradiction: Contradiction | null,

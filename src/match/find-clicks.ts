@@ -112,7 +112,7 @@ const described = (source: string, more = ''): string => `
 		WHERE links.id = click.link_id LIMIT 1
 	) AS link ON true`;
 
-/** What a click was found by. The wider network is looked at where the address has nothing, and so on. */
+/** How a click was found. The network is searched if the address has no open click, and so on. */
 type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
 
 const lookAround = (isConfined: boolean): string => `

@@ -3,7 +3,7 @@ import {sameModel} from './normalize-device-model.ts';
 import type {Language} from './normalize-language.ts';
 import {compareOsVersions} from './normalize-os-version.ts';
 
-/** What no device can do between a click and a first open (contract/match 4). */
+/** A difference that no device can have between its click and its first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';
 
 /** How much each signal says for or against one phone; what either side does not know says nothing. */

@@ -92,7 +92,7 @@ export const attemptFields = {
 export const matchAttemptAnswer = answerOf('MatchAttempt', {id: uuid, ...attemptFields});
 export const unkeptAttemptAnswer = answerOf('RehearsedAttempt', attemptFields);
 
-/** What `oplink match simulate` prints. */
+/** The result that `oplink match simulate` prints. */
 export const simulationAnswer = answerOf('Simulation', {
 	link: partOf({id: uuid, url: text, deferredDeepLinking: flag}),
 	tap: partOf({

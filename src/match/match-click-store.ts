@@ -4,7 +4,7 @@ import type {MatchRules} from './candidate.ts';
 import type {MatchMethod} from './match-policy.ts';
 import {type MatchSignals, normalize, type Platform} from './match-signals.ts';
 
-/** An answer that was given, as far as the click keeps it. */
+/** The answer to a match, as its click stores it. */
 export type GivenAnswer = {method: MatchMethod; confidence: Confidence; score: number | null};
 
 /** A click that is or was open to a match. */
@@ -29,7 +29,7 @@ export type MatchClick = {
 	query: Record<string, string> | null;
 };
 
-/** What statements on clicks give of each: the columns of `matchClickColumns`. */
+/** A row with the columns of `matchClickColumns`. */
 export type MatchClickRow = {
 	id: string;
 	organization_id: string;

@@ -49,7 +49,7 @@ export const signalsOf = ({fields, ip, organization}: MatchRequest, sightings: T
 	};
 };
 
-/** What the place adds to the points of a trace. */
+/** The points that a click's place adds to its trace. */
 const placePoints: Record<Nearness, {ip: number; network: number}> = {
 	ip: {ip: 40, network: 0},
 	network: {ip: 0, network: 25},
@@ -102,7 +102,7 @@ export const tracesOf = (
 	].slice(0, TRACED);
 };
 
-/** What spoke for an install without a click. How many clicked is known of the organization that asks with its key. */
+/** The case for an install without a click. Only a caller with a key sees how many clicked. */
 export const nobodyOf = (
 	{organizationId}: FirstOpen,
 	{nobody, tokenless, made}: NearbyWeighing,
@@ -112,7 +112,7 @@ export const nobodyOf = (
 	made: organizationId === null ? null : made,
 });
 
-/** Best effort: what is noted about an answer must not cost the answer. */
+/** Best effort: a record must not cost the answer. */
 const bestEffort = async ({log}: Pick<Services, 'log'>, what: string, work: Promise<unknown>): Promise<void> => {
 	await work.catch((error: unknown) => log.warn({err: error}, `could not ${what}`));
 };
@@ -177,7 +177,7 @@ export const notesOfMatch = (
 	};
 };
 
-/** Keeps notes one by one, whatever becomes of each. */
+/** Stores the records one by one; a failure of one does not affect the other. */
 export const noteAlone = async (
 	services: Pick<Services, 'db' | 'log'>,
 	{attempt, device}: MatchNotes,

@@ -25,7 +25,7 @@ export type PhoneCount = {signals: MatchSignals; count: number; byToken: number;
 
 export type OpenAt = {
 	now: Date;
-	/** What the app says of its phone. */
+	/** The signals that the app reports. */
 	app: MatchSignals;
 	clicks: readonly PossibleClick[];
 	/** All clicks of the place in the last 24 h, open or used. */

@@ -17,7 +17,7 @@ import {findAttempt, type MatchAttempt} from './match-attempt-store.ts';
 import type {MatchFields} from './match-request.ts';
 import {browserOf, type SimulatedNetwork, type SimulatedPhone, simulatedNetworks} from './simulated-phone.ts';
 
-/** What is to be played. A link that is not named is the newest one that is deferred. */
+/** The simulation's input. Without a named link, the newest deferred one is played. */
 export type SimulationInput = SimulatedPhone & {
 	linkId?: string;
 	shortCode?: string;
@@ -35,14 +35,14 @@ export type SimulationInput = SimulatedPhone & {
 	apiKey: boolean;
 };
 
-/** What happened, step by step. The attempt has no id, because it is not kept. */
+/** The steps of the simulation. The attempt has no id, because it is not stored. */
 export type Simulation = {
 	link: {id: string; url: string; deferredDeepLinking: boolean};
 	tap: {
 		at: Date;
 		ip: string;
 		headers: Record<string, string>;
-		/** What the script posted; null where it posted nothing. */
+		/** The signals that the script posted; null if it posted none. */
 		signals: object | null;
 		query?: Record<string, string>;
 		/** Where the page leaves its token. */
@@ -67,7 +67,7 @@ const requestFrom = (
 
 type Page = {token: string | null; copies: boolean; referrer: string | null; postsSignals: boolean};
 
-/** What the page gives a phone: its token, whether a tap copies it, the store's referrer, and whether it posts signals. */
+/** The parts of the page that matter to a match: its token, whether a tap copies it, the store's referrer, and whether it posts signals. */
 const readPage = (html: string): Page => {
 	const [, behind = ''] = html.split('<script type="application/json" id="config">', 2);
 	const [config = ''] = behind.split('</script>', 1);

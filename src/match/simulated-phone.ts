@@ -28,7 +28,7 @@ export const simulatedNetworks = {
 } as const;
 export type SimulatedNetwork = keyof typeof simulatedNetworks;
 
-/** What a browser sends with a page view, and what the page's script posts after it. */
+/** The headers that a browser sends with a page view, and the signals that the page's script posts after it. */
 export type SimulatedBrowser = {headers: {'user-agent': string; 'accept-language': string}; signals: object};
 
 const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';

@@ -12,7 +12,7 @@ import {visitorOf} from './visitor-of-request.ts';
 
 const MAX_CODE = 255;
 
-/** What browsers and robots ask every host for, and `.` and `..`, which would change the target's path. */
+/** The files that browsers and robots request from every host, and `.` and `..`, which would change the target's path. */
 const NOT_A_CODE =
 	/^(?:\.{1,2}|favicon\.ico|robots\.txt|(?:app-)?ads\.txt|sitemap[^/]*\.xml|apple-touch-icon[^/]*\.png)$/;
 

@@ -2,7 +2,7 @@ import type {ChangeFeed} from '../db/change-feed.ts';
 import type {Db} from '../db/db.ts';
 import {createWholeCache} from '../db/whole-cache.ts';
 
-/** What the error pages of an organization show. */
+/** The content of an organization's error pages. */
 export type Sender = {organizationName: string; fallbackUrl: string | null};
 
 /** Who has error pages, by orgKey; null for nobody. */

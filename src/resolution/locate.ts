@@ -3,7 +3,7 @@ import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '..
 import {ORG_KEY} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 
-/** The dependencies of whatever depends on the request's host. */
+/** The dependencies of finding a link by the request's host. */
 export type HostDeps = ServedDomainDeps & Pick<Services, 'hostRoles'>;
 
 /** A link's code and its organization's key, which on a custom domain follows from the domain. */

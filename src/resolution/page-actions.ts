@@ -63,7 +63,7 @@ const placeOf = ({destinations}: LinkView, {class: name, isIpad}: PageVisitor): 
 	return name.startsWith('ios-') ? (isIpad ? ipad : ios) : name.startsWith('android-') ? android : desktop;
 };
 
-/** What a page may show of a stored URL: `fallbackUrl`, or a destination. */
+/** A stored URL as a page may show it: `fallbackUrl`, or a destination. */
 const websiteOf = ({host, utm, query}: LinkView, url: string | null | undefined): string | null => {
 	const safe = url == null ? null : safeHttpUrl(url, {linkHosts: [host]});
 	return safe === null ? null : withPassed(withUtm(safe, utm), query ?? {});

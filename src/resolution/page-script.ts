@@ -1,7 +1,7 @@
 /** The data that the script reads from the page's JSON block. */
 export type PageConfig = {
 	token: string | null;
-	/** What a tap copies instead of the token. */
+	/** The text that a tap copies instead of the token. */
 	copies?: string;
 	/** The URL that receives the signals; null if none are collected. */
 	signalUrl: string | null;

@@ -6,7 +6,7 @@ export type PageStrings = {
 	openApp: string;
 	haveApp: string;
 	website: string;
-	/** What the main button copies, and why. */
+	/** The explanation of the text that the main button copies. */
 	copyNote: string;
 	withoutCopying: string;
 	codeCopied: string;

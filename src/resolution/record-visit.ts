@@ -27,7 +27,7 @@ const countryOf = ({clientIp}: Pick<Services, 'clientIp'>, {stream, headers}: Vi
 const versionText = (version: Visitor['osVersion']): string | null =>
 	version === null ? null : [version.major, version.minor, version.patch].filter((part) => part !== null).join('.');
 
-/** The contexts of a visitor's clicks, by country. Who sends the same headers is the same visitor here. */
+/** The contexts of a visitor's clicks, by country. Requests with equal headers share a visitor. */
 const contexts = new WeakMap<Visitor, Map<string | null, ClickContext>>();
 
 const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
@@ -60,13 +60,13 @@ type Visited = {
 	at: Date;
 };
 
-/** Records a visit, and goes on with whether it was stored. @param fail hears what is thrown from then on. */
+/** Records a visit. @param fail called with errors of `next`. @param next called once, with whether the visit was stored. */
 export const recordVisit = (
 	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	request: VisitRequest,
 	{row, visitor, match, at}: Visited,
 	fail: (error: unknown) => void,
-	goOn: (isKept: boolean) => void,
+	next: (isKept: boolean) => void,
 ): void => {
 	const context = contextOf(visitor, countryOf(services, request));
 	services.clickJournal.record(
@@ -85,7 +85,7 @@ export const recordVisit = (
 					services.metrics.click(context.botClass === null ? 'person' : 'crawler');
 				}
 
-				goOn(isKept);
+				next(isKept);
 			} catch (error) {
 				fail(error);
 			}

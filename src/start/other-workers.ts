@@ -12,7 +12,7 @@ import {type ClicksOfOthers, createClicksOfOthers} from './worker-clicks.ts';
 /** A supervisor that is silent this long hangs: its metrics are an error then. */
 const FIGURES_MS = 10_000;
 
-/** What the workers of one machine share, through their supervisor. */
+/** The state that the workers of one machine share through their supervisor. */
 export type OtherWorkers = {
 	/** Counts the requests of all. */
 	limiter: Limiter;

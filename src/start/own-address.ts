@@ -5,7 +5,7 @@ import path from 'node:path';
 /** In DATA_DIR, beside the generated admin token: where its server listens, for the CLI on this machine. */
 export const ADDRESS_FILE = 'address';
 
-/** What stands for all addresses of a machine, and the one of them that every machine has. */
+/** The wildcard addresses of a machine, each with its loopback address. */
 const LOOPBACKS = [
 	['//0.0.0.0:', '//127.0.0.1:'],
 	['//[::]:', '//[::1]:'],

@@ -6,7 +6,7 @@ import {partOf, text} from '../http/answer.ts';
 const FIELDS = ['params', 'title', 'path'] as const;
 type ClientField = (typeof FIELDS)[number];
 
-/** What apps may set of a template's links (contract/sdk 4). `pathPrefix` opens `path` below it. */
+/** The fields that apps may set on a template's links (contract/sdk 4). `pathPrefix` opens `path` below it. */
 export type ClientCreate = {fields: ClientField[]; pathPrefix?: string};
 
 export type ClientFields = {params?: Record<string, string> | null; title?: string | null; path?: string | null};

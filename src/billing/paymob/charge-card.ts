@@ -9,7 +9,7 @@ import {readTransaction} from './paymob-payloads.ts';
 
 export type ChargeOutcome = 'ACCEPTED' | 'DECLINED' | 'UNANSWERED';
 
-/** What is bought, as Paymob shows it. */
+/** The purchased item, as Paymob shows it. */
 const titleOf = ({purpose, plan}: BillingAttempt): string =>
 	purpose === 'UPGRADE' ? `Change to ${plan}` : `${plan} monthly`;
 

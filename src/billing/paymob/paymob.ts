@@ -38,7 +38,7 @@ const createCardCipher = (keySecret: string | null, gatewaySecret: string, log: 
 	};
 };
 
-/** What the code of Paymob uses. */
+/** The dependencies of Paymob's code. */
 export type Paymob = Readonly<{
 	config: PaymobConfig;
 	plans: Plans;

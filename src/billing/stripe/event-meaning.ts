@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import {uuidOrNull} from './read-subscription.ts';
 import {idOf} from './stripe-client.ts';
 
-/** What an event asks for: to sync a subscription, to close a checkout, or nothing. */
+/** The action that an event requires: to sync a subscription, to close a checkout, or nothing. */
 export type Meaning =
 	| {
 			kind: 'subscription';
@@ -51,7 +51,7 @@ const ofInvoice = (invoice: Stripe.Invoice): Meaning => {
 		: {kind: 'subscription', id, organizationId: ownerOf(details?.metadata), invoice, deleted: null};
 };
 
-/** contract/stripe 5: an event only says what to look at. */
+/** contract/stripe 5: an event only says which object to read. */
 export const meaningOf = (event: Stripe.Event): Meaning => {
 	if (!event.data?.object) {
 		return nothing('The event has no content.');

@@ -9,7 +9,7 @@ import type {RemoteSubscription} from './read-subscription.ts';
 /** The receiver, in audit records. */
 export const byStripe: Caller = {actor: {...systemCaller.actor, name: 'Stripe'}, requestId: null};
 
-/** What projecting a subscription uses, in the transaction that records the event. */
+/** The dependencies of projecting a subscription, in the transaction that records the event. */
 export type Projection = {
 	services: Pick<Services, 'config' | 'log'>;
 	trx: Db;
@@ -19,7 +19,7 @@ export type Projection = {
 	superseded: BillingAttempt[];
 };
 
-/** The row's new state: what Stripe says, whatever event made us ask. */
+/** The row's new state: Stripe's current one, not that of the event. */
 export const stateFrom = (
 	remote: RemoteSubscription,
 	{plan, scheduledPlan, pastDueAt}: {plan: string; scheduledPlan: string | null; pastDueAt: Date | null},

@@ -14,7 +14,7 @@ export type ExpectedIos = {
 };
 export type ExpectedAndroid = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
 
-/** What the server has about an organization's apps. */
+/** The app configuration of an organization on the server. */
 export type ExpectedApp = {
 	orgKey: string;
 	hosts: Host[];
@@ -58,11 +58,11 @@ export const withHosts = (app: ExpectedApp, names: readonly string[] | undefined
 	return wanted === undefined ? app : {...app, hosts: app.hosts.filter(({name}) => wanted.includes(name))};
 };
 
-/** What prints the lines that a file lacks. */
+/** The hint how to print the lines that a file lacks. */
 export const kitHint = (orgKey: string, platform: string): string =>
 	`oplink app kit --org ${orgKey} --for ${platform} prints its lines`;
 
-/** What changes the app configuration. */
+/** The hint how to change the app configuration. */
 export const configHint = (orgKey: string): string => `oplink app-config set --org ${orgKey} --file FILE`;
 
 /** The associated domains that an App Clip needs: custom domains open it, the shared one does not. */

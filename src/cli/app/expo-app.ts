@@ -2,7 +2,7 @@ import type {AndroidApp, Filter} from './android-app.ts';
 import {type Entitlements, entitlementsOf, type InfoPlist} from './ios-app.ts';
 import {at, type Located, listOf, textOf, textsOf, type Value} from './located.ts';
 
-/** What an Expo configuration makes of each platform when it is built. */
+/** The native app that an Expo configuration produces for each platform. */
 type ExpoApp = {android: AndroidApp; entitlements: Entitlements; info: InfoPlist};
 
 const ACTION = 'android.intent.action.';

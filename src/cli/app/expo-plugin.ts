@@ -26,7 +26,7 @@ const withAdded = (value: Value, [name, ...rest]: string[], added: readonly Valu
 	return {place: value.place, content: new Map([...fields, [name, withAdded(child, rest, added)]])};
 };
 
-/** What the plugin adds for one setting. @throws FileFault for a setting that it refuses. */
+/** The configuration that the plugin adds for one setting. @throws FileFault for a setting that it refuses. */
 const addedBy = (links: string[], place: Place): ExpoConfig => {
 	try {
 		return withOplink<ExpoConfig>({}, {links});

@@ -75,7 +75,7 @@ const listUnknownCodes = async (
 	return {data, total: sum('total'), page: pages[0]?.page ?? 1, limit: sum('limit')};
 };
 
-/** What goes on to the shared domain. */
+/** The question before a removal, with the number of links that move to the shared domain. */
 const removalQuestion = async (context: Context<OrgOptions>, domain: string): Promise<string> => {
 	const {client, path, org} = await chosenPath(context);
 	const {id, hostname} = await namedRow<Domain>({client, path}, 'domain', domain);
@@ -84,11 +84,6 @@ const removalQuestion = async (context: Context<OrgOptions>, domain: string): Pr
 		total === 0 ? 'No link is on it.' : `It has ${counted(total, 'link')}, which move to the shared domain.`;
 	return `Remove domain ${hostname} of ${org}? ${moved}`;
 };
-
-const recordToSet = ({hostname, verification}: Domain): string | null =>
-	verification
-		? `Set this DNS record of ${hostname}, then run oplink domains verify:\n  ${verification.name} ${verification.type} ${verification.value}`
-		: null;
 
 /** Verify, approve, reject and default are a POST each. */
 const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string, otherExamples: string[] = []) =>
@@ -154,11 +149,9 @@ export const domainCommands: CommandGroup = {
 			],
 			options: [
 				orgOption(),
-				new Option('--path-prefix <prefix>', 'what stands before codes; all of them, once per prefix').argParser(
-					collect,
-				),
+				new Option('--path-prefix <prefix>', 'a path before codes; repeat it to name all').argParser(collect),
 				new Option('--root-url <url>', 'where the domain itself leads'),
-				new Option('--unknown-codes <url>', 'where codes that no link has go on, {code} for the code'),
+				new Option('--unknown-codes <url>', 'where unknown codes are redirected; {code} stands for the code'),
 				new Option('--clear <setting>', `empty a setting: ${clearable.join(', ')}`).argParser(collect),
 			],
 			run: async (context: Context<OrgOptions & SetOptions>, domain: string) => {
@@ -208,9 +201,10 @@ export const domainCommands: CommandGroup = {
 				const {client, path} = await chosenPath(context);
 				const domain = await client.post<Domain>(`${path}/domains`, {hostname});
 				await show.fields(domain, domainFields);
-				const record = recordToSet(domain);
-				if (record !== null) {
-					await show.note(record);
+				const {verification: record} = domain;
+				if (record) {
+					const line = `${record.name} ${record.type} ${record.value}`;
+					await show.note(`Set this DNS record of ${domain.hostname}, then run oplink domains verify:\n  ${line}`);
 				}
 			},
 		}),

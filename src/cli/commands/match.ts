@@ -50,7 +50,7 @@ const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Prom
 		),
 	);
 
-/** What token the page leaves, or why it leaves none. */
+/** The tokens that the page leaves, or the reason why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
 	const {clipboard, referrer} = tap.leaves;
 	const left = [...(clipboard ? ['on the clipboard'] : []), ...(referrer ? ['in the install referrer'] : [])];

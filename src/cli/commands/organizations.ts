@@ -30,7 +30,7 @@ const named = async (client: ApiClient, org: string): Promise<Organization & {ti
 	return {...organization, title: `${organization.name} (${organization.orgKey})`};
 };
 
-/** What deleting an organization deletes. */
+/** The data that is deleted with an organization. */
 const deletionQuestion = async (client: ApiClient, org: string): Promise<string> => {
 	const {title, createdAt} = await named(client, org);
 	const [links, {sdkKey, serverKey, earlier}, stats] = await Promise.all([

@@ -12,7 +12,7 @@ import {requireConsent} from '../terminal/require-consent.ts';
 
 type OrgOptions = {org?: string};
 
-/** What links have and templates have not. */
+/** The fields of links that templates lack. */
 const ofLinksAlone = new Set(
 	['short-code', 'title', 'expiry', 'template', 'external-id', 'domain', 'active', 'inactive'].map(
 		(flag) => `--${flag}`,
@@ -21,7 +21,7 @@ const ofLinksAlone = new Set(
 
 const CLIENT_CREATE = 'clientCreate';
 
-/** What apps may set of links that they create of the template (contract/sdk 4). */
+/** The fields that apps may set on links that they create from the template (contract/sdk 4). */
 type OpenOptions = {openField?: string[]; openPath?: string};
 
 const templateOptions = (): Option[] => [

@@ -12,7 +12,7 @@ export type RowOutcome = {
 	url?: string;
 };
 
-/** What an import does with a row whose short code or external id exists. */
+/** How an import treats a row whose short code or external id exists. */
 export type OnConflict = 'skip' | 'update' | 'fail';
 
 /** A row that could not be read and was not sent. */

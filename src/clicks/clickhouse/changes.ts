@@ -44,7 +44,7 @@ type Changed = {
 	country: string | null;
 };
 
-/** What the changes make of stored clicks: their new context, and with it what reports count. */
+/** The stored clicks after the changes, with their new contexts and the values that reports count. */
 const readChanged = async (trx: Db, changes: string[], clicks: StoredClick[]): Promise<Changed[]> => {
 	const {rows} = await trx.raw<{rows: Changed[]}>(
 		`WITH noted AS (

@@ -61,7 +61,7 @@ const requireRolledUp = async (trx: Db): Promise<void> => {
 
 const toClickHouse = async (db: Db, clickHouse: ClickHouse): Promise<number> => {
 	await createClickTable(clickHouse);
-	// What an attempt that broke off left, or an installation before this one.
+	// Removes the rows of an interrupted attempt or an earlier installation.
 	await clickHouse.run('TRUNCATE TABLE clicks');
 	await rollUp(db);
 	return inTransaction(db, async (trx) => {

@@ -21,7 +21,7 @@ export type StoredClick = {
 export const storedColumns =
 	'organization_id, link_id, occurred_at, id, version, batch, toString(context_id) AS context_id, is_person, channel, referrer_host';
 
-/** What leads to a click, its time in microseconds. */
+/** The key of a click in ClickHouse; `at` has microseconds. */
 export type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
 
 /** Keys of clicks in PostgreSQL. @param rows a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`. */

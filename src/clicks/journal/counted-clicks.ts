@@ -13,7 +13,7 @@ type CountedClick = {
 	counted: string;
 };
 
-/** What reports count of a context row. */
+/** The values of a context row that reports count. */
 const countedOf = (row: string): string => {
 	const [, platform, , , , , , , country] = row.split('\t');
 	return `${isOfPeople(row) ? 1 : 0}\t${platform}\t${country}`;

@@ -50,7 +50,7 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 
-/** What is the same for all clicks of a transaction. */
+/** The state that all clicks of a transaction share. */
 type Work = {present: Present; elsewhere: boolean};
 
 const copiesOfMatches = [

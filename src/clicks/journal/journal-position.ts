@@ -4,8 +4,8 @@ import type {Position} from './position.ts';
 import type {Section} from './section.ts';
 
 /**
- * What a journal's position is of: the tables, or the store of raw clicks outside PostgreSQL, which may be away while
- * the tables are not.
+ * A destination of a journal, which has a position of its own: the tables, or the store of raw clicks outside
+ * PostgreSQL, which may be unavailable while the tables are not.
  */
 export type Sink = 'tables' | 'store';
 

@@ -34,7 +34,7 @@ const termsOf = async (services: PlanDeps, target: ImportTarget, owner: LockedOw
 
 const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 
-/** The links that have the names of the rows, and what rows and links refer to. */
+/** The links with the short codes or external ids of the rows, and the objects that both refer to. */
 const readNeighbours = async (
 	services: PlanDeps,
 	target: ImportTarget,

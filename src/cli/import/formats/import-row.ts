@@ -14,7 +14,7 @@ export type AppClaims = {bundleIds: string[]; appStoreIds: string[]; packageName
 export type ForeignFacts = {
 	/** Host of its previous short URL, with its port; null if the row has none. */
 	host: string | null;
-	/** What stood before the code in that URL, such as `promos`; a setting of a domain. */
+	/** The path before the code in that URL, such as `promos`; a setting of a domain. */
 	prefix?: string | null;
 	apps: AppClaims;
 	/** Names of fields without a counterpart in a link. */
