@@ -112,7 +112,7 @@ const requestedHostname = ({clientIp}: Services, request: IncomingMessage): stri
 	return hostnameOf((isForwarded ? clientIp.forwarded(request).host : null) ?? headers.host);
 };
 
-/** @returns the handler of the route. */
+/** Registers a route on a router. @returns the route's handler. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
 	const allowAnyOrigin = (ctx: Exchange) => {
 		if (route.cors) {
@@ -153,7 +153,7 @@ const isPlain = ({method, path, declared, schemas}: Route): boolean =>
 	declared.otherAnswers === undefined;
 
 /**
- * Handles all requests beside the hot path. Plain routes bypass Koa, in the same envelope. Koa's middleware in order:
+ * Handles all requests that the hot path passes on. Plain routes bypass Koa, in the same envelope. Koa's middleware in order:
  * the envelope around everything, then old addresses of custom domains, whose prefix may be the first segment of a
  * surface, then the surfaces, then 404 for the rest below a reserved first segment, and resolution last, because
  * `/:orgKey/:shortCode` matches nearly any path.
@@ -218,11 +218,11 @@ export const createApp = (services: Services): RequestListener => {
 		return next();
 	});
 	app.use(resolve);
-	const behind = app.callback();
+	const koa = app.callback();
 	return (request, response) => {
 		const answer = request.method === 'POST' ? plain.get(request.url ?? '') : undefined;
 		if (answer === undefined) {
-			behind(request, response);
+			koa(request, response);
 			return;
 		}
 

@@ -55,7 +55,7 @@ export const noteKeyUse = (
 ): void => {
 	const now = clock.now();
 	if (isUseWorthNoting(key, now)) {
-		// Cached keys are not read again for this.
+		// Also updates the cached key, which is not read again.
 		key.lastUsedAt = now;
 		background.run('record the use of a key', createApiKeyStore(db).noteUse({id: key.id, at: now}));
 	}
@@ -63,7 +63,7 @@ export const noteKeyUse = (
 
 /**
  * Credential, suspension, tier and feature checks of a key-authenticated route, in the order of contract/requests 8. An
- * organization without a plan passes, so that it gets 402 PLAN_NOT_SELECTED where it applies.
+ * organization without a plan passes here; an operation that needs a plan answers 402 PLAN_NOT_SELECTED.
  * @throws 401, 403.
  */
 export const authenticateKey = async (

@@ -24,7 +24,7 @@ export type ChangeFeed = {
 	 * others have promised to answer no write, see `createVouching`.
 	 */
 	isTrusted(): boolean;
-	/** Whether memory was trusted a moment ago: what a failover interrupts is read again until then. */
+	/** Whether caches were trusted within the last 2.5 s. Until then, reads that a failover interrupts are repeated. */
 	wasTrusted(): boolean;
 	/** Whether this process received its own heartbeat recently. */
 	isHearing(): boolean;
@@ -46,14 +46,14 @@ export type ChangeFeed = {
  *
  * Messages: `l:`, `o:`, `d`, `f` changes (by the triggers), `b:ID:N` a heartbeat, `q:ID:N` a barrier, `a:ID:N:FROM` an
  * acknowledgement, `x:ID` a goodbye.
- * @param line another way to the other processes, by which memory stays valid while PostgreSQL is away from all of them;
- * null: there is none.
+ * @param line a second channel to the other processes, which keeps caches valid while PostgreSQL is unavailable to all of
+ * them; null if there is none.
  */
 export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: SecondLine | null}): ChangeFeed => {
 	const self = randomUUID();
 	const listeners: Array<(change: Change) => void> = [];
 	const heartbeats = createHeartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});
-	/** When a write committed last although this process had heard nothing for long: the database takes writes. */
+	/** When a write last committed although no heartbeat had arrived for long: then the database accepts writes. */
 	let wroteUnheard = Number.NEGATIVE_INFINITY;
 	let lastTrusted = Number.NEGATIVE_INFINITY;
 	let isUp = false;
@@ -180,7 +180,7 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Se
 			void beat();
 		},
 		onDown: () => {
-			// Memory stays valid as long as the others wait for this process.
+			// Caches stay valid as long as the others wait for this process.
 			if (timer !== null) {
 				clearTimeout(timer);
 			}

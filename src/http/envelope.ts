@@ -28,7 +28,7 @@ export const errorBody = (error: HttpError, at: {now: Date; path: string; reques
 	requestId: at.requestId,
 });
 
-/** The answer to an error: a refusal as it is, a fault of ours as 500 or 503. */
+/** The answer to an error: a refusal unchanged, 503 if the database is unavailable, otherwise 500. */
 const toHttpError = (error: unknown): HttpError => {
 	if (error instanceof HttpError) {
 		return error;
@@ -39,7 +39,7 @@ const toHttpError = (error: unknown): HttpError => {
 
 /**
  * The outermost layer: gives the request its id, turns every error into the one envelope, and logs the request when it
- * has ended. Koa's own error answers are text, so nothing may pass this layer.
+ * has ended. Koa's own error answers are text, so no error may pass this layer.
  */
 export const envelope =
 	({clock, log, metrics}: {clock: Clock; log: Logger; metrics: Pick<Metrics, 'request'>}) =>
@@ -71,7 +71,7 @@ export const envelope =
 				await nextTurn();
 			}
 
-			// The caller need not send the rest; if it does, it is dropped (rest-of-body.ts).
+			// The caller need not send the rest of the body; it would be discarded (rest-of-body.ts).
 			if (!ctx.req.complete) {
 				ctx.set({Connection: 'close'});
 			}

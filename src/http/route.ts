@@ -82,7 +82,7 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		cors?: boolean;
 		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
 		host?: 'api' | 'link' | 'any';
-		/** The operation itself waits until its write is known everywhere (`ChangeFeed`). */
+		/** The operation itself waits until every process shows its write (`ChangeFeed`). */
 		settles?: boolean;
 		/** Status of a plain answer; default 200. */
 		status?: number;
@@ -140,7 +140,7 @@ const writers: ReadonlySet<Credential> = new Set(['user', 'session', 'ops', 'ser
 const nothing = {value: {}, faults: []};
 
 /**
- * Declares an endpoint. This function is the order of checks of every route (contract/requests 8 and 9): credential
+ * Declares an endpoint. This function sets the order of checks for every route (contract/requests 8 and 9): credential
  * (401) → suspension, tier, feature, role (401, 403) → limit (429) → organization and membership of a session (403) →
  * body (413, 415, 400) → params, query and body values (400) → the handler, whose operation checks plan, quota,
  * references and conflicts.
@@ -189,8 +189,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				const named = isOfSession ? queryOf()['orgId'] : undefined;
 				return named === undefined ? null : String(named);
 			};
-			const shown = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
-			const {subject, owner, grant} = await admit(services, credential, shown, {role, onboarding});
+			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
+			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding});
 			if (limit !== undefined) {
 				const decided = decidedWaits.get(ctx.req);
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
@@ -218,7 +218,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 				body: ofBody.value,
 			};
 			const answer = await handler(input as unknown as HandlerInput<C, P, Q, B>);
-			// A caller that has the answer to its write sees the write everywhere (docs/link-cache.md).
+			// Once a write is answered, every process must show it (docs/link-cache.md).
 			if (method !== 'GET' && writers.has(credential) && !settles) {
 				await services.changes.settled();
 			}

@@ -103,7 +103,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 /**
  * Applies a verified delivery to the mirror once, with the same outcome in any order. Other types and events without a
  * usable subject are skipped.
- * @returns what happened. @throws whatever prevents it now, so that it is delivered again.
+ * @returns the verdict. @throws any error that prevents it now; the provider then delivers the event again.
  */
 export const applyDelivery = async (
 	services: FetchDeps,

@@ -30,7 +30,7 @@ const applyAndSettle = async (services: FetchDeps, by: Caller, {id, delivery}: I
 
 /**
  * Records a verified delivery, applies it to the mirror once, and records the outcome. A repetition is counted.
- * @throws whatever prevents it now, so that it is delivered again.
+ * @throws any error that prevents it now; the provider then delivers it again.
  */
 export const receiveDelivery = async (
 	services: FetchDeps,
@@ -55,7 +55,7 @@ export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: strin
 
 /**
  * Replays an event, whatever its earlier outcome; one older than the mirror's state changes nothing.
- * @returns the updated event. @throws 404, and whatever prevents it.
+ * @returns the updated event. @throws 404, and any error that prevents it.
  */
 export const replayIdentityEvent = async (services: FetchDeps, by: Caller, id: string): Promise<IdentityEvent> => {
 	const event = await requireIdentityEvent(services, id);

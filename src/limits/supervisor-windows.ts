@@ -2,14 +2,14 @@ import {createPendingRequests} from '../start/pending-requests.ts';
 import {createKeeper, type Member} from './keeper.ts';
 import {freeOf} from './limits.ts';
 import {limitNamed} from './plan-limits.ts';
-import {createWindows, type WindowsGiven} from './windows.ts';
+import {createWindows, type WindowOptions} from './windows.ts';
 import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
 
 /** A worker that is silent this long hangs; it counts as having admitted all that it may. */
 const SILENT_MS = 1000;
 
 /** Keeps the windows of all workers, so that limits hold across them, and when one is replaced. */
-export const createSupervisorWindows = (given: WindowsGiven) => {
+export const createSupervisorWindows = (given: WindowOptions) => {
 	const windows = createWindows(given);
 	const keeper = createKeeper({...given, windows});
 

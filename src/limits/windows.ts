@@ -8,7 +8,7 @@ import {createMemoryLimiter} from './memory-limiter.ts';
 import {createRedisLimiter, type TimeSource} from './redis-limiter.ts';
 import {BEAT_MS, createRedisMachines} from './redis-machines.ts';
 
-export type WindowsGiven = {
+export type WindowOptions = {
 	/** Null: the windows are in the memory of this process. */
 	redisUrl: string | null;
 	clock: Clock;
@@ -24,7 +24,7 @@ export type WindowsGiven = {
  * no request fails or waits: windows in memory decide until it is back, so limits hold per machine. An outage is logged
  * once when it begins and once when it ends.
  */
-export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}: WindowsGiven): Limiter => {
+export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}: WindowOptions): Limiter => {
 	const local = createMemoryLimiter({clock});
 	if (redisUrl === null) {
 		return local;
@@ -112,7 +112,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 };
 
 /** The limiter of the only process of a machine. Without Redis it decides synchronously. */
-export const createOwnLimiter = (given: Omit<WindowsGiven, 'processes'>): Limiter => {
+export const createOwnLimiter = (given: Omit<WindowOptions, 'processes'>): Limiter => {
 	const alone = {...given, processes: 1};
 	const windows = createWindows(alone);
 	if (given.redisUrl === null) {

@@ -48,8 +48,8 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 	}
 };
 
-/** Counts the new link, after the checks that precede those of its fields. @throws 402, 428. */
-export const takePlace = async (services: Deps, trx: Db, owner: LockedOwner): Promise<void> => {
+/** Checks plan, app configuration and quotas, and counts the new link. @throws 402, 428. */
+export const countNewLink = async (services: Deps, trx: Db, owner: LockedOwner): Promise<void> => {
 	const plan = requireCreationTerms(services, owner);
 	if (!(await takeLink(trx, owner.id, plan.quotas.links))) {
 		throw quotaExceeded('links');
@@ -58,7 +58,7 @@ export const takePlace = async (services: Deps, trx: Db, owner: LockedOwner): Pr
 	await requireClickQuota(trx, owner, plan, services.clock.now());
 };
 
-/** Inserts a link that is counted, with its audit record. @throws 404, 400, 409. */
+/** Inserts a link that `countNewLink` has counted, with its audit record. @throws 404, 400, 409. */
 export const insertLink = async (
 	services: Deps,
 	trx: Db,
@@ -75,7 +75,7 @@ export const insertLink = async (
 /** Runs one check after the other, so that the first refusal is the answer. */
 const create = async (services: Deps, trx: Db, {organization, ...link}: NewLink): Promise<LinkJson> => {
 	const owner = await lockOwner(trx, organization.id);
-	await takePlace(services, trx, owner);
+	await countNewLink(services, trx, owner);
 	return insertLink(services, trx, {...link, owner, id: randomUUID()});
 };
 

@@ -13,8 +13,8 @@ import {type LinkInput, type LinkJson, type LinkRow, linkJson, withInput} from '
 export type NewLink = {organization: Organization; by: Caller; fields: LinkInput};
 
 /**
- * Creates a plain link, as nearly all are: without a template, a channel or a domain of its own. Null: it is not plain,
- * or a check may refuse it, and nothing was created.
+ * Creates a plain link, as nearly all are: without a template, a channel or a domain of its own.
+ * @returns null if it is not plain or a check may refuse it; then nothing was created.
  */
 export type LinkWriter = (newLink: NewLink) => Promise<LinkJson | null>;
 
@@ -96,9 +96,9 @@ const sentRow = ({owner, plan, by, now, link}: PlainCreate) => ({
 });
 
 /**
- * Creates that arrive together share a statement, which also asks everybody to forget that the links were not there:
- * commit, changes and barrier are one. The bar of `POST /links` (docs/performance.md) needs it: each create in a
- * transaction with its checks one after the other costs several times as much.
+ * Creates that arrive together share one statement. It also sends the barrier after which no process still has the links
+ * as missing in its cache. The bar of `POST /links` (docs/performance.md) needs this: a transaction per create, with one
+ * check after the other, costs several times as much.
  */
 export const createLinkWriter = (
 	services: PlanDeps & {addresses: Addresses; changes: ChangeFeed; db: Db},
@@ -130,7 +130,7 @@ export const createLinkWriter = (
 		});
 	};
 
-	/** Null if PostgreSQL refuses it: `createLink` finds out why. */
+	/** Null if PostgreSQL rejects it; `createLink` then determines the reason. */
 	const one = async (create: PlainCreate): Promise<Made | null> => {
 		try {
 			const [made] = await many([create]);
@@ -144,7 +144,7 @@ export const createLinkWriter = (
 		}
 	};
 
-	const together = createBatches<PlainCreate, Made | null>({most: MAX_BATCH, many, one});
+	const batched = createBatches<PlainCreate, Made | null>({most: MAX_BATCH, many, one});
 
 	return async ({organization: owner, by, fields}) => {
 		const {domainId, templateId, ...own} = fields;
@@ -158,9 +158,9 @@ export const createLinkWriter = (
 		const now = clock.now();
 		const blank = {...emptyLink(owner.id, '', now), short_code: generateShortCode()};
 		const {domain_id: _, ...link} = withInput(blank, own);
-		// If a name is refused, a batch would have to be done again one by one.
+		// A taken name would fail the whole batch, which would then be repeated one by one.
 		const isNamed = own.shortCode != null || own.externalId != null;
-		const made = await (isNamed ? one : together)({owner, plan, by, now, link});
+		const made = await (isNamed ? one : batched)({owner, plan, by, now, link});
 		if (made === null) {
 			return null;
 		}

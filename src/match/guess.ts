@@ -8,7 +8,7 @@ import {type OpenAt, offsetsAt, posterior} from './posterior.ts';
 export type Guess = {
 	method: GuessMethod;
 	confidence: GuessConfidence;
-	/** That the open came from a click on the link. */
+	/** The probability that the open came from a click on the link. */
 	probability: number;
 	score: number;
 	candidate: Candidate;
@@ -51,13 +51,13 @@ const reaches = (confidence: Confidence, minimum: Confidence): boolean =>
 /** A probability as `matchScore` gives it. */
 export const scoreOf = (probability: number): number => Math.round(probability * 100);
 
-/** Whether it could win, or could but for its organization's wish: either way it is a rival of others. */
+/** Whether a click could win, or could if its organization allowed guesses. Both compete with the other clicks. */
 const isContender = ({ruledOut}: Weighed): boolean => ruledOut === null || ruledOut === 'guesses_off';
 
-/** A platform that is the same says no more than the address. */
+/** Whether signals besides the platform agree: an equal platform alone adds nothing to the address. */
 const saysMoreThanPlatform = ({likeness: {sum, points}}: Weighed): boolean => sum > points.platform;
 
-/** By which method a click can win; null where it is too old for each that its signals allow (contract/match 2). */
+/** The method by which a click can win; null if it is too old for each that its signals allow (contract/match 2). */
 const methodOf = (one: Weighed, contenders: Weighed[], now: Date, {windowSeconds}: MatchPolicy): GuessMethod | null => {
 	const isHere = ({candidate}: Weighed) => candidate.nearness !== 'network';
 	const isExact = (other: Weighed) => isHere(other) && other.likeness.isExact;
@@ -89,8 +89,8 @@ const missOf = ([best]: Weighed[], nobody: number): MissReason => {
 };
 
 /**
- * Decides which of the clicks near an app's address it came from, if any: that on the likeliest link, if it is likely
- * enough (contract/match 2 to 5). Clicks whose organization allows no guesses never win, but they count as rivals.
+ * Chooses the click that led to a first open: one on the likeliest link, if that is likely enough (contract/match 2 to
+ * 5). Clicks whose organization allows no guesses never win, but they compete with the others.
  */
 export const guessClick = (
 	candidates: readonly Candidate[],

@@ -6,7 +6,7 @@ import {compareOsVersions} from './normalize-os-version.ts';
 /** A difference that no device can have between its click and its first open (contract/match 4). */
 export type Contradiction = 'platform' | 'device_model' | 'os_version';
 
-/** How much each signal says for or against one phone; what either side does not know says nothing. */
+/** How much each signal says for or against one phone. A signal that either side lacks has 0 points. */
 export type Points = Record<'platform' | 'deviceModel' | 'osVersion' | 'timezone' | 'language', number>;
 
 /**
@@ -77,14 +77,14 @@ export type Likeness = {
 	/** The sum of the points: a phone with more is more alike. */
 	sum: number;
 	points: Points;
-	/** The share of other phones that are as much alike, by what is known of phones in general. */
+	/** The share of other phones that are as much alike, by published shares. */
 	share: number;
 	contradiction: Contradiction | null;
 	/** Whether the two agree in all that FINGERPRINT_EXACT requires (contract/match 4), except the address. */
 	isExact: boolean;
 };
 
-/** How much a click's phone and an app's are alike, by what both sides know (contract/match 4). */
+/** Compares a click's phone with an app's, by the signals that both report (contract/match 4). */
 export const likenessOf = (click: MatchSignals, app: MatchSignals, offsetOf: Offsets): Likeness => {
 	const found = compareAll(click, app, offsetOf);
 	const {platform, deviceModel, osVersion, timezone, language} = found;

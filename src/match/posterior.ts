@@ -38,7 +38,7 @@ export type OpenAt = {
 
 /** How a click's phone and the app's compare, beside others. */
 export type ClickChance = {
-	/** That the open came from this click. */
+	/** The probability that the open came from this click. */
 	probability: number;
 	likeness: Likeness;
 	/** Of `compared` phones, how many resemble the click at least as much as the app's phone does. */
@@ -47,7 +47,7 @@ export type ClickChance = {
 };
 
 export type Posterior = {
-	/** That nobody's click led to the open. */
+	/** The probability that no click led to the open. */
 	nobody: number;
 	/** The part that is left of every click because no token came with the open; 1 where one did. */
 	tokenless: number;

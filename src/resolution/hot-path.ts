@@ -25,12 +25,12 @@ type LinkRequest = {address: Address; isData: boolean};
 
 /**
  * Answers most requests: a GET of a cached live link, or of its data, by its plain path on the shared link domain,
- * below the limit. Every other request goes to `next`. The functions are those of `resolutionRoutes`; skipped are the
- * route lookup, joi (the pattern has checked the path), the error envelope and the log line. With LOG_LEVEL=debug
- * nothing is answered here.
+ * below the limit. Every other request goes to `next`. It calls the same functions as
+ * `resolutionRoutes`, without the route lookup, joi (the pattern has checked the path), the error envelope and the log
+ * line. With LOG_LEVEL=debug it answers nothing.
  * @param readsLinks whether uncached links are read here, until the routes are loaded (`createLazyApp`).
  */
-export const inFrontOf = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
+export const withHotPath = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
 		return next;
 	}
@@ -82,7 +82,12 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};
 
-	const answerWithin = (request: IncomingMessage, response: ServerResponse, row: LinkRow, isData: boolean): void => {
+	const answerIfAdmitted = (
+		request: IncomingMessage,
+		response: ServerResponse,
+		row: LinkRow,
+		isData: boolean,
+	): void => {
 		const ip = services.clientIp.ip(request);
 		const passOn = (wait: number): void => {
 			// The request has been counted; the routes do not count it again.
@@ -120,7 +125,7 @@ export const inFrontOf = (services: Services, next: RequestListener, readsLinks:
 		const requested = linkRequestOf(request);
 		const answerWith = (row: LinkRow | null | undefined): void => {
 			if (requested !== null && row != null && goneReason(row, services.clock.now()) === null) {
-				answerWithin(request, response, row, requested.isData);
+				answerIfAdmitted(request, response, row, requested.isData);
 			} else {
 				next(request, response);
 			}

@@ -4,7 +4,7 @@ import {type Db, inTransaction} from '../db/db.ts';
 import {templateNotOpen, validationFailed} from '../errors.ts';
 import {enforceLimit, type LimitDeps} from '../limits/enforce-limit.ts';
 import {bodyLimits} from '../limits/limits.ts';
-import {insertLink, takePlace} from '../links/create-link.ts';
+import {countNewLink, insertLink} from '../links/create-link.ts';
 import {canonicalJson} from '../links/import/canonical-json.ts';
 import {lockOwner} from '../links/link-terms.ts';
 import {getLink} from '../links/read-links.ts';
@@ -85,7 +85,7 @@ export const createAppLink = async (
 			return known;
 		}
 
-		await takePlace(services, trx, owner);
+		await countNewLink(services, trx, owner);
 		if (template === null || template.clientCreate === null) {
 			throw templateNotOpen();
 		}

@@ -3,7 +3,7 @@ import type {Db} from '../db/db.ts';
 import {watchConnections} from '../http/connections.ts';
 import {type Entrance, ownPort} from '../http/entrance.ts';
 import {connectionsWithin} from '../http/open-files.ts';
-import {inFrontOf} from '../resolution/hot-path.ts';
+import {withHotPath} from '../resolution/hot-path.ts';
 import {createServices, type ServiceOptions, type Services} from '../services.ts';
 import {createLazyApp} from './lazy-app.ts';
 import {listenerUrl} from './port.ts';
@@ -54,7 +54,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 	const connections = watchConnections(server, {max, log});
 	const waiting: Array<Parameters<RequestListener>> = [];
 	const wait: RequestListener = (...exchange) => void waiting.push(exchange);
-	// Services know their port, so it is bound a moment before they exist: requests of that moment wait for them.
+	// Services need the port, so it is bound before they exist. Requests that arrive in between wait.
 	let answer = wait;
 	const answerBy = (listener: RequestListener): void => {
 		answer = listener;
@@ -71,7 +71,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
-		answerBy(inFrontOf(services, lazyApp.answer, () => !lazyApp.isLoaded()));
+		answerBy(withHotPath(services, lazyApp.answer, () => !lazyApp.isLoaded()));
 		lazyApp.loadSoon();
 		return {
 			services,
@@ -79,7 +79,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 			stop: async () => {
 				lazyApp.stop();
 				services.clickStream.close();
-				// A client that has its answer may open another connection at once: the entrance closes while nobody gets one.
+				// A client may open another connection once it has its answer, so answers pause while the entrance closes.
 				const listener = answer;
 				answer = wait;
 				await entrance.close();
