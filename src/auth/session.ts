@@ -2,6 +2,7 @@ import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetK
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config/config.ts';
 import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
+import {fieldsOf, parseJson} from '../http/untrusted-json.ts';
 import {type Role, roleOf} from './roles.ts';
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1; the scheme is case-insensitive), or null. */
@@ -41,20 +42,17 @@ const KEY_SET_TIMEOUT_MS = 5000;
 /** The retry interval for a failing key set; jose's own cooldown counts successes only. */
 const KEY_SET_FAILURE_COOLDOWN_MS = 1000;
 
-const record = (value: unknown): Record<string, unknown> =>
-	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
 /** A claim that PostgreSQL cannot store, with a null character or a lone surrogate, counts as absent. */
 const textOrNull = (value: unknown): string | null =>
 	typeof value === 'string' && value !== '' && !value.includes('\0') && value.isWellFormed() ? value : null;
 
 /** Both claim forms: `o.id` (compact), else `org_id` (contract/identity 2). */
 const readClaims = (claims: JWTPayload, userId: string, opsOrgId: string | null): Session => {
-	const organizationId = textOrNull(record(claims.o).id) ?? textOrNull(claims.org_id);
+	const organizationId = textOrNull(fieldsOf(claims.o).id) ?? textOrNull(claims.org_id);
 	return {
 		userId,
 		organizationId,
-		role: roleOf(record(claims.org_metadata).role),
+		role: roleOf(fieldsOf(claims.org_metadata).role),
 		email: textOrNull(claims.email),
 		isPending: claims.sts === 'pending',
 		isOps: opsOrgId !== null && organizationId === opsOrgId,
@@ -73,14 +71,8 @@ const isKeySetFault = ({errors}: typeof import('jose'), error: unknown): boolean
 	// jose's generic error class, without a code, for a key set answer other than 200.
 	error.constructor === errors.JOSEError;
 
-const hasKeys = (text: string): boolean => {
-	try {
-		return Array.isArray(record(JSON.parse(text)).keys);
-	} catch {
-		// A proxy's page instead of a key set.
-		return false;
-	}
-};
+/** False for a proxy's page instead of a key set. */
+const hasKeys = (text: string): boolean => Array.isArray(fieldsOf(parseJson(text)).keys);
 
 /**
  * Fetches the key set. After a failure it pauses for a second, so that many sessions do not cause many requests.

@@ -1,6 +1,6 @@
+import {fieldsOf} from '../http/untrusted-json.ts';
+
 /** Foreign JSON of any type, as an object whose fields can be read. */
-const fieldsOf = (value: unknown): Record<string, unknown> =>
-	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 

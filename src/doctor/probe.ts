@@ -1,3 +1,4 @@
+import {parseJson} from '../http/untrusted-json.ts';
 /** Result of a request: an answer with its parsed JSON (undefined if invalid), or the reason of its failure. */
 export type Probe = {status: number; body: unknown} | {failure: string};
 
@@ -21,15 +22,7 @@ export const probe = async (
 			redirect: 'error',
 			signal: AbortSignal.timeout(TIMEOUT_MS),
 		});
-		const text = await response.text();
-		let body: unknown;
-		try {
-			body = JSON.parse(text);
-		} catch {
-			// Invalid JSON is reported by the caller if it expects JSON.
-		}
-
-		return {status: response.status, body} satisfies Probe;
+		return {status: response.status, body: parseJson(await response.text())} satisfies Probe;
 	} catch (error) {
 		return {failure: reasonOf(error)} satisfies Probe;
 	}

@@ -1,6 +1,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {type HttpError, providerConflict, providerRefused, providerRejected, providerUnavailable} from '../errors.ts';
+import {parseJson} from '../http/untrusted-json.ts';
 import {readProviderError} from './provider-payloads.ts';
 
 /** One call of the backend API. `query` repeats a key per value of an array. */
@@ -57,14 +58,6 @@ const urlOf = (apiUrl: string, {path, query = {}}: ProviderCall): string => {
 	return `${apiUrl}${path}${search.size === 0 ? '' : `?${search}`}`;
 };
 
-const parse = (text: string): unknown => {
-	try {
-		return JSON.parse(text) ?? undefined;
-	} catch {
-		return undefined;
-	}
-};
-
 const secondsIn = (header: string | null): number | null =>
 	header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
 
@@ -109,7 +102,7 @@ export const createProviderHttp = ({apiUrl, apiKey, log}: {apiUrl: string; apiKe
 		return {
 			status: response.status,
 			retryAfterSeconds: secondsIn(response.headers.get('retry-after')),
-			body: parse(await response.text()),
+			body: parseJson(await response.text()) ?? undefined,
 		};
 	};
 

@@ -1,3 +1,4 @@
+import {fieldsOf} from '../http/untrusted-json.ts';
 /**
  * A record of the identity provider, in the common format of its webhooks and its backend API (contract/identity 8,
  * contract/identity 10).
@@ -61,9 +62,6 @@ const LONG_AGO = new Date(0);
 const LATEST_MS = 253_402_300_799_999;
 /** Smaller values are seconds: the provider mixes the units (contract/identity 8). */
 const SMALLEST_MS = 1e12;
-
-const fieldsOf = (value: unknown): Fields =>
-	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
 /** Text that PostgreSQL can store: no null character, no lone surrogate. */
 const text = (value: unknown): string =>

@@ -1,6 +1,7 @@
 import {clickIdOfToken, type MatchToken, readMatchToken} from '../clicks/open-match.ts';
 import {readJsonBody} from '../http/body.ts';
 import {type RequestFacts, reply} from '../http/route.ts';
+import {fieldsOf} from '../http/untrusted-json.ts';
 import type {Services} from '../services.ts';
 import {type HostDeps, locate} from './locate.ts';
 import {androidVersion, type OsVersion} from './user-agent.ts';
@@ -99,7 +100,7 @@ export const takeSignals = async (
 ) => {
 	await locate(services, request.hostname, {...path, data: false});
 	const body = await readJsonBody(request.stream, {alsoText: true, limit: BODY_LIMIT});
-	const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+	const fields = fieldsOf(body);
 	const token = readMatchToken(fields['token']);
 	if (token !== null) {
 		await services.clickJournal.settled(clickIdOfToken(token));

@@ -2,8 +2,9 @@ import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
 import type {PaymobConfig} from '../../config/config.ts';
 import {gatewayFailed} from '../../errors.ts';
+import {fieldsOf} from '../../http/untrusted-json.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
-import {fieldsOf, readTransaction, unwrapped} from './paymob-payloads.ts';
+import {readTransaction, unwrapped} from './paymob-payloads.ts';
 
 /** The bearer token expires after 60 minutes. */
 const TOKEN_MINUTES = 50;

@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {parseJson} from '../../http/untrusted-json.ts';
 
 /** Timeout of a call (contract/identity 13). */
 const TIMEOUT_MS = 10_000;
@@ -13,14 +14,6 @@ export type PaymobCall = {
 
 /** `body` is undefined if it is not valid JSON. */
 export type PaymobAnswer = {status: number; body: unknown};
-
-const parse = (text: string): unknown => {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-};
 
 /**
  * Makes one call, without retries, because Paymob has no idempotency keys. @returns null if no answer came in 10 s: the
@@ -42,7 +35,7 @@ export const createPaymobHttp =
 				redirect: 'error',
 				signal: AbortSignal.timeout(timeoutMs),
 			});
-			const answer = {status: response.status, body: parse(await response.text())};
+			const answer = {status: response.status, body: parseJson(await response.text())};
 			if (!response.ok) {
 				log.warn({method, path, status: answer.status}, 'Paymob refused a call');
 			}

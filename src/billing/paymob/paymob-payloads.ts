@@ -1,3 +1,4 @@
+import {fieldsOf} from '../../http/untrusted-json.ts';
 /**
  * The fields that Oplink reads. All but `refunded` are signed in a callback. Unsigned fields (`merchant_order_id`,
  * `extra`, `is_refund`, …) could be forged by anyone who has one genuine callback (contract/paymob 4).
@@ -24,9 +25,6 @@ export type PaymobTransaction = {
 export type PaymobCard = {id: string; orderId: string; token: string; brand: string | null; last4: string | null};
 
 type Fields = Record<string, unknown>;
-
-export const fieldsOf = (value: unknown): Fields =>
-	typeof value === 'object' && value !== null ? (value as Fields) : {};
 
 /** An id as text; Paymob sends some as numbers. */
 const idOf = (value: unknown): string | null => {

@@ -2,6 +2,7 @@ import type {Background} from '../../background.ts';
 import type {Db} from '../../db/db.ts';
 import {invalidWebhookSignature} from '../../errors.ts';
 import {isTooDeep} from '../../http/storable.ts';
+import {fieldsOf, parseJson} from '../../http/untrusted-json.ts';
 import type {Metrics} from '../../metrics/metrics.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore, type GatewayEvent, type IncomingEvent, type Verdict} from '../gateway-event-store.ts';
@@ -12,7 +13,6 @@ import type {Paymob} from './paymob.ts';
 import {isHmac, signedSubscriptionText, signedText, TOKEN_FIELDS, TRANSACTION_FIELDS} from './paymob-hmac.ts';
 import {
 	cardKey,
-	fieldsOf,
 	type PaymobCard,
 	type PaymobTransaction,
 	readCard,
@@ -24,14 +24,6 @@ import {refundPayments} from './refund-payments.ts';
 const GATEWAY = 'GATEWAY_B';
 
 type Kind = 'TRANSACTION' | 'TOKEN' | 'SUBSCRIPTION';
-
-const parsed = (text: string): unknown => {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-};
 
 /** The kind of a body with a valid HMAC (contract/paymob 4, contract/paymob 6, contract/paymob 8). @throws 400. */
 const verifiedKind = (secret: string | null, body: unknown, hmac: unknown): Kind => {
@@ -128,7 +120,7 @@ const decideTransaction = async (paymob: Paymob, transaction: PaymobTransaction)
 /** Decides what an event changes, asking Paymob before the transaction. */
 const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type' | 'payload'>): Promise<Apply> => {
 	if (type === 'TRANSACTION') {
-		const transaction = readTransaction(parsed(payload));
+		const transaction = readTransaction(parseJson(payload));
 		return transaction === null
 			? verdict('IGNORED', 'It is not a transaction.')
 			: decideTransaction(paymob, transaction);
@@ -136,7 +128,7 @@ const decide = async (paymob: Paymob, {type, payload}: Pick<IncomingEvent, 'type
 
 	if (type === 'TOKEN') {
 		const opened = paymob.cards.open(payload);
-		const card = opened === null ? null : readCard(parsed(opened));
+		const card = opened === null ? null : readCard(parseJson(opened));
 		return card === null
 			? verdict('REVIEW', 'The saved card cannot be decrypted.')
 			: (trx) => applyCard(paymob, trx, card);
@@ -178,7 +170,7 @@ export const receivePaymobCallback = async (
 		throw invalidWebhookSignature();
 	}
 
-	const body = parsed(rawBody.toString('utf8'));
+	const body = parseJson(rawBody.toString('utf8'));
 	// Only some fields are signed: anybody could add values too deep to store to a genuine callback.
 	if (isTooDeep(body)) {
 		throw invalidWebhookSignature();

@@ -2,6 +2,7 @@ import {androidEntries, appleEntries} from '../../doctor/association-entries.ts'
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
+import {parseJson} from '../../http/untrusted-json.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Apple reads no more of its file (contract/resolution 9); Google documents no limit. */
@@ -41,14 +42,6 @@ export const associationFiles: readonly File[] = [
 /** An answer for one of the files; `body` is the bytes as text. */
 export type Served = {status: number; location: string | null; contentType: string | null; bytes: number; body: string};
 
-export const parsed = (text: string): unknown => {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-};
-
 /** Entries in few words. */
 export const named = (entries: string[]): string => {
 	const [first = ''] = entries;
@@ -85,7 +78,7 @@ const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Fi
 		return failed(`has ${served.bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
 	}
 
-	const content = parsed(served.body);
+	const content = parseJson(served.body);
 	if (content === undefined) {
 		return failed('is not valid JSON', `Let requests for ${path} through to the server unchanged`);
 	}

@@ -5,10 +5,11 @@ import {appleEntries} from '../../doctor/association-entries.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
+import {parseJson} from '../../http/untrusted-json.ts';
 import {usageError} from '../cli-errors.ts';
 import {isLoopback} from '../server/chosen-server.ts';
 import {areaOf} from './examine-host.ts';
-import {named, parsed, readBody} from './host-files.ts';
+import {named, readBody} from './host-files.ts';
 
 /** Base URLs of what phones ask in place of a host. */
 type PublicCaches = ValuesOf<typeof variables.publicCaches>;
@@ -39,7 +40,7 @@ const ask = async (url: string, signal: AbortSignal) => {
 		signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
 	});
 	const body = await readBody(response);
-	return {status: response.status, headers: response.headers, body: parsed(body?.toString() ?? '')};
+	return {status: response.status, headers: response.headers, body: parseJson(body?.toString() ?? '')};
 };
 
 /** What to do about `Apple-Failure-Reason`, by its words: Apple publishes no list of its codes. */

@@ -1,6 +1,7 @@
 import type {Clock} from '../../clock.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import {reasonOf} from '../../doctor/probe.ts';
+import {fieldsOf, parseJson} from '../../http/untrusted-json.ts';
 
 const {ok, warn, fail} = findingsOf('Server');
 
@@ -28,13 +29,7 @@ export const judgeClock = (header: string | null, now: Date): Finding[] => {
 };
 
 const judgeReadiness = (status: number, text: string): Finding => {
-	let body: {status?: unknown; checks?: unknown} = {};
-	try {
-		body = JSON.parse(text) ?? {};
-	} catch {
-		// An answer of another program.
-	}
-
+	const body = fieldsOf(parseJson(text));
 	if (status === 200 && body.status === 'ok') {
 		return ok('server.ready', 'it answers and is ready');
 	}
