@@ -112,7 +112,7 @@ CREATE INDEX match_attempts_organization_id_at_idx ON match_attempts (organizati
 CREATE INDEX match_attempts_link_id_at_idx ON match_attempts (link_id, at) WHERE matched;
 CREATE INDEX match_attempts_device_id_idx ON match_attempts (device_id) WHERE device_id IS NOT NULL;
 -- finds what is still to be forgotten, by its age: misses, and matches that describe their device
-CREATE INDEX match_attempts_at_idx ON match_attempts (at) WHERE NOT matched OR json_array_length(candidates) > 0;
+CREATE INDEX match_attempts_at_idx ON match_attempts (at) WHERE NOT matched OR click_id IS NOT NULL;
 CREATE INDEX match_attempts_unowned_idx ON match_attempts (at) WHERE NOT matched AND organization_id IS NULL;
 CREATE INDEX match_attempts_writer_idx ON match_attempts (writer);
 

@@ -35,6 +35,7 @@ import type {Limiter} from './limits/limiter.ts';
 import {createRefusals, type Refusals} from './limits/refusals.ts';
 import {createOwnLimiter} from './limits/windows.ts';
 import type {LinkWriter} from './links/link-writer.ts';
+import {createFollowUps, type FollowUps} from './match/follow-ups.ts';
 import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
 import {createPhoneBook, type PhoneBook} from './match/phone-book.ts';
 import type {Figure} from './metrics/instruments.ts';
@@ -88,6 +89,8 @@ export type Services = Readonly<{
 	matchPeppers: MatchPeppers;
 	relayRanges: RelayRanges;
 	phoneBook: PhoneBook;
+	/** What matches leave to do after their answers. */
+	followUps: FollowUps;
 	eventWriter: EventWriter;
 	linkWriter: LinkWriter;
 	background: Background;
@@ -138,6 +141,8 @@ export const createServices = (options: ServiceOptions): Services => {
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
 	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
 
+	const phoneBook = createPhoneBook(db);
+	const metrics = createMetrics(clock);
 	// Loaded on demand: Joi and the other modules of links would be a third of the code loaded before the first page.
 	let writer: Promise<LinkWriter> | null = null;
 
@@ -180,7 +185,8 @@ export const createServices = (options: ServiceOptions): Services => {
 		clickStream: createClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
 		relayRanges: config.relayRangesFile === null ? noRelayRanges : createRelayRanges(config.relayRangesFile, log),
-		phoneBook: createPhoneBook(db),
+		phoneBook,
+		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
 		linkWriter: async (newLink) => {
 			writer ??= import('./links/link-writer.ts').then(({createLinkWriter}) =>
@@ -189,7 +195,7 @@ export const createServices = (options: ServiceOptions): Services => {
 			return (await writer)(newLink);
 		},
 		background,
-		metrics: createMetrics(clock),
+		metrics,
 		refusals,
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,

@@ -1,8 +1,11 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {isConnectionFault} from './db.ts';
 
 type Options<Item, Result> = {
 	/** Most items of one batch. */
 	most?: number;
+	/** How long a batch waits for further items; without it a single item is processed at once. */
+	waitMs?: number;
 	/**
 	 * Processes all items in one statement.
 	 * @returns the result of each item in order; undefined for items left out. @throws if none was processed.
@@ -16,9 +19,14 @@ type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: 
 
 /**
  * Group commit: concurrent items share a statement and its commit. Items that arrive during one are in the next. There
- * is no timer, and a single item is processed at once. An invalid item fails alone.
+ * is no timer unless `waitMs` asks for one, and a single item is processed at once. An invalid item fails alone.
  */
-export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, many, one}: Options<Item, Result>) => {
+export const createBatches = <Item, Result>({
+	most = Number.POSITIVE_INFINITY,
+	waitMs,
+	many,
+	one,
+}: Options<Item, Result>) => {
 	let waiting: Array<Waiting<Item, Result>> = [];
 	let isWorking = false;
 
@@ -53,6 +61,10 @@ export const createBatches = <Item, Result>({most = Number.POSITIVE_INFINITY, ma
 
 	const workAll = async (): Promise<void> => {
 		while (waiting.length > 0) {
+			if (waitMs !== undefined) {
+				await delay(waitMs);
+			}
+
 			const batch = waiting.slice(0, most);
 			waiting = waiting.slice(most);
 			await work(batch);

@@ -59,7 +59,8 @@ const claim = (notes = ''): string => `
 	)${notes}
 	SELECT live.*, query FROM live CROSS JOIN claimed`;
 
-const statements = {
+/** Public for tests, which look at their plans. */
+export const claimStatements = {
 	alone: {name: 'claim a click', text: claim()},
 	noted: {
 		name: 'claim a click and note it',
@@ -86,7 +87,7 @@ export const claimClick = async (
 					JSON.stringify(attemptRow(notes.attempt)),
 					notes.device === null ? null : JSON.stringify(deviceRow(notes.device)),
 				];
-	const [row] = await runPrepared<Row>(db, notes === null ? statements.alone : statements.noted, [
+	const [row] = await runPrepared<Row>(db, notes === null ? claimStatements.alone : claimStatements.noted, [
 		id,
 		now,
 		device,

@@ -6,6 +6,7 @@ import {createMetrics} from '../metrics/metrics.ts';
 import type {VisitDeps} from '../resolution/visit-link.ts';
 import type {Services} from '../services.ts';
 import type {MatchDeps} from './find-match.ts';
+import {createFollowUps} from './follow-ups.ts';
 import {createMatchPeppers} from './match-peppers.ts';
 import {createPhoneBook} from './phone-book.ts';
 
@@ -27,6 +28,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	background,
 	matchPeppers: createMatchPeppers(db),
 	phoneBook: createPhoneBook(db),
+	followUps: createFollowUps({db, phoneBook: createPhoneBook(db), metrics: createMetrics(services.clock)}, 0),
 	clicks: postgresClicks,
 	clickJournal: directly({
 		db,

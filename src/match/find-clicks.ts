@@ -51,7 +51,7 @@ const firstAddress = (where: string): string => `(
 )`;
 
 /** Address by address, of which a network has 256 at most: however many clicks it has, few of them are read. */
-const openInNetwork = (isConfined: boolean, where = ''): string =>
+const openInNetwork = (isConfined: boolean): string =>
 	nearest(
 		`${OPEN_IN_NETWORK} AND ip_key = host.ip_key
 			AND created_at >= ${ago(windowSeconds.FINGERPRINT_SCORED)}${confined(isConfined)}`,
@@ -59,7 +59,7 @@ const openInNetwork = (isConfined: boolean, where = ''): string =>
 		candidates.network,
 		`${PLACES} CROSS JOIN LATERAL (
 			WITH RECURSIVE hosts AS (
-				SELECT ${firstAddress(`true${where}`)} AS ip_key
+				SELECT ${firstAddress('true')} AS ip_key
 				UNION ALL
 				SELECT ${firstAddress('ip_key > hosts.ip_key')} FROM hosts WHERE hosts.ip_key IS NOT NULL
 			)
@@ -67,9 +67,9 @@ const openInNetwork = (isConfined: boolean, where = ''): string =>
 		) AS host`,
 	);
 
-const consumedAtAddress = (isConfined: boolean, where = ''): string =>
+const consumedAtAddress = (isConfined: boolean): string =>
 	nearest(
-		`ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}${where}`,
+		`ip_key = place.ip_key AND consumed_at >= ${ago(windowSeconds.FINGERPRINT_EXACT)}${confined(isConfined)}`,
 		'consumed_at DESC',
 		CONSUMED_SHOWN,
 	);
@@ -112,8 +112,12 @@ const described = (source: string, more = ''): string => `
 		WHERE links.id = click.link_id LIMIT 1
 	) AS link ON true`;
 
-/** How a click was found. The network is searched if the address has no open click, and so on. */
+/** How a click was found. */
 type FoundBy = 'token' | 'device' | 'address' | 'later' | 'network' | 'consumed';
+
+/** Clicks of several common table expressions, each with the name of its own. */
+const union = (...names: FoundBy[]): string =>
+	`(${names.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`).join(' UNION ALL ')})`;
 
 const lookAround = (isConfined: boolean): string => `
 	${GIVEN}, token AS MATERIALIZED (
@@ -124,19 +128,18 @@ const lookAround = (isConfined: boolean): string => `
 		ORDER BY consumed_at DESC LIMIT 1
 	), address AS MATERIALIZED (${openAtAddress(isConfined)}
 	), later AS MATERIALIZED (${laterOfVisitors}
-	), network AS MATERIALIZED (${openInNetwork(isConfined, ' AND NOT EXISTS (SELECT FROM address)')}
-	), consumed AS MATERIALIZED (${consumedAtAddress(
-		isConfined,
-		' AND NOT EXISTS (SELECT FROM address) AND NOT EXISTS (SELECT FROM network)',
-	)}
 	)
 	${described(
-		`(${(['token', 'device', 'address', 'later', 'network', 'consumed'] satisfies FoundBy[])
-			.map((name) => `SELECT '${name}' AS found_by, * FROM ${name}`)
-			.join(' UNION ALL ')})`,
+		union('token', 'device', 'address', 'later'),
 		`, click.found_by, CASE WHEN click.found_by IN ('token', 'device') THEN click.query END AS query,
 		(${usedAtAddress(isConfined)}) AS used_at_address`,
 	)}`;
+
+const lookFurther = (isConfined: boolean): string => `
+	${GIVEN}, network AS MATERIALIZED (${openInNetwork(isConfined)}
+	), consumed AS MATERIALIZED (${consumedAtAddress(isConfined)}
+	)
+	${described(union('network', 'consumed'), ', click.found_by')}`;
 
 /** By whether an organization is named. */
 const pair = (name: string, text: (isConfined: boolean) => string): Record<'any' | 'one', Prepared> => ({
@@ -147,21 +150,20 @@ const pair = (name: string, text: (isConfined: boolean) => string): Record<'any'
 /** The statements of this file, for who wants to see their plans. */
 export const clickStatements = {
 	around: pair('clicks around an app', lookAround),
-	network: pair('clicks in a network', (isConfined) => `${GIVEN}${described(`(${openInNetwork(isConfined)})`)}`),
-	consumed: pair('consumed clicks', (isConfined) => `${GIVEN}${described(`(${consumedAtAddress(isConfined)})`)}`),
+	further: pair('clicks further from an app', lookFurther),
 };
 
-type Row = MatchClickRow & {found_by: FoundBy; used_at_address: number};
+type Row = MatchClickRow & {found_by: FoundBy; used_at_address?: number};
 
-const select = <R>(
+const select = async (
 	db: Db,
 	statement: Record<'any' | 'one', Prepared>,
 	firstOpen: FirstOpen,
-	tokens: readonly Token[],
-): Promise<R[]> => {
+	tokens: readonly Token[] = [],
+): Promise<{rows: Row[]; by(wanted: FoundBy): MatchClick[]}> => {
 	const {now, places, organizationId, devices} = firstOpen;
 	const two = <T>(keys: T[]): Array<T | null> => [keys[0] ?? null, keys[1] ?? null];
-	return runPrepared<R>(db, organizationId === null ? statement.any : statement.one, [
+	const rows = await runPrepared<Row>(db, organizationId === null ? statement.any : statement.one, [
 		now,
 		...two(places.map(({ipKey}) => ipKey)),
 		...two(places.map(({netKey}) => netKey)),
@@ -169,6 +171,7 @@ const select = <R>(
 		...two(devices),
 		organizationId,
 	]);
+	return {rows, by: (wanted) => rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick)};
 };
 
 type Token = Omit<SentToken, 'method'>;
@@ -185,17 +188,20 @@ export type Surroundings = {
 	later: MatchClick[];
 	/** The number of clicks from its address in the last 24 h, open or used, up to the limits of the statement. */
 	made: number;
-	/** The newest open clicks from its network, and the last matched ones from its address; null if they were not searched. */
-	inNetwork: MatchClick[] | null;
-	consumed: MatchClick[] | null;
 };
 
-/** Reads the clicks of the app's tokens, device, address and network, with one statement. */
+/** The clicks that are read if those of the address give no guess. */
+export type Outskirts = {
+	/** The newest open clicks from the network, at most 50. */
+	inNetwork: MatchClick[];
+	/** The last matched clicks from the address, which explain a miss. */
+	consumed: MatchClick[];
+};
+
+/** Reads the clicks of the app's tokens, device and address, with one statement. */
 export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly Token[]): Promise<Surroundings> => {
-	const rows = await select<Row>(db, clickStatements.around, firstOpen, tokens);
-	const by = (wanted: FoundBy): MatchClick[] =>
-		rows.filter(({found_by: foundBy}) => foundBy === wanted).map(toMatchClick);
-	const [atAddress, inNetwork] = [by('address'), by('network')];
+	const {rows, by} = await select(db, clickStatements.around, firstOpen, tokens);
+	const atAddress = by('address');
 	const since = firstOpen.now.getTime() - DAY_SECONDS * 1000;
 	const open = atAddress.filter(({clickedAt}) => clickedAt.getTime() >= since);
 	return {
@@ -204,15 +210,11 @@ export const findAround = async (db: Db, firstOpen: FirstOpen, tokens: readonly 
 		atAddress,
 		later: by('later'),
 		made: open.length + (rows[0]?.used_at_address ?? 0),
-		inNetwork: atAddress.length > 0 ? null : inNetwork,
-		consumed: atAddress.length > 0 || inNetwork.length > 0 ? null : by('consumed'),
 	};
 };
 
-/** The newest open clicks from the app's network. */
-export const findInNetwork = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
-	(await select<MatchClickRow>(db, clickStatements.network, firstOpen, [])).map(toMatchClick);
-
-/** The last matched clicks from the app's address, which explain a miss. */
-export const findConsumed = async (db: Db, firstOpen: FirstOpen): Promise<MatchClick[]> =>
-	(await select<MatchClickRow>(db, clickStatements.consumed, firstOpen, [])).map(toMatchClick);
+/** Reads the other clicks near the app, with one statement. */
+export const findFurther = async (db: Db, firstOpen: FirstOpen): Promise<Outskirts> => {
+	const {by} = await select(db, clickStatements.further, firstOpen);
+	return {inNetwork: by('network'), consumed: by('consumed')};
+};

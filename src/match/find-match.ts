@@ -8,17 +8,19 @@ import type {Services} from '../services.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
 import {type FirstOpen, firstOpenOf, type MatchRequest} from './first-open.ts';
+import type {FollowUp} from './follow-ups.ts';
 import {gradeGuess} from './grade-guess.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';
 import {type SentToken, tokensOf} from './match-request.ts';
-import {countPhone, noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
+import {noteAlone, noteMiss, notesOfMatch, refusedToken, sightingsOf} from './note-attempt.ts';
+import type {FirstPhone} from './phone-book.ts';
 import {weighNearby} from './weigh-nearby.ts';
 
 export type MatchDeps = PlanDeps &
 	Pick<
 		Services,
-		'addresses' | 'background' | 'clickJournal' | 'db' | 'matchPeppers' | 'metrics' | 'phoneBook' | 'relayRanges'
+		'addresses' | 'background' | 'clickJournal' | 'db' | 'followUps' | 'matchPeppers' | 'phoneBook' | 'relayRanges'
 	>;
 
 /** The answer of a match, and the link of the matched click. */
@@ -88,7 +90,7 @@ const claim = async (
 	services: Pick<Services, 'db' | 'log'>,
 	{now, devices: [device]}: FirstOpen,
 	{clickId, answer, notesOf}: {clickId: string; answer: GivenAnswer; notesOf: (link: ClaimedLink | null) => MatchNotes},
-): Promise<Found | null> => {
+): Promise<(Found & {link: ClaimedLink}) | null> => {
 	const {db} = services;
 	try {
 		const link = await claimClick(db, clickId, {...answer, device, now}, notesOf(null));
@@ -107,13 +109,24 @@ const claim = async (
 	}
 };
 
+/** Leaves to a batch what no answer needs. Where no organization is known, there is nothing to count the phone for. */
+const followUp = (
+	{background, followUps}: Pick<Services, 'background' | 'followUps'>,
+	{organizationId, ...phone}: Omit<FirstPhone, 'organizationId'> & {organizationId: string | null},
+	guess: FollowUp['guess'] = null,
+): void => {
+	if (organizationId !== null) {
+		background.run('follow up a match', followUps({phone: {...phone, organizationId}, guess}));
+	}
+};
+
 /**
  * Claims the click whose page carried the token, with one statement. The guess to compare it with (contract/match 5) is
  * made after the answer; a crash loses only that guess.
  * @returns null if the token is unknown, expired or used.
  */
 const claimByToken = async (
-	services: Pick<Services, 'background' | 'db' | 'log' | 'metrics' | 'phoneBook'>,
+	services: Pick<Services, 'background' | 'db' | 'followUps' | 'log' | 'phoneBook'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	tokens: readonly SentToken[],
@@ -129,7 +142,10 @@ const claimByToken = async (
 		notesOf: (link) => notesOfMatch(firstOpen, asked, {clickId, link, answer, sightings, weighing: null}),
 	});
 	if (found !== null) {
-		services.background.run('grade a guess', gradeGuess(services, firstOpen, asked, {tokens, clickId, attemptId}));
+		const {organizationId} = found.link;
+		followUp(services, {...request.fields, organizationId, matched: 'token', at: firstOpen.now}, () =>
+			gradeGuess(services, firstOpen, request, {tokens, clickId, attemptId}),
+		);
 	}
 
 	return found;
@@ -154,6 +170,7 @@ const keysOf = ({places}: FirstOpen, tokens: readonly SentToken[]): string[] => 
 export const findMatch = async (services: MatchDeps, request: MatchRequest): Promise<MatchAnswer> => {
 	const firstOpen = await firstOpenOf(services, request);
 	const tokens = tokensOf(request.fields);
+	const phone = {...request.fields, at: firstOpen.now};
 	await services.clickJournal.settled(...keysOf(firstOpen, tokens));
 	const look = (): Promise<Surroundings> => findAround(services.db, firstOpen, tokens);
 
@@ -183,6 +200,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 		const sightings = sightingsOf(tokens, around);
 		const {guess} = weighing;
 		if (guess === null) {
+			followUp(services, {...phone, organizationId: firstOpen.organizationId, matched: null});
 			await noteMiss(services, firstOpen, request, {refused: refusedToken(tokens, around), sightings, weighing});
 			return {matched: false, matchMethod: 'NONE'};
 		}
@@ -193,7 +211,7 @@ export const findMatch = async (services: MatchDeps, request: MatchRequest): Pro
 		const notes = notesOfMatch(firstOpen, request, {clickId: candidate.id, link, answer, sightings, weighing});
 		const found = await claim(services, firstOpen, {clickId: candidate.id, answer, notesOf: () => notes});
 		if (found !== null) {
-			countPhone(services, firstOpen, request, candidate.organizationId, 'guess');
+			followUp(services, {...phone, organizationId: candidate.organizationId, matched: 'guess'});
 			return toAnswer(found);
 		}
 

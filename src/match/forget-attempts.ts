@@ -31,7 +31,7 @@ export const forgetAttempts = async (
 			(await inBatches(db, unowned, daysBefore(now, unownedAttemptDays))) + (await inBatches(db, misses, before)),
 		cleared: await inBatches(
 			db,
-			`UPDATE match_attempts SET ${clearedAttempt} WHERE ${batchOf('matched AND json_array_length(candidates) > 0')}`,
+			`UPDATE match_attempts SET ${clearedAttempt} WHERE ${batchOf('matched AND click_id IS NOT NULL')}`,
 			before,
 		),
 	};

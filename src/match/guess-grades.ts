@@ -6,38 +6,49 @@ import type {GuessConfidence} from './match-policy.ts';
 /** How many guesses of a confidence were made beside a token, and how many chose the link that it proved. */
 export type GuessGrade = {confidence: GuessConfidence; graded: number; correct: number};
 
-type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {
+/** A guess that was made beside a match by token. */
+export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | 'candidates' | 'nobody'> & {
 	organizationId: string;
 	silentGuess: SilentGuess | null;
 	isCorrect: boolean;
 };
 
-// A device that was erased meanwhile is not named by its attempt any more, which then stays as it is.
+// A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
+// order, so that two processes do not wait for each other.
 const grade: Prepared = {
-	name: 'grade a guess',
+	name: 'grade guesses',
 	text: `WITH attempt AS (
-			UPDATE match_attempts SET signals = $3, candidates = $4, nobody = $5, silent_guess = $6
-			WHERE id = $1 AND organization_id = $2 AND device_id IS NOT DISTINCT FROM $7
-			RETURNING 1
+			UPDATE match_attempts AS known SET signals = made.signals, candidates = made.candidates, nobody = made.nobody,
+				silent_guess = made.silent_guess
+			FROM json_to_recordset($1) AS made (id uuid, organization_id uuid, device_id text, signals json, candidates json,
+				nobody json, silent_guess json, day date, confidence text, correct integer)
+			WHERE known.id = made.id AND known.organization_id = made.organization_id
+				AND known.device_id IS NOT DISTINCT FROM made.device_id
+			RETURNING made.organization_id, made.day, made.confidence, made.correct
 		)
 		INSERT INTO guess_grades AS known (organization_id, day, confidence, graded, correct)
-		SELECT CAST($2 AS uuid), $8, $9, 1, $10 FROM attempt WHERE CAST($9 AS text) IS NOT NULL
+		SELECT organization_id, day, confidence, count(*), sum(correct) FROM attempt WHERE confidence IS NOT NULL
+		GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 		ON CONFLICT (organization_id, day, confidence)
-		DO UPDATE SET graded = known.graded + 1, correct = known.correct + excluded.correct`,
+		DO UPDATE SET graded = known.graded + excluded.graded, correct = known.correct + excluded.correct`,
 };
 
-/** Keeps what a guess would have answered with the attempt, and counts whether it is right. */
-export const gradeAttempt = async (db: Db, graded: Graded): Promise<void> => {
-	const {id, organizationId, deviceId, at, signals, candidates, nobody, silentGuess, isCorrect} = graded;
-	await runPrepared(db, grade, [
-		id,
-		organizationId,
-		...[signals, candidates, nobody, silentGuess].map((value) => (value === null ? null : JSON.stringify(value))),
-		deviceId,
-		at.toISOString().slice(0, 10),
-		silentGuess?.confidence ?? null,
-		Number(isCorrect),
-	]);
+/** Keeps with each attempt what a guess would have answered, and counts how many of the guesses are right. */
+export const gradeAttempts = async (db: Db, grades: readonly Graded[]): Promise<void> => {
+	if (grades.length === 0) {
+		return;
+	}
+
+	const rows = grades.map(({organizationId, deviceId, at, silentGuess, isCorrect, ...attempt}) => ({
+		...attempt,
+		organization_id: organizationId,
+		device_id: deviceId,
+		silent_guess: silentGuess,
+		day: at.toISOString().slice(0, 10),
+		confidence: silentGuess?.confidence ?? null,
+		correct: Number(isCorrect),
+	}));
+	await runPrepared(db, grade, [JSON.stringify(rows)]);
 };
 
 /** The grades of an organization by confidence, the surest first, of the days (UTC) that a time span touches. */

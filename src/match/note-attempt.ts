@@ -11,7 +11,6 @@ import {likenessOf} from './likeness.ts';
 import {type AttemptSignals, type CandidateTrace, type MatchAttempt, recordAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer, MatchClick} from './match-click-store.ts';
 import type {SentToken, TokenMethod, TokenSighting} from './match-request.ts';
-import type {Matched} from './phone-book.ts';
 import {type Nearness, offsetsAt} from './posterior.ts';
 import {candidateOf, type NearbyWeighing} from './weigh-nearby.ts';
 
@@ -128,19 +127,6 @@ const registrationOf = (
 	return deviceId == null ? null : {organizationId, deviceId, now, facts: fields, ...matched};
 };
 
-/** Counts the phone of a first open among those of the organization whose app it is, where that is known. */
-export const countPhone = (
-	{phoneBook, background}: Pick<Services, 'phoneBook' | 'background'>,
-	{now}: FirstOpen,
-	{fields}: MatchRequest,
-	organizationId: string | null,
-	matched: Matched,
-): void => {
-	if (organizationId !== null) {
-		background.run('count a phone', phoneBook.note(organizationId, {...fields, matched}, now));
-	}
-};
-
 /**
  * What is kept of a match: what matched and why, and the device. By token nothing was weighed yet, and the statement that
  * claims the click knows its organization and its link.
@@ -204,7 +190,7 @@ const refusalOf = ({consumedAt, expiresAt}: MatchClick, now: Date): {reason: Mis
  * gives out; a miss with neither is nobody's. Registers the device of a caller with a key.
  */
 export const noteMiss = async (
-	services: Pick<Services, 'db' | 'log' | 'phoneBook' | 'background'>,
+	services: Pick<Services, 'db' | 'log'>,
 	firstOpen: FirstOpen,
 	request: MatchRequest,
 	{
@@ -234,6 +220,5 @@ export const noteMiss = async (
 	};
 	const device =
 		firstOpen.organizationId === null ? null : registrationOf(firstOpen, request, firstOpen.organizationId);
-	countPhone(services, firstOpen, request, firstOpen.organizationId, null);
 	await noteAlone(services, {attempt, device});
 };

@@ -3,15 +3,15 @@ import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
 import type {PhoneCount} from './posterior.ts';
 
-/** How a first open matched; null: not at all. */
-export type Matched = 'token' | 'guess' | null;
+/** The phone of a first open. `matched`: how, or null for a miss. */
+export type FirstPhone = DeviceFields & {organizationId: string; matched: 'token' | 'guess' | null; at: Date};
 
 /** The phones of each organization's recent first opens, which show how common a phone is. */
 export type PhoneBook = {
 	/** Up to a minute old. */
 	of(organizationId: string, now: Date): Promise<readonly PhoneCount[]>;
-	/** Counts the phone of a first open; one that does not even name its platform is not counted. */
-	note(organizationId: string, phone: DeviceFields & {matched: Matched}, now: Date): Promise<void>;
+	/** Counts the phones of first opens; one that does not even name its platform is not counted. */
+	note(phones: readonly FirstPhone[]): Promise<void>;
 };
 
 /** Phones that are kept of each organization. */
@@ -39,12 +39,23 @@ const statements = {
 				CAST(count(*) FILTER (WHERE matched = 'guess') AS integer) AS by_guess
 			FROM counted_phones WHERE organization_id = $1 GROUP BY 1, 2, 3, 4, 5`,
 	},
-	// A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want.
+	// A free slot, or any: so the phones are a sample of the recent ones, and no row is one that all writers want. In
+	// order, so that two processes do not wait for each other.
 	note: {
-		name: 'count a phone of an organization',
-		text: `INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched)
-			SELECT $1, CASE WHEN taken < ${KEPT} THEN taken ELSE floor(random() * ${KEPT}) END, $2, $3, $4, $5, $6, $7, $8
-			FROM (SELECT count(*) AS taken FROM counted_phones WHERE organization_id = $1) AS phones
+		name: 'count phones',
+		text: `WITH made AS MATERIALIZED (
+				SELECT *, row_number() OVER (PARTITION BY organization_id) - 1 AS number FROM json_to_recordset($1) AS made
+					(organization_id uuid, day date, platform text, os_version text, device_model text, language text, timezone text, matched text)
+			), taken AS MATERIALIZED (
+				SELECT organization_id, (SELECT count(*) FROM counted_phones AS known WHERE known.organization_id = made.organization_id) AS count
+				FROM made GROUP BY 1
+			), placed AS MATERIALIZED (
+				SELECT made.*, CASE WHEN count + number < ${KEPT} THEN count + number ELSE floor(random() * ${KEPT}) END AS slot
+				FROM made JOIN taken USING (organization_id)
+			)
+			INSERT INTO counted_phones (organization_id, slot, day, platform, os_version, device_model, language, timezone, matched)
+			SELECT DISTINCT ON (organization_id, slot) organization_id, slot, day, platform, os_version, device_model, language, timezone, matched
+			FROM placed ORDER BY organization_id, slot
 			ON CONFLICT (organization_id, slot) DO UPDATE SET day = excluded.day, platform = excluded.platform,
 				os_version = excluded.os_version, device_model = excluded.device_model, language = excluded.language,
 				timezone = excluded.timezone, matched = excluded.matched`,
@@ -92,10 +103,21 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 
 			return phones;
 		},
-		note: async (organizationId, {platform, osVersion, deviceModel, language, timezone, matched}, now) => {
-			if (platform != null) {
-				const traits = [osVersion, deviceModel, language, timezone].map((value) => value ?? null);
-				await runPrepared(db, statements.note, [organizationId, now, platform, ...traits, matched]);
+		note: async (phones) => {
+			const rows = phones
+				.filter(({platform}) => platform != null)
+				.map(({organizationId, platform, osVersion, deviceModel, language, timezone, matched, at}) => ({
+					organization_id: organizationId,
+					day: at,
+					platform,
+					os_version: osVersion,
+					device_model: deviceModel,
+					language,
+					timezone,
+					matched,
+				}));
+			if (rows.length > 0) {
+				await runPrepared(db, statements.note, [JSON.stringify(rows)]);
 			}
 		},
 	};

@@ -1,7 +1,7 @@
 import {isOfRelay} from '../clicks/network-keys.ts';
 import type {Services} from '../services.ts';
 import type {Candidate} from './candidate.ts';
-import {findConsumed, findInNetwork, type Surroundings} from './find-clicks.ts';
+import {findFurther, type Surroundings} from './find-clicks.ts';
 import type {FirstOpen} from './first-open.ts';
 import {guessClick, type Weighing} from './guess.ts';
 import type {MatchClick} from './match-click-store.ts';
@@ -37,11 +37,13 @@ const organizationOf = ({organizationId}: FirstOpen, candidates: Candidate[]): s
 /**
  * Which open click near the app's address it came from, if a guess is sure enough. The wider network is searched only
  * where the address itself gives no guess, and consumed clicks only to say why there is no match.
+ * @param claimed a click to weigh as if it were still open, after it has answered the request; null while there is no answer.
  */
 export const weighNearby = async (
 	{db, phoneBook}: Pick<Services, 'db' | 'phoneBook'>,
 	firstOpen: FirstOpen,
-	{atAddress, later, made, inNetwork, consumed}: Surroundings,
+	{atAddress, later, made}: Surroundings,
+	claimed: MatchClick | null = null,
 ): Promise<NearbyWeighing> => {
 	const {now, organizationId, signals, hasToken} = firstOpen;
 	const clicks = new Map<string, MatchClick>();
@@ -50,8 +52,14 @@ export const weighNearby = async (
 	}
 
 	const candidates: Candidate[] = [];
+	const claimedAt = (key: 'ipKey' | 'netKey'): MatchClick[] =>
+		claimed !== null && firstOpen.places.some((place) => claimed[key] !== null && place[key].equals(claimed[key]))
+			? [{...claimed, consumedAt: null}]
+			: [];
+	// After the answer others may have clicked, too.
+	const isInTime = ({clickedAt}: MatchClick) => claimed === null || clickedAt <= now;
 	const add = (more: MatchClick[], nearness: Nearness) => {
-		for (const click of more.filter(({id}) => !clicks.has(id))) {
+		for (const click of more.filter((one) => !clicks.has(one.id) && isInTime(one))) {
 			clicks.set(click.id, click);
 			candidates.push(candidateOf(click, nearness));
 		}
@@ -63,20 +71,21 @@ export const weighNearby = async (
 		return {...guessClick(candidates, signals, circumstances, matchPolicy), clicks};
 	};
 
-	add(atAddress, 'ip');
+	add([...claimedAt('ipKey'), ...atAddress], 'ip');
 	add(later, 'elsewhere');
 	const near = await weigh(made);
 	if (near.guess !== null) {
 		return near;
 	}
 
-	const around = inNetwork ?? (await findInNetwork(db, firstOpen));
+	const {inNetwork, consumed} = await findFurther(db, firstOpen);
+	const around = [...claimedAt('netKey'), ...inNetwork];
 	add(around, 'network');
 	const wider = await weigh(made + around.length);
-	if (wider.guess !== null) {
+	if (wider.guess !== null || claimed !== null) {
 		return wider;
 	}
 
-	add(consumed ?? (await findConsumed(db, firstOpen)), 'ip');
+	add(consumed, 'ip');
 	return weigh(made + around.length);
 };

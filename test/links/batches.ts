@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
 import {createBatches} from '../../src/db/batches.ts';
 import {runPrepared} from '../../src/db/prepared.ts';
@@ -92,7 +93,7 @@ test('a connection keeps one plan of the statement, however many creates it is g
 const refused = new Error('refused');
 
 /** Batches whose `many` refuses negative numbers, and leaves out zeros. */
-const createRun = (one?: (item: number) => Promise<number>) => {
+const createRun = (one?: (item: number) => Promise<number>, waitMs?: number) => {
 	const batches: number[][] = [];
 	const add = createBatches<number, number>({
 		many: async (items) => {
@@ -104,8 +105,9 @@ const createRun = (one?: (item: number) => Promise<number>) => {
 			return items.map((item) => (item === 0 ? undefined : item * 10));
 		},
 		...(one === undefined ? {} : {one}),
+		...(waitMs === undefined ? {} : {waitMs}),
 	});
-	return {batches, results: (...items: number[]) => Promise.allSettled(items.map(add))};
+	return {batches, add, results: (...items: number[]) => Promise.allSettled(items.map(add))};
 };
 
 const fulfilled = (value: number) => ({status: 'fulfilled' as const, value});
@@ -115,6 +117,19 @@ test('items that arrive together are one batch, in order', async (t) => {
 	const {batches, results} = createRun();
 	t.deepEqual(await results(1, 2, 3), [fulfilled(10), fulfilled(20), fulfilled(30)]);
 	t.deepEqual(batches, [[1, 2, 3]]);
+});
+
+test('an item of the next turn is in the same batch only where batches wait', async (t) => {
+	for (const [waitMs, expected] of [
+		[undefined, [[1], [2]]],
+		[1, [[1, 2]]],
+	] as const) {
+		const {batches, add} = createRun(undefined, waitMs);
+		const first = add(1);
+		await nextTurn();
+		t.deepEqual(await Promise.all([first, add(2)]), [10, 20]);
+		t.deepEqual(batches, expected);
+	}
 });
 
 test('an item that the batch refuses fails alone, and one that it leaves out is processed by itself', async (t) => {

@@ -23,6 +23,21 @@ const clean = async ({services, clock}: TestService) => {
 };
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'visitor', 'consumed_by'];
 
+test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
+	const service = await ownService(t);
+	const acme = await organization(service);
+	const {token} = await clicked(service, acme, network()(1));
+	await open(service, network()(1), {...iPhoneApp, deviceId: 'device-of-a-crash', clipboardToken: token});
+	const {db, clock, background} = service.services;
+	await background.settle();
+	const attempts = () => db('match_attempts').where({organization_id: acme.id});
+	await attempts().update({candidates: '[]', nobody: null, silent_guess: null});
+	service.clock.advance(90 * DAY);
+	t.like(await forgetAttempts(db, clock.now()), {deleted: 0, cleared: 1});
+	t.like((await attempts())[0], {matched: true, device_id: null});
+	t.like(await forgetAttempts(db, clock.now()), {cleared: 0});
+});
+
 test('addresses are kept as keyed hashes, and no User-Agent or language list', async (t) => {
 	const service = await ownService(t);
 	const address = network()(77);

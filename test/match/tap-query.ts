@@ -54,6 +54,8 @@ test('an invitation built offline reaches the installed app, the page’s target
 		params,
 	});
 	t.deepEqual((await open(service, address, asked)).body, answer);
+	// A match by token gets its candidates after the answer.
+	await service.services.background.settle();
 	const [attempt] = await attemptsOf(acme);
 	t.deepEqual(attempt.query, {ref: '42', note: 'a b+c', campaign: 'mine'});
 	const {body: explained} = await admin(service).get(`/admin/organizations/${acme.id}/matches/${attempt.id}`);
