@@ -100,7 +100,7 @@ test('in production no demo organization is made, and no key is printed', async 
 	t.notRegex(stdout() + stderr(), /opl_|demo/);
 });
 
-test('a stop lets running requests finish, and accepts no new one', async (t) => {
+test('Ctrl-C, which npm passes on a second time, lets running requests finish, and accepts no new one', async (t) => {
 	const {printed, child, ended, stdout} = oplink(t, ['serve'], {PORT: '0', DATA_DIR: await dataDirectory(t)});
 	const [, url = ''] = await printed(ready);
 	await printed(/npx oplink status/);
@@ -118,7 +118,9 @@ test('a stop lets running requests finish, and accepts no new one', async (t) =>
 	// The server asks for the body, so the request is under way.
 	await once(half, 'continue');
 	half.write('{"path":');
-	child.kill('SIGTERM');
+	child.kill('SIGINT');
+	await printed(/stopping/);
+	child.kill('SIGINT');
 	const refused = async () =>
 		send(url, 'GET', '/health/live').then(
 			() => false,

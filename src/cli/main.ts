@@ -1,4 +1,5 @@
 import {setMaxListeners} from 'node:events';
+import {createKeyWatch} from '../same-key.ts';
 import {reported} from './reported.ts';
 import {type Io, isBrokenPipe, processIo} from './terminal/io.ts';
 
@@ -10,7 +11,7 @@ const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
 		return reported(io, async () => {
 			const {serve} = await import('../start/serve.ts');
-			return serve(process.env);
+			return serve(process.env, io.interruption);
 		});
 	}
 
@@ -22,10 +23,16 @@ const run = async (argv: string[], io: Io): Promise<number> => {
 export const main = async (argv: string[]): Promise<number> => {
 	const interruption = new AbortController();
 	setMaxListeners(LISTENERS, interruption.signal);
+	let isAnotherKey: (() => boolean) | undefined;
 	// Keep the first listener: ink's signal package ends the process if its own is the only one.
 	const interrupt = () => {
-		if (!interruption.signal.aborted) {
+		if (isAnotherKey === undefined) {
+			isAnotherKey = createKeyWatch();
 			interruption.abort();
+			return;
+		}
+
+		if (!isAnotherKey()) {
 			return;
 		}
 

@@ -26,12 +26,14 @@ export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'dat
 	return explained === null ? error : new ConfigError([faultSentence(explained)]);
 };
 
-/** Waits until the database answers. @throws its refusal, or the last error after the timeout. */
-export const waitForServer = async (
-	db: Db,
-	log: Logger,
-	{now, pause}: Time = {now: () => performance.now(), pause: delay},
-): Promise<void> => {
+/** The real time; a pause rejects once `interruption` says so. */
+const realTime = (interruption: AbortSignal | undefined): Time => ({
+	now: () => performance.now(),
+	pause: (milliseconds) => delay(milliseconds, undefined, interruption && {signal: interruption}),
+});
+
+/** Waits until the database answers. @throws its refusal, the last error after the timeout, or the pause's. */
+export const waitForServer = async (db: Db, log: Logger, {now, pause}: Time): Promise<void> => {
 	const began = now();
 	let warned = Number.NEGATIVE_INFINITY;
 	for (;;) {
@@ -71,10 +73,15 @@ export const requireWritable = async (db: Db): Promise<void> => {
 	}
 };
 
-const openExternal = async (url: string, listenUrl: string | null, log: Logger): Promise<OpenDatabase> => {
+const openExternal = async (
+	url: string,
+	listenUrl: string | null,
+	log: Logger,
+	interruption: AbortSignal | undefined,
+): Promise<OpenDatabase> => {
 	const db = createDb(url, {listenUrl});
 	try {
-		await waitForServer(db, log);
+		await waitForServer(db, log, realTime(interruption));
 		await requireUsable(db);
 		return {db, close: () => db.destroy()};
 	} catch (error) {
@@ -88,16 +95,17 @@ const openExternal = async (url: string, listenUrl: string | null, log: Logger):
 
 /**
  * The configured database: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
- * @param exclusive for DATA_DIR's only server; a command joins a running one. @throws ConfigError for an external
+ * @param exclusive for DATA_DIR's only server; a command joins a running one.
+ * @param interruption ends the wait for an external database. @throws ConfigError for an external
  * database that refuses us, does not answer or is unsuitable; DataDirInUseError, EmbeddedPostgresError.
  */
 export const openDatabase = async (
 	config: Pick<Config, 'databaseUrl' | 'databaseListenUrl' | 'dataDir'>,
 	log: Logger,
-	{exclusive = false} = {},
+	{exclusive = false, interruption}: {exclusive?: boolean; interruption?: AbortSignal} = {},
 ): Promise<OpenDatabase> => {
 	if (config.databaseUrl !== null) {
-		return openExternal(config.databaseUrl, config.databaseListenUrl, log);
+		return openExternal(config.databaseUrl, config.databaseListenUrl, log, interruption);
 	}
 
 	const embedded = await startEmbeddedPostgres({dataDir: config.dataDir, log, exclusive});

@@ -10,6 +10,7 @@ import {welcome} from '../demo/welcome.ts';
 import {type Entrance, handedOver} from '../http/entrance.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
+import {createKeyWatch} from '../same-key.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
@@ -29,9 +30,11 @@ const WORKER_GRACE_SECONDS = 5;
  */
 const HEAP_GROWTH = '--heap-growing-percent=50';
 
+const STOPS = ['SIGINT', 'SIGTERM'] as const;
+
 const nextSignal = (): Promise<NodeJS.Signals> =>
 	new Promise((resolve) => {
-		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+		for (const signal of STOPS) {
 			process.once(signal, () => resolve(signal));
 		}
 	});
@@ -67,8 +70,8 @@ const start = async (
 };
 
 /** Opens the database and applies all migrations. The embedded one must have no other server. */
-const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
-	const database = await openDatabase(config, log, {exclusive: true});
+const openMigrated = async (config: Config, log: Logger, interruption: AbortSignal): Promise<OpenDatabase> => {
+	const database = await openDatabase(config, log, {exclusive: true, interruption});
 	try {
 		await requireWritable(database.db);
 		const applied = await migrateUp(database.db, log);
@@ -83,14 +86,17 @@ const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> 
 
 const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
 	log.info({signal}, 'stopping');
-	void nextSignal().then(() => process.exit(1));
+	const isAnotherKey = createKeyWatch();
+	for (const name of STOPS) {
+		process.on(name, () => isAnotherKey() && process.exit(1));
+	}
 };
 
 /** Serves in a single process. */
-const serveAlone = async (config: Config, log: Logger): Promise<number> => {
+const serveAlone = async (config: Config, log: Logger, interruption: AbortSignal): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
-	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log));
+	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log, interruption));
 	log.info({url: running.url}, 'ready');
 	await leaveAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
@@ -102,11 +108,11 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 };
 
 /** Keeps the database open for its workers, which serve. */
-const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
+const serveByWorkers = async (config: Config, log: Logger, interruption: AbortSignal): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
 	await readAdminToken(config);
-	const database = await openMigrated(config, log);
+	const database = await openMigrated(config, log, interruption);
 	const windows = createSupervisorWindows({
 		redisUrl: config.redisUrl,
 		clock: createClock(config.clockOffsetSeconds),
@@ -186,9 +192,10 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 
 /**
  * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
+ * @param interruption by Ctrl-C: ends a start that still waits for its database.
  * @returns the exit code. @throws ConfigError; errors of the start.
  */
-export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
+export const serve = async (env: NodeJS.ProcessEnv, interruption: AbortSignal): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
 	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
 	const sampler = createFaultSampler(createClock(config.clockOffsetSeconds));
@@ -204,5 +211,5 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 		log.warn(warning);
 	}
 
-	return config.workers > 1 ? serveByWorkers(config, log) : serveAlone(config, log);
+	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, interruption);
 };

@@ -69,6 +69,15 @@ const databaseEnv = async (t: ExecutionContext): Promise<Record<string, string>>
 	return {DATABASE_URL: database.url};
 };
 
+test('Ctrl-C ends a start that waits for its database', async (t) => {
+	const child = start(t, ['serve'], {DATABASE_URL: closedAddress.replace('http', 'postgres'), PORT: '0'});
+	await once(child.stderr, 'data');
+	child.kill('SIGINT');
+	const {exitCode, stderr} = await finish(child);
+	t.is(exitCode, 130);
+	t.regex(stderr, /^Interrupted$/m);
+});
+
 test('a start that waits for its database says so at once, and then every ten seconds', async (t) => {
 	const db = createDb(closedAddress.replace('http', 'postgres'));
 	t.teardown(() => db.destroy());

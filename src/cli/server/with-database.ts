@@ -19,7 +19,10 @@ export const withDatabase = async <T>(
 	const config = loadConfig(io.env, {isTerminal: io.stderr.isTTY === true});
 	// The database's log lines matter only if requested or after a failure.
 	const logLevel = io.env['LOG_LEVEL'] ? config.logLevel : 'warn';
-	const {db, close} = await openDatabase(config, createLog({...config, logLevel}), {exclusive});
+	const {db, close} = await openDatabase(config, createLog({...config, logLevel}), {
+		exclusive,
+		interruption: io.interruption,
+	});
 	try {
 		return await work(db);
 	} catch (error) {
