@@ -1,10 +1,22 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {
+	channelTaken,
 	domainLookupFailed,
 	domainRecordMissing,
 	domainRejected,
+	domainTaken,
+	externalIdTaken,
+	gatewayEventNotFound,
+	linkNotFound,
+	matchAttemptNotFound,
+	nothingStoredAbout,
 	organizationHasSubscription,
+	organizationNameTaken,
 	organizationNotFound,
+	shortCodeTaken,
+	templateInUse,
+	templateNameTaken,
+	unknownLinkDomain,
 	unknownPlan,
 } from '../errors.ts';
 import {planNames} from './advice.ts';
@@ -15,7 +27,12 @@ import {explainSystemError, isSystemError, type PathOrigins} from './system-erro
 /** The message for stderr and the exit code of a failure. */
 export type Report = {lines: string[]; exitCode: number};
 
-const exitCodeOf = ({status, code}: OplinkApiError): number => {
+const exitCodeOf = (error: OplinkApiError): number => {
+	const {status, code} = error;
+	if (isForeign(error) && status === 404) {
+		return exitCodes.failed;
+	}
+
 	if (status === 401 || (status === 403 && code === undefined)) {
 		return exitCodes.authentication;
 	}
@@ -34,6 +51,11 @@ const exitCodeOf = ({status, code}: OplinkApiError): number => {
 	return byStatus[status] ?? exitCodes.failed;
 };
 
+/** What a message says before the name that it quotes. */
+const beforeName = (refusal: (name: string) => Error): string => refusal('').message.split("''")[0] ?? '';
+
+const THE_LINK = 'oplink links list --search TEXT shows the link that has it, which oplink links update changes';
+
 /** Next steps for refusals whose status alone is ambiguous, by the start of their message. */
 const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[organizationNotFound().message, 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name'],
@@ -42,7 +64,7 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
 	],
 	[
-		domainRecordMissing('', '', []).message.split("''")[0] ?? '',
+		beforeName((value) => domainRecordMissing('', value, [])),
 		'Set that TXT record at the DNS provider of the zone and repeat this once resolvers see it: dig +short TXT NAME; ' +
 			'an operator who knows the owner verifies without it: oplink domains approve',
 	],
@@ -52,12 +74,33 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 		'See that the name servers of the zone answer, and DNS_SERVERS of the server: oplink doctor',
 	],
 	[
-		unknownPlan('').message.replace(/'$/, ''),
-		`Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`,
+		beforeName(organizationNameTaken),
+		'Take another name; oplink orgs list --search TEXT shows the organization that has it',
 	],
+	[beforeName(shortCodeTaken), `Take another one, or none for a generated one; ${THE_LINK}`],
+	[beforeName(externalIdTaken), 'oplink links list --external-id ID shows the link that has it'],
+	[beforeName(templateNameTaken), 'Take another name, or change that template: oplink templates update'],
+	[beforeName(channelTaken), 'oplink channels list shows those that exist'],
+	[
+		beforeName(domainTaken),
+		'oplink domains list shows the domains of an organization; another one may have it, which must remove it first',
+	],
+	[templateInUse().message, 'Detach each link: oplink links update LINK --clear templateId'],
+	[linkNotFound().message, 'oplink links list shows the short codes'],
+	[unknownLinkDomain().message, 'oplink domains list shows the hosts that serve links'],
+	[matchAttemptNotFound().message, 'oplink match list shows the attempts with their ids'],
+	[nothingStoredAbout('user').message, 'oplink devices list shows the devices and their users'],
+	[nothingStoredAbout('device').message, 'oplink devices list shows the devices'],
+	[gatewayEventNotFound().message, 'oplink billing events, or oplink webhooks list, shows them with their ids'],
+	[beforeName(unknownPlan), `Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`],
 ];
 
-const nextStepOf = ({status, code, message}: OplinkApiError): string | null => {
+const nextStepOf = (error: OplinkApiError): string | null => {
+	if (isForeign(error)) {
+		return 'See that the address is that of an Oplink server, and what a proxy before it does';
+	}
+
+	const {status, code, message} = error;
 	const byCode: Record<string, string> = {
 		PLAN_NOT_SELECTED: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
 		QUOTA_EXCEEDED: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
@@ -93,6 +136,9 @@ const isDatabaseError = (error: unknown): error is Error =>
 
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;
+
+/** Whether no Oplink server answered: its refusals have their status in the body, too (contract/requests 1). */
+const isForeign = ({envelope}: OplinkApiError): boolean => envelope?.['statusCode'] === undefined;
 
 /** Another program's page has a success status and invalid JSON. */
 const messageOf = ({status, message}: OplinkApiError): string =>

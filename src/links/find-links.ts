@@ -1,7 +1,8 @@
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {findServedDomain} from '../domains/served-domain.ts';
-import {unknownPath} from '../errors.ts';
+import {linkNotFound} from '../errors.ts';
 import {hostnameOf} from '../http/request-host.ts';
+import {ORG_KEY} from '../organizations/org-key.ts';
 import {requireOrganization} from '../organizations/require-organization.ts';
 import {type Address, type HostDeps, locate} from '../resolution/locate.ts';
 import {pathBehindPrefix} from '../resolution/path-prefixes.ts';
@@ -14,7 +15,7 @@ type Owned = {id: string; organizationId: string};
 /** The address that a tap on the URL visits. @throws 404 for a URL that no link can have. */
 const addressOf = async (services: HostDeps, text: string): Promise<Address> => {
 	if (!URL.canParse(text)) {
-		throw unknownPath();
+		throw linkNotFound();
 	}
 
 	const {host, pathname} = new URL(text);
@@ -23,8 +24,8 @@ const addressOf = async (services: HostDeps, text: string): Promise<Address> => 
 	const prefixes = isCustom ? ((await findServedDomain(services, hostname))?.pathPrefixes ?? []) : [];
 	const segments = (pathBehindPrefix(prefixes, pathname) ?? pathname).split('/').filter((segment) => segment !== '');
 	const [shortCode, orgKey] = segments.toReversed();
-	if (shortCode === undefined || segments.length > 2) {
-		throw unknownPath();
+	if (shortCode === undefined || segments.length > 2 || !ORG_KEY.test(orgKey ?? 'none')) {
+		throw linkNotFound();
 	}
 
 	const path = {shortCode, data: false, ...(orgKey === undefined ? {} : {orgKey})};

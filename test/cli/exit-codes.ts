@@ -1,7 +1,14 @@
 import test from 'ava';
 import {reportError} from '../../src/cli/report-error.ts';
 import {OplinkConnectionError} from '../../src/client/errors.ts';
-import {domainRecordMissing, organizationHasSubscription, organizationNotFound, unknownPlan} from '../../src/errors.ts';
+import {
+	domainRecordMissing,
+	organizationHasSubscription,
+	organizationNameTaken,
+	organizationNotFound,
+	shortCodeTaken,
+	unknownPlan,
+} from '../../src/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
 
@@ -62,6 +69,23 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		await stderrOf('plan', 'set', '--org', 'Ab12', 'BOGUS'),
 		/\nNext: Plans are STARTER, SOLO, GROWTH, SCALE, ENTERPRISE, none, or those in PLANS_FILE/,
 	);
+});
+
+test('a taken name has a next step, and a page of another program says that it is one', async (t) => {
+	const refuse = (status: number, message: string) => () => ({status, body: {statusCode: status, message}});
+	const {env} = await startRecordingServer(t, {
+		'POST /admin/organizations': refuse(409, organizationNameTaken('Acme').message),
+		'POST /admin/organizations/Ab12/links': refuse(409, shortCodeTaken('sale').message),
+		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
+	});
+	const taken = await runCli(['orgs', 'create', '--name', 'Acme'], {env});
+	t.is(taken.exitCode, 5);
+	t.regex(taken.stderr, /\nNext: Take another name; oplink orgs list --search TEXT shows/);
+	const code = await runCli(['links', 'create', '--path', '/a', '--short-code', 'sale', '--org', 'Ab12'], {env});
+	t.regex(code.stderr, /\nNext: Take another one, .* oplink links list --search TEXT/);
+	const foreign = await runCli(['status'], {env});
+	t.is(foreign.exitCode, 1);
+	t.regex(foreign.stderr, /\nNext: See that the address is that of an Oplink server/);
 });
 
 test('if no plan of the server is larger, the next step says so', async (t) => {

@@ -50,6 +50,14 @@ test('every command takes a short code or a short URL and finds the organization
 	t.is(JSON.parse(withKey.stdout).id, id);
 	t.is((await cli('links', 'delete', url, '--yes')).exitCode, 0);
 	t.is((await cli('links', 'show', id)).exitCode, 4);
+	for (const [foreign, message] of [
+		['https://elsewhere.example/a/b', 'Link not found'],
+		[`https://elsewhere.example/${acme.orgKey}/b`, 'Unknown link domain'],
+	] as const) {
+		const {exitCode, stderr} = await cli('links', 'show', foreign);
+		t.is(exitCode, 4);
+		t.regex(stderr, new RegExp(`^Error: ${message}\\nRequest id: .*\\nNext: oplink `));
+	}
 });
 
 test('a short code of several organizations asks which, and names their URLs', async (t) => {
@@ -276,5 +284,19 @@ test('labels are as large as the page allows', (t) => {
 	for (let perPage = 1; perPage <= 100; perPage += 1) {
 		const {columns, rows, width, height} = gridOf(perPage);
 		t.true(columns * rows >= perPage && columns * width <= 190.001 && rows * height <= 277.001);
+	}
+});
+
+test('a QR code for a place that holds no files is refused at once', async (t) => {
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	for (const argv of [
+		[url, '--output', '/proc/x'],
+		['--all', '--org', acme.orgKey, '--output', '/proc/x'],
+	]) {
+		const {exitCode, stdout, stderr} = await cli('qr', 'export', ...argv);
+		t.is(exitCode, 1);
+		t.is(stdout, '');
+		t.is(stderr, 'Error: /proc/x does not exist\nNext: Correct --output\n');
 	}
 });
