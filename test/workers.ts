@@ -1,9 +1,11 @@
+import {stat} from 'node:fs/promises';
+import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {organization} from './helpers/builders.ts';
 import {admin, send} from './helpers/callers.ts';
 import {openDatabaseLine} from './helpers/cut-off.ts';
 import {createTestDatabase} from './helpers/database.ts';
-import {dataDirectory, oplink} from './helpers/process.ts';
+import {dataDirectory, oplink, ready} from './helpers/process.ts';
 import {until} from './helpers/redis-server.ts';
 import {startWorkers} from './helpers/workers.ts';
 
@@ -132,6 +134,20 @@ test('a worker that ends is replaced while the other answers, its counters remai
 	child.kill('SIGTERM');
 	t.is(await ended, 0);
 	t.deepEqual(workers().filter(isAlive), []);
+});
+
+test('the CLI finds a server of two workers by its DATA_DIR, on any PORT', async (t) => {
+	const database = await createTestDatabase();
+	t.teardown(() => database.drop());
+	const env = {DATA_DIR: await dataDirectory(t), DATABASE_URL: database.url};
+	const {child, ended, printed} = oplink(t, ['serve'], {...env, PORT: '0', WORKERS: '2'});
+	await printed(ready);
+	const found = oplink(t, ['status', '--json'], {DATA_DIR: env.DATA_DIR});
+	t.is(await found.ended, 0);
+	t.is(JSON.parse(found.stdout()).status, 'ok');
+	child.kill('SIGTERM');
+	t.is(await ended, 0);
+	await t.throwsAsync(stat(path.join(env.DATA_DIR, 'address')), {code: 'ENOENT'});
 });
 
 test('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {

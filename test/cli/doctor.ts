@@ -86,8 +86,16 @@ test('only the named organizations are examined, and an unknown one ends with 4'
 	const env = credentials(service);
 	t.is((await runCli(['doctor', 'Nope1'], {env})).exitCode, 4);
 	const acme = await organization(service);
-	const result = await runCli(['doctor', acme.orgKey, acme.id, '--json'], {env});
-	t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
+	for (const named of [
+		[acme.orgKey, acme.id],
+		['--org', acme.orgKey, '--org', acme.id],
+		[acme.id, '--org', acme.orgKey],
+	]) {
+		const result = await runCli(['doctor', ...named, '--json'], {env});
+		t.is(statusOf(findingsIn(result), 'host.apple'), 'ok');
+	}
+
+	t.is((await runCli(['doctor', '--org', 'Nope1'], {env})).exitCode, 4);
 });
 
 test('a refused or missing token is a failure with the next step', async (t) => {
