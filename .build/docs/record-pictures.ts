@@ -1,6 +1,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -18,6 +18,8 @@ const ROWS = 24;
 const binary = fileURLToPath(new URL('../../bin/oplink.js', import.meta.url));
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pictures-'));
+// Under root the database belongs to another user, who must be able to reach it; else it would be in /var/lib/oplink.
+await chmod(folder, 0o711);
 const dataDir = path.join(folder, 'data');
 const base = {PATH: '/usr/bin:/bin', HOME: folder, TRUSTED_PROXIES: '127.0.0.0/8,::1/128'};
 

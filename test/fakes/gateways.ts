@@ -16,8 +16,8 @@ const {stripe, paymob, stop} = await startDevelopment({
 	clockOffset: Number(CLOCK_OFFSET),
 	say: (line) => console.error(line),
 });
-console.log(helpText('Gateway A', stripe.url, `${SERVICE_URL}/webhook/gateway-a`));
-console.log(helpText('Gateway B', paymob.url, `${SERVICE_URL}/webhook/gateway-b`));
+console.log(helpText('Stripe', stripe.url, `${SERVICE_URL}/webhook/gateway-a`));
+console.log(helpText('Paymob', paymob.url, `${SERVICE_URL}/webhook/gateway-b`));
 console.log(`The service's variables:\n${environmentLines({...stripe.env, ...paymob.env})}`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 	process.once(signal, stop);

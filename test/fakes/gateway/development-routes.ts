@@ -38,13 +38,20 @@ export const environmentLines = (env: Record<string, string>): string =>
 export const helpText = (name: string, url: string, webhookUrl: string): string => {
 	const here = url.replace('127.0.0.1', 'localhost');
 	return `${name}, for development, at ${here}. Webhooks go to ${webhookUrl}.
-  eval "$(curl -s ${here}/env)"                               # before npm start
-  curl ${here}/dev/state                                      # what it knows; /dev/calls: what the service asked
-  curl ${here}/dev/webhooks                                   # what was delivered, and what waits
-  curl -X POST ${here}/dev/webhooks/hold                      # and /release; /dev/webhooks/ID/redeliver
-  curl -d '{"days":31}' ${here}/dev/advance                   # the time of both gateways: renewals, expiries
-  curl -d '{"card":"ID","behavior":"declines"}' ${here}/dev/cards  # or works
-  curl -d '{"path":"/v1/customers","status":500,"times":3}' ${here}/dev/faults  # or delay, hang, drop, afterwards
+Before npm start:
+  eval "$(curl -s ${here}/env)"
+What it knows (/dev/calls: what the service asked):
+  curl ${here}/dev/state
+What was delivered, and what waits:
+  curl ${here}/dev/webhooks
+Let webhooks wait, until /release; /dev/webhooks/ID/redeliver sends one again:
+  curl -X POST ${here}/dev/webhooks/hold
+Move the time of both gateways, for renewals and expiries:
+  curl -d '{"days":31}' ${here}/dev/advance
+A card that is declined; "works" undoes it:
+  curl -d '{"card":"ID","behavior":"declines"}' ${here}/dev/cards
+Fail three times; instead of status: delay (ms), hang, drop, afterwards:
+  curl -d '{"path":"/v1","status":500,"times":3}' ${here}/dev/faults
   curl -X DELETE ${here}/dev/faults
 `;
 };

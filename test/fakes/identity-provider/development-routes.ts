@@ -38,23 +38,34 @@ export const helpText = (idp: IdentityProvider, service: string): string => {
 Start the service with it:
   eval "$(curl -s ${here}/env)" && npm start
 
-A session token, for an hour (60 seconds without ttl):
-  TOKEN=$(curl -s '${here}/dev/token?role=owner&ttl=3600')        # owner admin developer analyst viewer of Acme
-  TOKEN=$(curl -s '${here}/dev/token?user=mona@acme.test&ttl=3600')  # an address that is new signs up
-  TOKEN=$(curl -s '${here}/dev/token?org=ops&ttl=3600')           # the operator
-  curl -H "Authorization: Bearer $TOKEN" ${new URL('/portal/onboarding/state', service)}
+A session token, for an hour (60 seconds without ttl), of a role in Acme: owner,
+admin, developer, analyst or viewer:
+  TOKEN=$(curl -s '${here}/dev/token?role=owner&ttl=3600')
+of somebody by address, who signs up if it is new:
+  TOKEN=$(curl -s '${here}/dev/token?user=mona@acme.test&ttl=3600')
+of the operator:
+  TOKEN=$(curl -s '${here}/dev/token?org=ops&ttl=3600')
+and what it is for:
+  curl -H "Authorization: Bearer $TOKEN" \\
+    ${new URL('/portal/onboarding/state', service)}
 
-Other things that happen here:
-  curl -X POST ${here}/dev/invitations/ana@acme.test/accept       # follow the link in the invitation's mail
-  curl -d '{"organization":"Acme","user":"mona@acme.test","role":"viewer"}' ${here}/dev/members
-  curl ${here}/dev/state                                          # what it knows
-  curl ${here}/dev/calls                                          # what the service asked
-  curl ${here}/dev/webhooks                                       # what was delivered, and what waits
-  curl -X POST ${here}/dev/webhooks/hold                          # and /release; /dev/webhooks/ID/redeliver
-  curl -d '{"path":"/organizations","status":429,"retryAfter":2,"times":3}' ${here}/dev/faults
-  curl -d '{"path":"/organizations","hang":true}' ${here}/dev/faults  # or drop, delay (ms), afterwards
+Follow the link in the mail of an invitation:
+  curl -X POST ${here}/dev/invitations/ana@acme.test/accept
+Make somebody a member:
+  curl -d '{"organization":"Acme","user":"mona@acme.test","role":"viewer"}' \\
+    ${here}/dev/members
+What it knows, what the service asked, what was delivered and what waits:
+  curl ${here}/dev/state
+  curl ${here}/dev/calls
+  curl ${here}/dev/webhooks
+Let webhooks wait, until /release; /dev/webhooks/ID/redeliver sends one again:
+  curl -X POST ${here}/dev/webhooks/hold
+Fail three times; instead of status: hang, drop, delay (ms), afterwards:
+  curl -d '{"path":"/organizations","status":429,"retryAfter":2,"times":3}' \\
+    ${here}/dev/faults
   curl -X DELETE ${here}/dev/faults
-  curl -X POST ${here}/dev/keys/rotate                            # sign with a new key
+Sign with a new key:
+  curl -X POST ${here}/dev/keys/rotate
 `;
 };
 
