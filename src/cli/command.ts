@@ -26,6 +26,8 @@ export type Show = {
 	table: <Row>(columns: Array<Column<Row>>, rows: Row[]) => string;
 	/** Columns of the terminal, or 80. */
 	width: number;
+	/** False on a terminal too narrow for a sentence, or another id, beside the rest. */
+	isWide: boolean;
 	/** A message for the operator, to stderr. */
 	note: (text: string) => Promise<void>;
 };
@@ -56,6 +58,8 @@ export const command = <Options extends object, Args extends unknown[]>(spec: Co
 	spec as unknown as AnyCommand;
 
 const WIDTH_OFF_A_TERMINAL = 80;
+/** A terminal wide enough for a sentence, or another id, beside the rest. */
+const WIDE = 120;
 const [BOLD, NOT_BOLD] = [1, 22];
 
 const createShow = (io: Io, json: boolean): Show => {
@@ -64,14 +68,14 @@ const createShow = (io: Io, json: boolean): Show => {
 		print(io, json ? safeJson(JSON.stringify(value, null, 2)) : render(value));
 	const note: Show['note'] = (text) => writeMessage(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
-	const asTable: Show['table'] = (columns, rows) =>
-		table(columns, rows, {width: io.stdout.columns || Number.POSITIVE_INFINITY, heading: bold});
+	const columns = io.stdout.columns || Number.POSITIVE_INFINITY;
+	const asTable: Show['table'] = (titles, rows) => table(titles, rows, {width: columns, heading: bold});
 	return {
 		json,
 		answer,
 		fields: (value, pairs = flattened) => answer(value, (fields) => keyValues(pairs(fields))),
-		page: async (page, columns, empty) => {
-			await answer(page, ({data}) => asTable(columns, data));
+		page: async (page, titles, empty) => {
+			await answer(page, ({data}) => asTable(titles, data));
 			const more = remainder(page);
 			if (more !== null) {
 				await note(more);
@@ -83,6 +87,7 @@ const createShow = (io: Io, json: boolean): Show => {
 		},
 		table: asTable,
 		width,
+		isWide: columns >= WIDE,
 		note,
 	};
 };

@@ -21,7 +21,7 @@ export type LinkFieldOptions = {
 /** Fields with one text value: flag, API field (a dot for a nested field), description. */
 const textFields = [
 	['path', 'path', 'path that the link opens in the app, such as /item/7'],
-	['short-code', 'shortCode', 'last part of the short URL (default: generated)'],
+	['short-code', 'shortCode', 'last part of the short URL; generated where a create has none'],
 	['title', 'title', 'display name of the link'],
 	['channel', 'channel', "one of the organization's channels, such as email"],
 	['utm-source', 'utmSource', 'UTM source'],
@@ -36,7 +36,7 @@ const textFields = [
 	['expiry', 'expiry', 'ISO 8601 time when the link expires, such as 2030-01-31T00:00:00Z'],
 	['template', 'templateId', 'template whose defaults the link takes, by its name or id'],
 	['external-id', 'externalId', 'your own name for the link, unique in the organization'],
-	['domain', 'domainId', "link domain, by its host name or id (default: the organization's)"],
+	['domain', 'domainId', "link domain, by its host name or id; the organization's default where a create has none"],
 ] as const;
 
 /** The columns of our own CSV, which are the fields of a create body; `params.NAME` are additional. */
@@ -94,7 +94,7 @@ export const linkFieldOptions = (): Option[] => [
 export const clearOption = (): Option =>
 	new Option(
 		'--clear <field>',
-		'empty an optional field, by its name in the API, such as expiry or og.title',
+		'empty an optional field, by its name in the API, such as channel or og.title',
 	).argParser(collect);
 
 const attributeOf = (flag: string): string => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

@@ -142,6 +142,12 @@ test('config lists every variable with secrets masked', async (t) => {
 	t.regex(plain.stdout, /^PUBLIC_URL +https:\/\/links\.example\.com /m);
 	t.regex(plain.stdout, /^ADMIN_TOKEN +\*+ /m);
 	t.false(plain.stdout.includes('a-secret'));
+	t.regex(plain.stdout, /^PORT +\(3000\) +port to listen on/m);
+	t.is(plain.stderr, '');
+	const terminal = createSink();
+	const narrow = {stdout: Object.assign(terminal.stream, {isTTY: true, columns: 80})};
+	t.regex((await runCli(['config'], {env, io: narrow})).stderr, /oplink help environment/);
+	t.false(terminal.text().includes('…'));
 	const variables = JSON.parse((await runCli(['config', '--json'], {env})).stdout) as Array<{
 		name: string;
 		value: string | null;

@@ -231,8 +231,37 @@ test('audit prints actor and action, with complete ids and names', async (t) => 
 	const {stdout} = await runCli(['audit', '--org', 'Ab12'], {env});
 	t.is(
 		stdout.split('\n')[1],
-		'2026-03-10T12:00:00.000Z  REGENERATE  ApiKey  7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11  someone@acme.example',
+		'2026-03-10 12:00:00  REGENERATE  ApiKey  7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11  someone@acme.example',
 	);
+	const terminal = createSink();
+	await runCli(['audit', '--org', 'Ab12'], {
+		env,
+		io: {stdout: Object.assign(terminal.stream, {isTTY: true, columns: 80})},
+	});
+	t.is(terminal.text().split('\n')[1], '2026-03-10 12:00:00  REGENERATE  ApiKey  someone@acme.example');
+});
+
+test('billing events keeps the end of a type on a narrow terminal, and billing show names the gateway', async (t) => {
+	const event = {
+		id: '7b0d1f6e-6f0c-4a55-9a53-0a8f3a0e9d11',
+		gateway: 'GATEWAY_A',
+		type: 'customer.subscription.updated',
+		outcome: 'IGNORED',
+		receivedAt: '2026-03-10T12:00:00.000Z',
+		reason: 'Nothing to change.',
+	};
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/billing/events': () => ({body: pageOf([event])}),
+		[`GET /admin/billing/events/${event.id}`]: () => ({body: event}),
+	});
+	const terminal = createSink();
+	await runCli(['billing', 'events'], {env, io: {stdout: Object.assign(terminal.stream, {isTTY: true, columns: 80})}});
+	t.is(terminal.text().split('\n')[1], `2026-03-10 12:00:00  ${event.id}  IGNORED  …ion.updated`);
+	t.regex(
+		(await runCli(['billing', 'events'], {env})).stdout,
+		/ {2}customer\.subscription\.updated {2}Nothing to change\.$/m,
+	);
+	t.regex((await runCli(['billing', 'show', event.id], {env})).stdout, /^gateway +GATEWAY_A \(Stripe\)$/m);
 });
 
 const domain = {

@@ -1,6 +1,7 @@
 import type {AuditRecord} from '../../audit/audit-log.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {timeText} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
@@ -16,12 +17,12 @@ export const auditCommand = command({
 		await context.show.page(
 			page,
 			[
-				{title: 'AT', value: ({at}) => at},
+				{title: 'AT (UTC)', value: ({at}) => timeText(at)},
 				{title: 'ACTION', value: ({action}) => action},
 				{title: 'ENTITY', value: ({entityType}) => entityType},
-				{title: 'ENTITY ID', value: ({entityId}) => entityId},
-				// A row with an id is wider than a small terminal anyway, and the actor is what people look for.
-				{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type},
+				// On a small terminal there is no room for it beside the actor, whom people look for.
+				...(context.show.isWide ? [{title: 'ENTITY ID', value: ({entityId}: Json<AuditRecord>) => entityId}] : []),
+				{title: 'ACTOR', value: ({actor}) => actor.name ?? actor.type, flexible: true},
 			],
 			'change something: each change of links, domains, keys and members is listed here',
 		);

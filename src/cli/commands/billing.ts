@@ -12,15 +12,15 @@ type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: str
 
 const EVENTS = '/admin/billing/events';
 
-/** Columns of a terminal wide enough for a sentence beside the rest. */
-const WIDE = 120;
-
 const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
+
+/** Under the names that people know; anything else as it came. */
+const gatewayNames: Record<string, string> = {GATEWAY_A: 'Stripe', GATEWAY_B: 'Paymob'};
 
 /** Event and outcome first; ids last. */
 const eventFields = (event: GatewayEvent): Array<[string, unknown]> => [
 	['received', event.receivedAt],
-	['gateway', event.gateway],
+	['gateway', `${event.gateway} (${gatewayNames[event.gateway] ?? '-'})`],
 	['type', event.type],
 	['outcome', event.outcome],
 	['reason', event.reason],
@@ -64,10 +64,8 @@ export const billingCommands: CommandGroup = {
 						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
 						{title: 'ID', value: ({id}) => id},
 						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-						{title: 'TYPE', value: ({type}) => type, flexible: true},
-						...(show.width < WIDE
-							? []
-							: [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}]),
+						{title: 'TYPE', value: ({type}) => type, flexible: true, keep: 'end'},
+						...(show.isWide ? [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}] : []),
 					],
 					[orgId, gateway, outcome].some((filter) => filter !== undefined)
 						? 'oplink billing events without a filter'

@@ -16,11 +16,17 @@ export const configCommand = command({
 						value: ({value, default: fallback}) => value ?? (fallback && `(${fallback})`),
 						flexible: true,
 					},
-					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true},
+					...(show.isWide
+						? [{title: 'MEANING', value: ({meaning}: {meaning: string}) => meaning, flexible: true}]
+						: []),
 				],
 				variables,
 			),
 		);
+		if (!show.isWide && !show.json) {
+			await show.note('oplink help environment says what each means');
+		}
+
 		for (const warning of loadConfig(io.env).warnings) {
 			await show.note(`Warning: ${warning}`);
 		}

@@ -56,7 +56,7 @@ export const eventCommands: CommandGroup = {
 		command({
 			usage: 'list [org]',
 			summary: 'List events, newest first',
-			examples: ['list', 'list --org Ab12 --json | jq .data[].properties'],
+			examples: ['list', "list --org Ab12 --json | jq '.data[].properties'"],
 			options: [orgOption(), ...pageOptions()],
 			run: async (context: Context<OrgOptions & PageOptions>) => {
 				const {client, path} = await chosenPath(context);

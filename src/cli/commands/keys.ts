@@ -4,6 +4,7 @@ import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, yesOption} from '../common-options.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
+import {keyValues} from '../terminal/output.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 export type KeyCards = Json<Awaited<ReturnType<typeof allKeyCards>>>;
@@ -30,10 +31,9 @@ const cardFields = ({
 	['lastUsedAt', lastUsedAt ?? 'never'],
 ];
 
-const cardsFields = ({sdkKey, serverKey, earlier}: KeyCards): Array<[string, unknown]> => [
-	...[sdkKey, serverKey].flatMap((card) => (card ? cardFields(card) : [])),
-	...earlier.flatMap(cardFields),
-];
+/** A paragraph for each key; the end of an earlier one says what it is. */
+const cardsText = ({sdkKey, serverKey, earlier}: KeyCards): string =>
+	[sdkKey, serverKey, ...earlier].flatMap((card) => (card ? keyValues(cardFields(card)) : [])).join('\n\n');
 
 /** A key as somebody has it: whole, its first characters, or its id. */
 const isNamed =
@@ -57,7 +57,7 @@ export const keyCommands: CommandGroup = {
 			options: [orgOption()],
 			run: async (context: Context<{org?: string}>) => {
 				const {client, path} = await chosenPath(context);
-				await context.show.fields(await client.get<KeyCards>(`${path}/api-keys`), cardsFields);
+				await context.show.answer(await client.get<KeyCards>(`${path}/api-keys`), cardsText);
 			},
 		}),
 

@@ -45,7 +45,7 @@ export const webhookCommands: CommandGroup = {
 						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
 						{title: 'ID', value: ({id}) => id},
 						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-						{title: 'TYPE', value: ({type}) => type, flexible: true},
+						{title: 'TYPE', value: ({type}) => type, flexible: true, keep: 'end'},
 					],
 					outcome === undefined
 						? 'have the identity provider send its webhooks here (docs/operating/production.md)'

@@ -4,12 +4,16 @@ import {safeLine} from './printable.ts';
 /** Width of an id, which is never truncated. */
 export const ID_WIDTH = 36;
 
-/** A column of a table; `flexible` ones shrink on a narrow terminal, down to `least`. */
+/**
+ * A column of a table; `flexible` ones shrink on a narrow terminal, down to `least`. Of a text whose end says most,
+ * such as `customer.subscription.updated`, the `end` is kept.
+ */
 export type Column<Row> = {
 	title: string;
 	value: (row: Row) => unknown;
 	flexible?: boolean;
 	least?: number;
+	keep?: 'end';
 	align?: 'right';
 };
 
@@ -58,6 +62,10 @@ export const cut = (text: string, width: number): string => {
 	return `${kept}…`;
 };
 
+/** The same from the other side. */
+const cutStart = (text: string, width: number): string =>
+	stringWidth(text) <= width ? text : `…${text.slice(text.length + 1 - width)}`;
+
 const pad = (text: string, width: number, align?: 'right'): string => {
 	const space = ' '.repeat(Math.max(0, width - stringWidth(text)));
 	return align === 'right' ? space + text : text + space;
@@ -97,7 +105,11 @@ export const table = <Row>(
 	);
 	const line = (texts: string[]) =>
 		texts
-			.map((text, index) => pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align))
+			.map((text, index) => {
+				const {keep, align} = columns[index] ?? {};
+				const width = widths[index] ?? 0;
+				return pad((keep === 'end' ? cutStart : cut)(text, width), width, align);
+			})
 			.join(' '.repeat(GAP))
 			.trimEnd();
 	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
