@@ -215,6 +215,34 @@ test('a match by token is recorded at once, and after the answer with what a gue
 	t.like(candidates[0], {linkId: sale.id, score: 99, ruledOut: null});
 });
 
+test('a match of an organization that is deleted meanwhile keeps no other match from being graded', async (t) => {
+	const own = await ownService(t);
+	const {db, background} = own.services;
+	const [first, gone, acme] = [await organization(own), await organization(own), await organization(own)];
+	const match = async (owner: typeof acme) => {
+		const address = network()(1);
+		const {token} = await clicked(own, owner, address);
+		await open(own, address, {...iPhoneApp, clipboardToken: token, deviceId: 'device-graded'});
+	};
+	const blocker = await db.transaction();
+	await blocker.raw('LOCK TABLE counted_phones');
+	await match(first);
+	const isWaiting = async () =>
+		(await db.raw("SELECT FROM pg_locks WHERE relation = 'counted_phones'::regclass AND NOT granted")).rows.length > 0;
+	while (!(await isWaiting())) {
+		// Until the first match is graded, after which the other two are together.
+	}
+
+	await match(gone);
+	await match(acme);
+	await blocker('organizations').where({id: gone.id}).delete();
+	await blocker.commit();
+	await background.settle();
+	const {body} = await admin(own).get(`/admin/organizations/${acme.id}/stats?guesses=true`);
+	t.deepEqual(body.guesses, [{confidence: 'high', graded: 1, correct: 1}]);
+	t.is((await db('counted_phones').where({organization_id: acme.id})).length, 1);
+});
+
 test('where a token proves the link, the guess beside it is graded, by confidence', async (t) => {
 	const own = await ownService(t);
 	const acme = await organization(own);
