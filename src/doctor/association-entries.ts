@@ -1,4 +1,5 @@
 import {fieldsOf} from '../http/untrusted-json.ts';
+import {RELATION} from '../resolution/association-files.ts';
 
 /** Foreign JSON of any type, as an object whose fields can be read. */
 
@@ -33,8 +34,6 @@ export const appleEntries = (file: unknown): string[] => {
 	});
 	return [...links, ...listOf(fieldsOf(appclips)['apps']).map((app) => `${app} as an App Clip`)];
 };
-
-const RELATION = 'delegate_permission/common.handle_all_urls';
 
 /** The entries of an assetlinks.json, one line per app and fingerprint, and one per app and path that its rules open. */
 export const androidEntries = (file: unknown): string[] =>

@@ -17,7 +17,8 @@ type AppleAssociation = {
 	appclips?: {apps: string[]};
 };
 
-const RELATION = 'delegate_permission/common.handle_all_urls';
+/** Google's name of the relation in which an app opens a host's links. */
+export const RELATION = 'delegate_permission/common.handle_all_urls';
 
 type AssetLink = {
 	relation: [typeof RELATION];

@@ -1,14 +1,13 @@
 import {Option} from 'commander';
 import type {Channel as ChannelJson} from '../../channels/channel.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {idOfNamed} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
-type OrgOptions = {org?: string};
 type Channel = Json<ChannelJson>;
 
 export const channelCommands: CommandGroup = {

@@ -1,13 +1,12 @@
 import type {DeviceJson} from '../../devices/device-store.ts';
 import type {EventJson} from '../../sdk/sdk-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions} from '../common-options.ts';
 import {timeText} from '../match-trace.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
-type OrgOptions = {org?: string};
 type Device = Json<DeviceJson>;
 type Event = Json<EventJson>;
 

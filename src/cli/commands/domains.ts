@@ -4,7 +4,7 @@ import type {domainJson} from '../../domains/domain.ts';
 import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
@@ -13,8 +13,6 @@ import {idOfNamed, namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
-
-type OrgOptions = {org?: string};
 
 type UnknownCode = {id?: undefined; hostname: string; code: string | null; count: number; lastAt: string};
 

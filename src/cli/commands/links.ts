@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import type {NewLink} from '../../client/oplink.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
 import {linkSurface} from '../server/link-surface.ts';
 import {listPages} from '../server/list-pages.ts';
@@ -15,7 +15,6 @@ import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
-type OrgOptions = {org?: string};
 type ListOptions = OrgOptions &
 	PageOptions & {
 		active?: boolean;

@@ -5,7 +5,7 @@ import type {Simulation} from '../../match/simulate-match.ts';
 import {simulatedNetworks} from '../../match/simulated-phone.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions} from '../common-options.ts';
 import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import {type Attempt, outcomeWords} from '../match-words.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
@@ -16,7 +16,6 @@ import {namedAdminLink} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
 import {keyValues} from '../terminal/output.ts';
 
-type OrgOptions = {org?: string};
 type SimulateOptions = OrgOptions & {
 	platform: 'ios' | 'android';
 	osVersion?: string;

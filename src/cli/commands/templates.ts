@@ -2,15 +2,13 @@ import {Option} from 'commander';
 import type {Template} from '../../templates/template.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 import {idOfNamed, namedRow} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
-
-type OrgOptions = {org?: string};
 
 /** The fields of links that templates lack. */
 const ofLinksAlone = new Set(

@@ -3,10 +3,9 @@ import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
 import {parseJson} from '../../http/untrusted-json.ts';
+import {APPLE_LIMIT_BYTES} from '../../resolution/association-files.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Apple reads no more of its file (contract/resolution 9); Google documents no limit. */
-const APPLE_LIMIT_BYTES = 131_072;
 /** Reading stops here, because a tenant's domain may lead to an endless answer. */
 const MOST_BYTES = 1024 * 1024;
 

@@ -6,6 +6,7 @@ import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {reasonOf} from '../../doctor/probe.ts';
 import {parseJson} from '../../http/untrusted-json.ts';
+import {RELATION} from '../../resolution/association-files.ts';
 import {usageError} from '../cli-errors.ts';
 import {isLoopback} from '../server/chosen-server.ts';
 import {areaOf} from './examine-host.ts';
@@ -15,7 +16,6 @@ import {named, readBody} from './host-files.ts';
 type PublicCaches = ValuesOf<typeof variables.publicCaches>;
 
 const TIMEOUT_MS = 10_000;
-const RELATION = 'delegate_permission/common.handle_all_urls';
 const APPLE_PATH = '/.well-known/apple-app-site-association';
 /** Apps asked for per host; the shared domain may have thousands. */
 const MOST_APPS = 10;

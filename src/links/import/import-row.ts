@@ -3,6 +3,7 @@ import {HttpError, malformedRow, rowTooLarge} from '../../errors.ts';
 import {validateBody} from '../../http/validate.ts';
 import type {LinkInput} from '../link.ts';
 import {newLink} from '../link-schemas.ts';
+import {isObject} from './canonical-json.ts';
 import {contentCode, readOnlyFields} from './content-code.ts';
 import type {Line} from './line-batches.ts';
 
@@ -20,9 +21,6 @@ const parse = (bytes: Buffer): unknown => {
 		throw malformedRow();
 	}
 };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** The create body in a row: without read-only fields, and without null for a path that comes from a template. */
 const bodyOf = (row: Record<string, unknown>): Record<string, unknown> => {

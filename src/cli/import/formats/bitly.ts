@@ -9,6 +9,7 @@ import {
 	shortAddress,
 	storeClaims,
 	textIn,
+	textsIn,
 	webUrl,
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
@@ -21,11 +22,9 @@ export const bitlyNames: Record<string, string> = {
 	expiry: 'expiration_at',
 };
 
-const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
-
 /** Converts an object of Bitly's API v4 to a link. @throws UnusableRow. */
 export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
-	const [custom, ...furtherCustom] = strings(row['custom_bitlinks']);
+	const [custom, ...furtherCustom] = textsIn(row['custom_bitlinks']);
 	const id = textIn(row['id']);
 	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
 	// A custom back-half is the one in print; its domain is also the one that can move here.
@@ -44,7 +43,7 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 			...app?.fields,
 			shortCode,
 			title: textIn(row['title']),
-			tags: strings(row['tags']),
+			tags: textsIn(row['tags']),
 			fallbackUrl: longUrl.href,
 			expiry: isoTime(textIn(row['expiration_at'])),
 			isActive: row['archived'] === true || row['is_deleted'] === true ? false : undefined,

@@ -7,6 +7,7 @@ import {
 	presentNames,
 	shortAddress,
 	textIn,
+	textsIn,
 	UnusableRow,
 	webUrl,
 } from './foreign-fields.ts';
@@ -78,8 +79,6 @@ const windowHours = (seconds: string | undefined): number | undefined => {
 	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, 720);
 };
 
-const strings = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : []);
-
 /** Converts an object of Branch's deep linking API to a link. @throws UnusableRow. */
 export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	const data = dataOf(row['data']);
@@ -110,7 +109,7 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 			params: {...(fields['params'] as object | undefined), ...paramsOf(data)},
 			shortCode,
 			title: control('marketing_title') ?? control('og_title'),
-			tags: strings(row['tags'] ?? data['~tags']),
+			tags: textsIn(row['tags'] ?? data['~tags']),
 			channel: label('channel'),
 			utmSource: label('channel'),
 			utmMedium: label('feature'),

@@ -16,6 +16,9 @@ export const textIn = (value: unknown): string | undefined => {
 	return text === '' ? undefined : text;
 };
 
+export const textsIn = (value: unknown): string[] =>
+	Array.isArray(value) ? value.flatMap((item) => textIn(item) ?? []) : [];
+
 const isPresent = (value: unknown): boolean =>
 	value !== undefined &&
 	value !== null &&
