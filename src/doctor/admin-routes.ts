@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type {Config} from '../config/config.ts';
 import {isConnectionFault} from '../db/db.ts';
+import {answerOf, flag, partOf, text, textOrNull} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {sized} from '../http/sized.ts';
 import {requireOrganization} from '../organizations/require-organization.ts';
@@ -11,7 +12,6 @@ import {checkClicks} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
-import {doctorAnswer} from './doctor-answer.ts';
 import {worstOf} from './finding.ts';
 import {checkGuesses} from './guesses.ts';
 import {type LinkHosts, listLinkHosts} from './hosts.ts';
@@ -47,6 +47,24 @@ const examine = async (services: Services) => {
 };
 
 const query = Joi.object<{org?: string[]}>({org: sized.array().items(Joi.string().max(64)).single().max(100)});
+
+const verdict = Joi.valid('ok', 'warn', 'fail');
+
+/** The server's own findings, for `oplink doctor`. */
+const doctorAnswer = answerOf('Diagnosis', {
+	status: verdict,
+	version: text,
+	findings: Joi.array().items(partOf({area: text, check: text, status: verdict, message: text, next: textOrNull})),
+	hosts: Joi.array().items(
+		partOf({
+			url: text,
+			orgKey: textOrNull,
+			isPart: flag,
+			apple: Joi.array().items(text),
+			android: Joi.array().items(text),
+		}),
+	),
+});
 
 export const doctorRoutes = [
 	/** Findings, and the link hosts with the expected contents of their association files: of all, or of `?org=` only. */

@@ -1,15 +1,28 @@
 import Joi from 'joi';
 import type {PageQuery} from '../db/read-page.ts';
-import {pageOf} from '../http/answer.ts';
+import {answerOf, count, instant, pageOf, text, uuid} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuery} from '../http/validate.ts';
-import {identityEventAnswer} from './identity-event-answer.ts';
 import {createIdentityEventStore, type IdentityOutcome} from './identity-event-store.ts';
 import {replayIdentityEvent, requireIdentityEvent} from './receive-delivery.ts';
 
+const outcome = Joi.valid('APPLIED', 'IGNORED', 'FAILED');
+
 const eventQuery = Joi.object<PageQuery & {outcome?: IdentityOutcome}>({
 	...pageQuery,
-	outcome: Joi.valid('APPLIED', 'IGNORED', 'FAILED'),
+	outcome,
+});
+
+/** An event of the identity provider, as the operator reads the ledger. */
+const identityEventAnswer = answerOf('IdentityEvent', {
+	id: uuid,
+	eventKey: text,
+	type: text,
+	outcome: outcome,
+	reason: text,
+	deliveries: count,
+	receivedAt: instant,
+	processedAt: instant,
 });
 
 export const identityEventRoutes = [

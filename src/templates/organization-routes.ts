@@ -1,9 +1,22 @@
-import {deletedAnswer, pageOf} from '../http/answer.ts';
+import {answerOf, count, deletedAnswer, flag, instant, pageOf, text, uuid} from '../http/answer.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
+import {sharedAnswerFields} from '../links/link-answer.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
+import {clientCreateAnswer} from './client-create.ts';
 import {newTemplate, templateChanges} from './template.ts';
-import {templateAnswer} from './template-answer.ts';
 import {createTemplate, deleteTemplate, getTemplate, listTemplates, updateTemplate} from './template-operations.ts';
+
+/** A template (contract/links 4). */
+const templateAnswer = answerOf('Template', {
+	id: uuid,
+	name: text,
+	...sharedAnswerFields,
+	deferredDeepLinking: flag.allow(null),
+	matchWindowHours: count.allow(null),
+	clientCreate: clientCreateAnswer.optional(),
+	createdAt: instant,
+	updatedAt: instant,
+});
 
 export const templateRoutes = [
 	organizationRoute({

@@ -1,6 +1,51 @@
+import {exitCodes} from '../exit-codes.ts';
 import {environmentTopic} from './environment.ts';
-import {exitCodesTopic} from './exit-codes.ts';
-import {formattingTopic} from './formatting.ts';
+
+/** The meaning of each exit code. */
+const meanings: Record<keyof typeof exitCodes, string> = {
+	ok: 'success',
+	failed: 'failure: server refusal, partial import, or faults found by a check',
+	usage: 'invalid command line, or a terminal is required',
+	authentication: 'token or key missing or rejected',
+	notFound: 'organization, link, domain or profile not found',
+	conflict: 'already taken or in use',
+	plan: 'not included in the plan, or quota used up',
+	unreachable: 'server unreachable',
+	configuration: 'invalid environment, one line per fault, or the database is newer',
+	interrupted: 'interrupted by Ctrl-C',
+};
+
+const exitCodeRows = Object.entries(exitCodes).map(
+	([name, code]) => `  ${String(code).padStart(3)}  ${meanings[name as keyof typeof exitCodes]}`,
+);
+
+const exitCodesTopic = `Every command ends with one of these codes:
+
+${exitCodeRows.join('\n')}
+
+A script can rely on the code alone: standard output carries only data, and only
+if the command got far enough to produce it.`;
+
+const formattingTopic = `Data goes to standard output, everything else (notes, questions, progress,
+errors) to standard error, so that the output of a command can be kept or piped.
+
+Without --json the output is for people: one line per field, or a table. On a
+terminal it fits the width: long texts are cut with an ellipsis, ids never are.
+Without a terminal nothing is cut. The wording may change between versions.
+
+With --json the output is the unchanged answer of the API: an object, or for a
+list {"data", "total", "page", "limit"}, with all pages merged with
+--all. Fields are only ever added. Commands without an API answer (config,
+doctor, profiles, completion) print the same facts as JSON.
+
+  $ oplink orgs list --json | jq -r '.data[] | [.orgKey, .name] | @tsv'
+  $ oplink links list --org Ab12 --all --json | jq '.data | length'
+
+links export writes the links as NDJSON, JSON or CSV, as --format says; --json
+does not change that.
+
+Colour and animation appear on a terminal only, and never with NO_COLOR or with
+TERM=dumb. Times are in UTC, in the form of ISO 8601.`;
 
 export type Topic = {name: string; summary: string; text: string};
 
