@@ -150,6 +150,20 @@ test('the CLI finds a server of two workers by its DATA_DIR, on any PORT', async
 	await t.throwsAsync(stat(path.join(env.DATA_DIR, 'address')), {code: 'ENOENT'});
 });
 
+test('a connection on its way to a worker that is killed is answered by another one', async (t) => {
+	const {url, workers} = await startTwo(t);
+	const [stopped = 0] = workers();
+	process.kill(stopped, 'SIGSTOP');
+	// One of them is given to the worker that does not take it.
+	const asked = [1, 2, 3, 4].map(() => send(url, 'GET', '/health/live', {Connection: 'close'}));
+	await Promise.any(asked);
+	process.kill(stopped, 'SIGKILL');
+	t.deepEqual(
+		(await Promise.all(asked)).map(({status}) => status),
+		[200, 200, 200, 200],
+	);
+});
+
 test('an error that prevents a worker from starting ends the start, and is reported once', async (t) => {
 	const {url, child, ended} = await startTwo(t);
 	const database = await createTestDatabase();

@@ -11,10 +11,12 @@ export type HandOver = {
 	listener: Server;
 	/** Adds a ready worker to the rotation, until `leave`. */
 	join(worker: Worker): void;
-	/** A worker has acknowledged its last connection. */
+	/** A worker has acknowledged the oldest connection in transit to it. */
 	taken(worker: Worker): void;
 	/** Removes a worker from the rotation. A later message to it arrives after its last connection. */
 	leave(worker: Worker): void;
+	/** A worker has ended: others get the connections that were in transit to it. */
+	ended(worker: Worker): void;
 	/** From now on connections wait, while the listener closes. */
 	hold(): void;
 	/** Distributes the waiting connections; without any worker they are closed. */
@@ -22,38 +24,47 @@ export type HandOver = {
 };
 
 /**
- * A worker is sent one connection at a time, and the next after its acknowledgement. A connection that waits for a
- * worker that dies stays here for another one. Node's own `cluster` loses connections in transit when the last worker
- * stops listening, which happens at every stop.
+ * A worker is sent one connection at a time, and the next after its acknowledgement. A connection stays open here until
+ * then: Node leaves one in transit to a worker that is killed open without a reader, so that its client waits for ever.
+ * Node's own `cluster` also loses those in transit when the last worker stops listening, which happens at every stop.
  */
 export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => {
-	/** Ready workers, by whether a connection is in transit to them. The order is that of the rotation. */
-	const members = new Map<Worker, 'free' | 'busy'>();
+	/** Ready workers, in the order of the rotation. */
+	const members = new Set<Worker>();
+	const inTransit = new Map<Worker, Socket[]>();
 	let waiting: Socket[] = [];
 	let isHeld = false;
 
 	const send = (worker: Worker, socket: Socket): void => {
+		inTransit.set(worker, [...(inTransit.get(worker) ?? []), socket]);
+		socket.setTimeout(0);
 		const message: SupervisorMessage = {is: 'connection'};
-		// If the worker is gone, its exit event follows.
-		worker.send(message, socket, () => {});
+		worker.send(message, socket, {keepOpen: true}, () => {});
 	};
 
 	const distribute = (): void => {
-		for (const [worker, state] of members) {
-			const socket = !isHeld && state === 'free' && worker.isConnected() ? waiting.shift() : undefined;
+		for (const worker of members) {
+			const socket = !isHeld && !inTransit.has(worker) && worker.isConnected() ? waiting.shift() : undefined;
 			if (socket !== undefined) {
 				members.delete(worker);
-				members.set(worker, 'busy');
+				members.add(worker);
 				send(worker, socket);
 			}
 		}
+	};
+
+	const wait = (sockets: Socket[]): void => {
+		for (const socket of sockets) {
+			socket.setTimeout(WAIT_MS);
+		}
+
+		distribute();
 	};
 
 	const listener = createServer({allowHalfOpen: true, pauseOnConnect: true, noDelay: true}, (socket) => {
 		const forget = (): void => {
 			waiting = waiting.filter((one) => one !== socket);
 		};
-		socket.setTimeout(WAIT_MS);
 		socket.on('timeout', () => {
 			if (members.size === 0) {
 				forget();
@@ -65,41 +76,58 @@ export const createHandOver = ({maxWaiting}: {maxWaiting: number}): HandOver => 
 		});
 		socket.on('error', forget);
 		waiting.push(socket);
-		distribute();
+		wait([socket]);
 	});
 	listener.maxConnections = maxWaiting;
+
+	const finish = (): void => {
+		const open = [...members].filter((worker) => worker.isConnected());
+		for (const [index, socket] of waiting.entries()) {
+			const worker = open[index % open.length];
+			if (worker === undefined) {
+				socket.destroy();
+			} else {
+				send(worker, socket);
+			}
+		}
+
+		waiting = [];
+	};
 
 	return {
 		listener,
 		join: (worker) => {
-			members.set(worker, 'free');
+			members.add(worker);
 			distribute();
 		},
 		taken: (worker) => {
-			if (members.has(worker)) {
-				members.set(worker, 'free');
-				distribute();
+			const [socket, ...later] = inTransit.get(worker) ?? [];
+			socket?.destroy();
+			if (later.length > 0) {
+				inTransit.set(worker, later);
+			} else {
+				inTransit.delete(worker);
 			}
+
+			distribute();
 		},
 		leave: (worker) => {
 			members.delete(worker);
-			distribute();
+		},
+		ended: (worker) => {
+			members.delete(worker);
+			const returned = inTransit.get(worker) ?? [];
+			inTransit.delete(worker);
+			waiting.unshift(...returned);
+			if (isHeld) {
+				finish();
+			} else {
+				wait(returned);
+			}
 		},
 		hold: () => {
 			isHeld = true;
 		},
-		finish: () => {
-			const open = [...members.keys()].filter((worker) => worker.isConnected());
-			for (const [index, socket] of waiting.entries()) {
-				const worker = open[index % open.length];
-				if (worker === undefined) {
-					socket.destroy();
-				} else {
-					send(worker, socket);
-				}
-			}
-
-			waiting = [];
-		},
+		finish,
 	};
 };

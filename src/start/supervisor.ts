@@ -28,7 +28,13 @@ const send = (worker: Worker, message: SupervisorMessage): void => {
 	}
 };
 
-/** Starts a worker. `ready` resolves when it serves, `exited` when it is gone for any reason. */
+/** Lets the event loop read what is left in the channel of a process that has ended. */
+const afterLastMessage = (resolve: () => void): void => void setImmediate(() => setImmediate(resolve));
+
+/**
+ * Starts a worker. `ready` resolves when it serves, `exited` when it is gone for any reason, `left` after its last
+ * message: Node emits no `disconnect` for a worker that is killed while a connection is in transit to it.
+ */
 const startWorker = (port: number) => {
 	const worker = cluster.fork({PORT: String(port)});
 	const exited = new Promise<Exit>((resolve) => {
@@ -41,17 +47,20 @@ const startWorker = (port: number) => {
 			}
 		});
 	});
-	return {worker, exited, ready, since: performance.now()};
+	const left = new Promise<void>((resolve) => {
+		worker.once('disconnect', resolve);
+		worker.once('exit', () => afterLastMessage(resolve));
+	});
+	return {worker, exited, ready, left, since: performance.now()};
 };
 
 type Running = ReturnType<typeof startWorker>;
 
 /** Collects a worker's counters as soon as it serves, and answers its requests for those of all. */
-const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Promise<void> => {
+const shareFigures = async ({worker, ready, left}: Running, gathering: Gathering): Promise<void> => {
 	await ready;
 	const member = gathering.join((round, isScrape) => send(worker, {is: 'count', round, isScrape}));
-	// Follows the last message, unlike `exit`.
-	worker.once('disconnect', member.left);
+	void left.then(member.left);
 	worker.on('message', async (message: WorkerMessage) => {
 		if (message.is === 'figures') {
 			member.report(message.round, message.figures);
@@ -63,7 +72,7 @@ const shareFigures = async ({worker, ready}: Running, gathering: Gathering): Pro
 };
 
 /** Keeps a worker in the rotation from ready until its stop. */
-const shareConnections = ({worker}: Running, handOver: HandOver): void => {
+const shareConnections = ({worker, left}: Running, handOver: HandOver): void => {
 	worker.on('message', ({is}: WorkerMessage) => {
 		if (is === 'ready') {
 			handOver.join(worker);
@@ -75,7 +84,7 @@ const shareConnections = ({worker}: Running, handOver: HandOver): void => {
 			send(worker, {is: 'stop'});
 		}
 	});
-	worker.once('disconnect', () => handOver.leave(worker));
+	void left.then(() => handOver.ended(worker));
 };
 
 /** Carries a worker's texts to the others, whether PostgreSQL is there or not. */
@@ -93,12 +102,12 @@ const shareLine = ({worker}: Running, workers: ReadonlySet<Running>): void => {
 
 /** Lets a worker that serves wait for the clicks of the others, and they for its own. */
 const shareClicks = async (
-	{worker, ready}: Running,
+	{worker, ready, left}: Running,
 	clicks: ReturnType<typeof createClicksOfWorkers>,
 ): Promise<void> => {
 	await ready;
 	const member = clicks.join((message) => send(worker, message));
-	worker.once('disconnect', member.left);
+	void left.then(member.left);
 	worker.on('message', (message: WorkerMessage) => {
 		if (message.is === 'clicks') {
 			void member.receive(message);
@@ -107,15 +116,14 @@ const shareClicks = async (
 };
 
 /** Answers a worker's questions about limits, from its start on. */
-const keepLimits = ({worker}: Running, windows: SupervisorWindows): void => {
+const keepLimits = ({worker, left}: Running, windows: SupervisorWindows): void => {
 	const member = windows.serve((message) => send(worker, message));
 	worker.on('message', (message: WorkerMessage) => {
 		if (message.is === 'limits') {
 			member.hear(message);
 		}
 	});
-	// Comes after the last message.
-	worker.once('disconnect', member.left);
+	void left.then(member.left);
 };
 
 type Options = {
