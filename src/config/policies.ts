@@ -22,7 +22,7 @@ export const retention = policy(
 	/** Attempts of no organization: anybody can send these, and only the operator reads them. */
 	'unownedAttemptDays',
 	'auditDays',
-	/** After an event happened; reports go on counting it. */
+	/** After an event happened; reports keep counting it. */
 	'eventDays',
 	/** After a device was last seen. */
 	'deviceDays',

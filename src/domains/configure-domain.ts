@@ -61,7 +61,7 @@ const codeUrl = sized
 			: url.replaceAll(STAND_IN, CODE);
 	});
 
-/** The address where a visitor of an unknown code goes on. Nothing in the code's segments leaves its place in the URL. */
+/** The URL to which an unknown code leads. Nothing in the code's segments leaves its place in the URL. */
 export const unknownCodeTarget = (url: string, segments: readonly string[]): string =>
 	url.replaceAll(CODE, () => segments.map(encodeURIComponent).join('/'));
 

@@ -22,7 +22,7 @@ export type DomainSettings = {
 	pathPrefixes: string[];
 	/** Where `/` leads. */
 	rootUrl: string | null;
-	/** Where visitors of unknown codes go on, with `{code}` for the code. */
+	/** The URL to which unknown codes lead, with `{code}` for the code. */
 	unknownCodesUrl: string | null;
 };
 

@@ -34,7 +34,7 @@ const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'
 	};
 };
 
-/** Whether ClickHouse answers, where it has the rows of clicks. Without it they wait, and pages go on. */
+/** Whether ClickHouse answers, if it stores the rows of clicks. Without it they wait, and pages work. */
 const checkClicks = async ({clicks}: Pick<Services, 'clicks'>): Promise<{clicks?: Check}> =>
 	clicks.ping === null
 		? {}

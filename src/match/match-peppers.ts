@@ -5,8 +5,8 @@ import {type Db, isConnectionFault} from '../db/db.ts';
 export type Peppers = [current: Buffer, ...previous: Buffer[]];
 
 /**
- * Gives the peppers of a time. Costs nothing within a week that was asked for before. Where the database is away when a
- * week begins those of the last one go on, which the week's own look-ups find.
+ * Returns the peppers of a time, from memory if the week was requested before. If the database is unavailable when a week
+ * begins, those of the last week stay in use, which the week's own look-ups find.
  */
 export type MatchPeppers = {at(now: Date): Peppers | Promise<Peppers>};
 

@@ -8,7 +8,7 @@ type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
 /** Bounds the series; the organizations with the most refusals are named. */
 const MOST = 20;
 
-/** The other figures are answered also while the database is away or hangs. */
+/** The other figures are answered even while the database is unavailable or hangs. */
 const PATIENCE_MS = 1000;
 
 const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {

@@ -30,9 +30,9 @@ const codeOf = (
 };
 
 /**
- * Answers a path that names no link on a domain whose unknown codes go on elsewhere (contract/hosts 9), and counts the
- * tap. Apps get their 404 for the data, and hand the link to the other service's SDK.
- * @throws the refusal on other hosts, and where there is no code.
+ * Answers a path that names no link on a domain whose unknown codes lead elsewhere (contract/hosts 9), and counts the
+ * tap. Apps get a 404 for the data, and pass the link to the other service's SDK.
+ * @throws the refusal on other hosts, and for a path without a code.
  */
 export const answerUnknownCode = async (
 	services: HostDeps & Pick<Services, 'unknownCodes'>,

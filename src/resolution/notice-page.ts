@@ -6,14 +6,14 @@ import {pageStyle} from './page-style.ts';
 import {bytesAsText} from './page-templates.ts';
 import {redirectPageHeaders} from './redirect-page.ts';
 
-/** A page without a link: where an unknown code goes on, or why there is nothing. */
+/** A page without a link: the URL to which an unknown code leads, or why there is no content. */
 type NoticePage = {
 	notice: Notice;
 	organizationName: string;
 	acceptLanguage: string | undefined;
 	/** Where its only button leads; null: it has none. */
 	href: string | null;
-	/** Whether the page goes on by itself. */
+	/** Whether the page redirects by itself. */
 	movesOn: boolean;
 };
 

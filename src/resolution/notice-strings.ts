@@ -1,6 +1,6 @@
 import type {PageLanguage} from './page-strings.ts';
 
-/** The headings of the pages without a link. `{host}` is where an unknown code goes on. */
+/** The headings of the pages without a link. `{host}` is the host to which an unknown code leads. */
 export type Notice = 'leadsTo' | 'notFound' | 'gone';
 
 export const noticeStrings: Readonly<Record<PageLanguage, Record<Notice, string>>> = {

@@ -20,7 +20,7 @@ export type OtherWorkers = {
 	figures(): Promise<Figure[]>;
 	/** Waits until the clicks of the others are in the tables. */
 	clicksSettled: ClicksOfOthers['settled'];
-	/** Reaches the others while PostgreSQL is away. */
+	/** Reaches the others while PostgreSQL is unavailable. */
 	line: SecondLine;
 };
 
