@@ -32,7 +32,7 @@ CREATE TABLE match_clicks (
 	device_model text,
 	language text,
 	timezone text,
-	-- SHA-256 of the visitor's cookie
+	-- the time of the visitor's cookie, as in the id of the click that set it, and its SHA-256
 	visitor bytea,
 	-- of the visited URL: `params` take from it what the link does not set. json and not jsonb, which has another order
 	query json,
@@ -48,7 +48,9 @@ CREATE TABLE match_clicks (
 	consumed_confidence text,
 	consumed_score integer,
 	-- whether everything that describes the person has been removed
-	forgotten boolean NOT NULL DEFAULT false
+	forgotten boolean NOT NULL DEFAULT false,
+	-- whether the browser sent the cookie
+	is_returning boolean NOT NULL DEFAULT false
 );
 -- An address belongs to one network, so that one index serves both. The organization is in the index so that a search for
 -- one tenant reads no rows of the others.
@@ -57,8 +59,8 @@ CREATE INDEX match_clicks_place_open_idx ON match_clicks (net_key, ip_key, creat
 CREATE INDEX match_clicks_ip_consumed_idx ON match_clicks (ip_key, consumed_at DESC, organization_id)
 	WHERE consumed_at IS NOT NULL AND ip_key IS NOT NULL;
 CREATE INDEX match_clicks_consumer_idx ON match_clicks (consumed_by, consumed_at DESC) WHERE consumed_by IS NOT NULL;
--- finds the visitor's latest click without reading the others
-CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE visitor IS NOT NULL;
+-- Finds the visitor's latest click without reading the others. The click that set the cookie is found by its id.
+CREATE INDEX match_clicks_visitor_idx ON match_clicks (visitor, created_at DESC) WHERE is_returning AND visitor IS NOT NULL;
 -- finds what is to be forgotten
 CREATE INDEX match_clicks_consumed_at_idx ON match_clicks (forgotten, consumed_at) WHERE consumed_at IS NOT NULL;
 CREATE INDEX match_clicks_expires_at_idx ON match_clicks (expires_at) WHERE NOT forgotten;

@@ -16,41 +16,61 @@ export type OpenMatch = {
 	network: NetworkKeyTexts;
 	signals: RawSignals;
 	/**
-	 * The visitor, by the hexadecimal hash of the cookie; null without a cookie. `isReturning`: the browser sent the
-	 * cookie.
+	 * The visitor, by the cookie's time and hash in hexadecimal; null without a cookie. `isReturning`: the browser sent
+	 * the cookie.
 	 */
 	visitor: {hash: string; isReturning: boolean} | null;
 	/** The query of the visit; null if there is none. */
 	query: Record<string, string> | null;
 };
 
-/** Characters of a token that encode its time: milliseconds since 1970 in base 62, until the year 2081. */
+/** Characters of a token or cookie that encode its time: milliseconds since 1970 in base 62, until the year 2081. */
 const TIME_DIGITS = 7;
 const PREFIX = 'opl_';
 const VARIANT = '89ab';
 
-/** The latest time and its digits: the tokens of a millisecond share them. */
-const written = {at: Number.NaN, time: ''};
+/** The latest time as its digits and as those of an id: the tokens and cookies of a millisecond share them. */
+const written = {at: Number.NaN, digits: '', hex: ''};
+
+const hexOf = (at: number): string => at.toString(16).padStart(12, '0');
 
 const timeDigits = (at: number): string => {
 	if (written.at !== at) {
-		let time = '';
-		for (let rest = at; time.length < TIME_DIGITS; rest = Math.floor(rest / ALPHANUMERIC.length)) {
-			time = ALPHANUMERIC.charAt(rest % ALPHANUMERIC.length) + time;
+		let digits = '';
+		for (let rest = at; digits.length < TIME_DIGITS; rest = Math.floor(rest / ALPHANUMERIC.length)) {
+			digits = ALPHANUMERIC.charAt(rest % ALPHANUMERIC.length) + digits;
 		}
 
-		Object.assign(written, {at, time});
+		Object.assign(written, {at, digits, hex: hexOf(at)});
 	}
 
-	return written.time;
+	return written.digits;
+};
+
+/** A text of base 62 that begins with its time; the rest of it is random. */
+export const mintTimedText = (at: Date, length: number): string =>
+	timeDigits(at.getTime()) + randomAlphanumeric(length - TIME_DIGITS);
+
+/** The time that a text begins with, as the 12 hexadecimal digits that ids of clicks begin with. */
+export const timeOfText = (text: string): string => {
+	const digits = text.slice(0, TIME_DIGITS);
+	if (digits === written.digits) {
+		return written.hex;
+	}
+
+	let at = 0;
+	for (const digit of digits) {
+		at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
+	}
+
+	return hexOf(at);
 };
 
 /**
  * A new match token: `opl_` and 32 of `[A-Za-z0-9]` (contract/match 12), 7 of them its time, 148 bits of the rest
  * random.
  */
-export const mintMatchToken = (at: Date): MatchToken =>
-	`${PREFIX}${timeDigits(at.getTime())}${randomAlphanumeric(32 - TIME_DIGITS)}` as MatchToken;
+export const mintMatchToken = (at: Date): MatchToken => `${PREFIX}${mintTimedText(at, 32)}` as MatchToken;
 
 const TOKEN = /^opl_[A-Za-z0-9]{32}$/;
 const TOKEN_WITHIN = /opl_[A-Za-z0-9]{32}(?![A-Za-z0-9])/;
@@ -67,16 +87,7 @@ export const matchTokenIn = (text: string): MatchToken | null => readMatchToken(
  * The click is found by its id, without an index of tokens, and the id does not reveal the token.
  */
 export const clickIdOfToken = (token: MatchToken): string => {
-	const digits = token.slice(PREFIX.length, PREFIX.length + TIME_DIGITS);
-	let {at} = written;
-	if (digits !== written.time) {
-		at = 0;
-		for (const digit of digits) {
-			at = at * ALPHANUMERIC.length + ALPHANUMERIC.indexOf(digit);
-		}
-	}
-
-	const time = at.toString(16).padStart(12, '0');
+	const time = timeOfText(token.slice(PREFIX.length));
 	const random = hash('sha256', token, 'hex');
 	const variant = VARIANT.charAt(Number.parseInt(random.charAt(0), 16) & 3);
 	return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}`;

@@ -1,3 +1,4 @@
+import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
@@ -53,8 +54,9 @@ const claim = (notes = ''): string => `
 		FROM live WHERE match_clicks.id = $1 AND consumed_at IS NULL AND expires_at > $2
 		RETURNING match_clicks.id, match_clicks.organization_id, match_clicks.link_id, visitor, query
 	), closed AS (
-		UPDATE match_clicks AS other SET consumed_at = $2 FROM claimed
-		WHERE other.link_id = claimed.link_id AND other.visitor = claimed.visitor AND other.id <> claimed.id
+		UPDATE match_clicks AS other SET consumed_at = $2
+		FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id, link_id')}) AS visit
+		WHERE other.id = visit.id AND visit.link_id = claimed.link_id AND other.id <> claimed.id
 			AND other.consumed_at IS NULL
 	)${notes}
 	SELECT live.*, query FROM live CROSS JOIN claimed`;

@@ -82,7 +82,10 @@ const usedAtAddress = (isConfined: boolean): string => `
 		ORDER BY consumed_at DESC LIMIT ${candidates.address}
 	) AS click`;
 
-/** The last click of each visitor who tapped at the address, where it is a later one: wherever it was. */
+/**
+ * The last click of each visitor who tapped at the address, where it is a later one: wherever it was. Its browser sent the
+ * cookie, so that the index of visitors has it.
+ */
 const laterOfVisitors = `
 	SELECT later.* FROM (
 		SELECT visitor, organization_id, max(created_at) AS created_at FROM address
@@ -90,7 +93,7 @@ const laterOfVisitors = `
 	) AS here CROSS JOIN LATERAL (
 		SELECT * FROM match_clicks
 		WHERE visitor = here.visitor AND created_at > here.created_at AND organization_id = here.organization_id
-			AND consumed_at IS NULL
+			AND consumed_at IS NULL AND is_returning
 		ORDER BY created_at DESC LIMIT 1
 	) AS later`;
 

@@ -1,3 +1,5 @@
+import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
+
 /**
  * The match clicks that a subject's devices claimed, and other clicks of the same browser. A day after a match the
  * device's hash is deleted (`match/forget-matches.ts`), after two weeks its secret; then its attempt names the click.
@@ -12,7 +14,10 @@ export const matchClicksOfSubject = `WITH claimed AS (
 			AND match_attempts.matched AND match_clicks.organization_id = :organizationId
 	)
 	SELECT * FROM match_clicks WHERE organization_id = :organizationId
-		AND (id IN (SELECT id FROM claimed) OR visitor IN (SELECT visitor FROM claimed WHERE visitor IS NOT NULL))`;
+		AND id IN (
+			SELECT id FROM claimed UNION ALL
+			SELECT visit.id FROM claimed CROSS JOIN LATERAL (${clicksOfVisitor('claimed.visitor', 'id')}) AS visit
+		)`;
 
 /**
  * Joined with the click's own row, if its month has not been dropped. `id` is that of the open match. Addresses,

@@ -107,7 +107,7 @@ export const answerPage = (
 		to.answer({outcome: 'page', headers: pageHeaders, body: template.fill(match?.token ?? null)});
 	};
 	const record = (template: PageTemplate, at: Date, pepper: Buffer | null): void => {
-		const cookie = pepper === null || globalPrivacyControl ? null : visitorCookie(headers.cookie);
+		const cookie = pepper === null || globalPrivacyControl ? null : visitorCookie(headers.cookie, at);
 		const match = pepper === null ? null : openMatchOf(services, visit, {row, visitor, at, pepper}, cookie, tapQuery);
 		recordVisit(services, visit, {row, visitor, match, at}, to.fail, (isKept) => {
 			if (isKept || match === null) {

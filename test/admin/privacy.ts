@@ -1,7 +1,7 @@
 import test from 'ava';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
-import {organization, type TestOrganization} from '../helpers/builders.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {serviceOf, startService, storedRows, type TestService} from '../helpers/service.ts';
 import {clicked, iPhoneApp, network, open, visit} from '../match/_phones.ts';
@@ -145,6 +145,22 @@ test('erasing removes every trace of the device and changes no other device and 
 	const audit = await admin(own).get(`/admin/organizations/${acme.id}/audit-log`);
 	const record = audit.body.data.find(({action}: {action: string}) => action === 'ERASE');
 	t.like(record, {entityType: 'Device', entityId: null, details: body.erased});
+});
+
+test('the click that set the cookie is found and erased by the match of a later one', async (t) => {
+	const acme = await organization(service);
+	const shared = await link(acme);
+	const {cookie} = await visit(service, shared, network()(1));
+	service.clock.advance(660);
+	const {token} = await visit(service, shared, network()(1), {headers: {Cookie: String(cookie)}});
+	await open(service, network()(1), {...iPhoneApp, clipboardToken: token, deviceId: 'device-of-eve'});
+	const path = dataOf(acme, 'devices', 'device-of-eve');
+	t.is((await admin(service).get(path)).body.clicks.length, 2);
+	t.like((await admin(service).delete(path)).body.erased, {clicks: 2});
+	t.deepEqual(
+		(await storedRows(service, 'match_clicks', {link_id: shared.id})).map(({visitor}) => visitor),
+		[null, null],
+	);
 });
 
 test('a click is found and erased also after the hash of its device is gone', async (t) => {

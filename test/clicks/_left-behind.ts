@@ -22,6 +22,9 @@ export const later = (seconds: number): Date => new Date(at.getTime() + seconds 
 /** A hash as the tables keep them, 16 bytes in hexadecimal. */
 export const hash = (): string => randomBytes(16).toString('hex');
 
+/** What is kept of a cookie that a click set at that time. */
+export const visitorHash = (time = at): string => time.getTime().toString(16).padStart(12, '0') + hash().slice(12);
+
 export const matchOf = (
 	visitor: OpenMatch['visitor'] = null,
 	deviceModel: string | null = 'iPhone15,2',

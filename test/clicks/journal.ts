@@ -9,7 +9,18 @@ import {admin, anonymous} from '../helpers/callers.ts';
 import {openDatabaseLine} from '../helpers/cut-off.ts';
 import {createTestDatabase} from '../helpers/database.ts';
 import {createFakeClock, serviceOf, startService, storedRows} from '../helpers/service.ts';
-import {clickOn, contextOf, countOf, entry, frameOf, hash, later, leftBehind, matchOf} from './_left-behind.ts';
+import {
+	clickOn,
+	contextOf,
+	countOf,
+	entry,
+	frameOf,
+	hash,
+	later,
+	leftBehind,
+	matchOf,
+	visitorHash,
+} from './_left-behind.ts';
 
 const service = serviceOf(test);
 
@@ -172,7 +183,7 @@ test('clicks of a link that was deleted meanwhile count and open no match; those
 test('visits of one person in one batch are one open match, with the last token and all signals', async (t) => {
 	const acme = await organization(service);
 	const {id} = await link(acme);
-	const visitor = hash();
+	const visitor = visitorHash();
 	const first = matchOf({hash: visitor, isReturning: false});
 	const [second, last] = [0, 1].map(() => ({
 		...matchOf({hash: visitor, isReturning: true}, null),

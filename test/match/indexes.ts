@@ -1,5 +1,6 @@
 import {randomBytes, randomUUID} from 'node:crypto';
 import test from 'ava';
+import {clicksOfVisitor} from '../../src/clicks/clicks-of-visitor.ts';
 import type {Prepared} from '../../src/db/prepared.ts';
 import {claimStatements} from '../../src/match/claim-click.ts';
 import {clickStatements, findAround, findFurther} from '../../src/match/find-clicks.ts';
@@ -69,6 +70,11 @@ for (const [name, statements, indexes] of [
 	],
 	// By the second one, what else the same visitor left open.
 	['a click that is claimed', claimStatements, ['match_clicks_pkey', 'match_clicks_visitor_idx']],
+	[
+		"a visitor's clicks",
+		{of: {name: 'clicks of a visitor', text: clicksOfVisitor('$1::bytea', '*')}},
+		['match_clicks_pkey', 'match_clicks_visitor_idx'],
+	],
 ] as const) {
 	test.serial(`among 10,000 clicks, ${name} are found by indexes alone`, async (t) => {
 		for (const statement of Object.values(statements)) {
@@ -145,9 +151,9 @@ test.serial('a place with 10,000 open clicks costs no more than its newest 200',
 	const place = {ipKey: randomBytes(16), netKey: randomBytes(16)};
 	const visitor = randomBytes(32);
 	await db.raw(
-		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, created_at, expires_at, visitor)
+		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, created_at, expires_at, visitor, is_returning)
 		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, ?, ?,
-			CAST(? AS timestamptz) - n * interval '1 second', expires_at, ?
+			CAST(? AS timestamptz) - n * interval '1 second', expires_at, ?, true
 		FROM match_clicks, generate_series(1, 10000) AS n WHERE id = ?`,
 		[place.ipKey, place.netKey, clock.now(), visitor, row.id],
 	);

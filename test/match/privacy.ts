@@ -166,7 +166,7 @@ test('a device is known again across the change of the secret', async (t) => {
 	t.deepEqual((await open(service, network()(1), request)).body, first.body);
 });
 
-test('a visitor who comes back within 10 minutes leaves one open click, with a new token', async (t) => {
+test('a visitor who comes back within 10 minutes, and again, leaves one open click, with a new token', async (t) => {
 	const service = await ownService(t);
 	const sale = await link(await organization(service));
 	const address = network()(1);
@@ -178,12 +178,18 @@ test('a visitor who comes back within 10 minutes leaves one open click, with a n
 	service.clock.advance(599);
 	const second = await visit(service, sale, address, {headers: {Cookie: `a=b; ${first.cookie}`}});
 	t.is(second.cookie, first.cookie);
+	t.is((await rowsOf(service, sale.id)).length, 1);
+	service.clock.advance(599);
+	const third = await visit(service, sale, address, {headers: {Cookie: String(second.cookie)}});
 	const rows = await rowsOf(service, sale.id);
 	t.is(rows.length, 1);
 	t.deepEqual(rows[0].created_at, service.clock.now());
-	t.deepEqual((await open(service, network()(1), {clipboardToken: first.token})).body, nothing);
-	t.is((await open(service, network()(1), {clipboardToken: second.token})).body.linkId, sale.id);
-	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 2);
+	for (const {token} of [first, second]) {
+		t.deepEqual((await open(service, network()(1), {clipboardToken: token})).body, nothing);
+	}
+
+	t.is((await open(service, network()(1), {clipboardToken: third.token})).body.linkId, sale.id);
+	t.is((await storedRows(service, 'clicks', {link_id: sale.id})).length, 3);
 });
 
 test('after 10 minutes, and on another link, it is another click; a match closes those that the visitor left open on the link', async (t) => {

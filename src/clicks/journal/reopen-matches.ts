@@ -1,5 +1,6 @@
 import {readCopyText} from '../../db/copy-in.ts';
 import type {Db} from '../../db/db.ts';
+import {clicksOfVisitor} from '../clicks-of-visitor.ts';
 import {SAME_VISIT_MS} from '../open-match.ts';
 import {queriedColumns, signalColumns} from './entry.ts';
 
@@ -34,18 +35,17 @@ const changes = queriedColumns
 /** The newest open match of the same visitor on the same link belongs to the previous visit. */
 const statement = `WITH visit AS MATERIALIZED (
 		SELECT visit.*, (
-			SELECT id FROM match_clicks
-			WHERE link_id = visit.link_id AND visitor = decode(substr(visit.visitor, 3), 'hex')
-				AND ip_key = decode(substr(visit.ip_key, 3), 'hex') AND consumed_at IS NULL AND NOT forgotten
+			SELECT id FROM (${clicksOfVisitor(cast('visitor'), 'id, link_id, ip_key, consumed_at, forgotten, created_at')}) AS own
+			WHERE link_id = visit.link_id AND ip_key = decode(substr(visit.ip_key, 3), 'hex') AND consumed_at IS NULL AND NOT forgotten
 				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
 			ORDER BY created_at DESC LIMIT 1) AS open_id
 		FROM json_to_recordset(CAST(:rows AS json)) AS visit (${queriedColumns.map((column) => `${column} ${typeOf(column)}`).join(', ')})
 	), reopened AS (
-		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL
+		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL, is_returning = true
 		FROM visit WHERE match_clicks.id = visit.open_id AND match_clicks.consumed_at IS NULL RETURNING visit.id
 	)
-	INSERT INTO match_clicks (${queriedColumns.join(', ')})
-	SELECT ${queriedColumns.map(cast).join(', ')} FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
+	INSERT INTO match_clicks (${queriedColumns.join(', ')}, is_returning)
+	SELECT ${queriedColumns.map(cast).join(', ')}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
 
 /** A later visit overwrites only the fields that it has. */
 const mergeVisits = (earlier: Visit, later: Visit): Visit => ({
