@@ -15,8 +15,8 @@ const readRows = async (trx: Db): Promise<string[]> => {
 type Facts = {
 	program: string;
 	now: Date;
-	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. */
-	clicks: AsyncIterable<string[]> | null;
+	/** Rows of `clicks` that are outside PostgreSQL; null: it has them. Asked once the database is known to have tables. */
+	clicksElsewhere: () => Promise<AsyncIterable<string[]> | null>;
 	onEnd: (totals: BackupTotals) => void;
 };
 
@@ -24,7 +24,7 @@ type Facts = {
  * The text of a backup, streamed with backpressure: a consistent snapshot of all tables while others write.
  * @param onEnd receives the counts at the end.
  */
-export async function* backupText(db: Db, {program, now, clicks, onEnd}: Facts): AsyncGenerator<string> {
+export async function* backupText(db: Db, {program, now, clicksElsewhere, onEnd}: Facts): AsyncGenerator<string> {
 	const trx = await db.transaction({isolationLevel: 'repeatable read', readOnly: true});
 	try {
 		const archive = createArchiveWriter();
@@ -35,6 +35,8 @@ export async function* backupText(db: Db, {program, now, clicks, onEnd}: Facts):
 		if (applied.length === 0) {
 			throw nothingToBackUp();
 		}
+
+		const clicks = await clicksElsewhere();
 
 		yield archive.head({
 			program,

@@ -1,12 +1,14 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {
 	channelTaken,
+	clickStoreUnavailable,
 	domainLookupFailed,
 	domainRecordMissing,
 	domainRejected,
 	domainTaken,
 	externalIdTaken,
 	gatewayEventNotFound,
+	HttpError,
 	linkNotFound,
 	matchAttemptNotFound,
 	nothingStoredAbout,
@@ -72,6 +74,10 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[
 		domainLookupFailed('').message.split('  ')[0] ?? '',
 		'See that the name servers of the zone answer, and DNS_SERVERS of the server: oplink doctor',
+	],
+	[
+		clickStoreUnavailable().message,
+		'The ClickHouse of CLICKS_URL does not answer the server: oplink doctor says why; clicks wait in the journal meanwhile',
 	],
 	[
 		beforeName(organizationNameTaken),
@@ -196,6 +202,11 @@ export const reportError = (error: unknown, origins: PathOrigins = {cwd: '/', na
 
 	if (isDatabaseError(error)) {
 		return {lines: [`Error: ${error.message}`], exitCode: exitCodes.failed};
+	}
+
+	if (error instanceof HttpError && error.cause instanceof Error) {
+		const next = 'Start ClickHouse, or correct CLICKS_URL, and repeat this: nothing was changed';
+		return {lines: withNextStep([`Error: ${error.cause.message}`], next), exitCode: exitCodes.unreachable};
 	}
 
 	if (isSystemError(error)) {

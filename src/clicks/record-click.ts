@@ -39,7 +39,7 @@ export const directly = ({
 		settledHere: async () => {},
 		isStoreAway: () => false,
 		start: async () => {},
-		figures: () => ({waitingBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
+		figures: () => ({waitingBytes: 0, maxBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 		close: async () => {},
 	};
 };

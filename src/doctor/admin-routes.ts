@@ -8,7 +8,7 @@ import {requireOrganization} from '../organizations/require-organization.ts';
 import {packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
 import {checkAssociationRoom} from './association-room.ts';
-import {checkClicks} from './clicks.ts';
+import {checkClickStore, checkJournal} from './clicks.ts';
 import {checkConfiguration} from './configuration.ts';
 import {checkDatabase} from './database.ts';
 import {checkDisk} from './disk.ts';
@@ -36,7 +36,8 @@ const examine = async (services: Services) => {
 		checkGuesses(services),
 		checkRefusals(services),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
-		checkClicks(clicks.ping, clickJournal.figures()),
+		checkClickStore(clicks.ping),
+		checkJournal(clickJournal.figures()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
 		checkStripe(stripe, config),

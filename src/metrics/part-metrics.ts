@@ -69,6 +69,7 @@ export const journalMetrics = (journal: Pick<ClickJournal, 'figures'>): Metric[]
 	const [sum, largest, counter] = [metric('sum'), metric('largest'), metric('total')];
 	return [
 		sum('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', 'waitingBytes'),
+		sum('oplink_click_journal_limit_bytes', 'Most that may wait (JOURNAL_MAX_MB).', 'maxBytes'),
 		largest('oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', 'oldestSeconds'),
 		counter('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', 'drained'),
 		counter(

@@ -182,6 +182,13 @@ test('a pipe closed before the backup is complete is a failure', async (t) => {
 	t.is(exitCode, 1);
 });
 
+test('a backup of a database without any table says that there is nothing to back up', async (t) => {
+	const {database} = await setUp(t, backup, 'template0');
+	const {exitCode, stderr} = await runCli(['backup', '-'], {env: {DATABASE_URL: database.url}});
+	t.is(exitCode, 1, stderr);
+	t.regex(stderr, /^Error: There is nothing to back up/m);
+});
+
 test('no table counts by a sequence, which a restore would have to set', async (t) => {
 	const {rows} = await service.services.db.raw(
 		"SELECT relname FROM pg_class WHERE relkind = 'S' AND relname NOT LIKE 'migrations%'",

@@ -1,33 +1,19 @@
-import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {type ChildProcess, spawn} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {TestFn} from 'ava';
 import {type ClickHouse, createClickHouse} from '../../src/clicks/clickhouse/clickhouse.ts';
 import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
 import {freePort} from '../setup/free-port.ts';
+import {findProgram} from './find-program.ts';
 
-const findServer = (): string | null => {
-	try {
-		return execFileSync('sh', ['-c', 'command -v clickhouse-server || ls /usr/sbin/clickhouse-server'], {
-			encoding: 'utf8',
-			stdio: ['ignore', 'pipe', 'ignore'],
-		}).trim();
-	} catch {
-		return null;
-	}
-};
-
-const program = findServer();
+/** Null where none is installed. */
+const program = findProgram('/usr/sbin/clickhouse-server');
 
 export const hasClickHouse = program !== null;
-
-/** `test`, or its `skip` where no clickhouse-server is installed. */
-export const withClickHouse = (test: TestFn): Pick<TestFn, 'serial'>['serial'] =>
-	program === null ? (test.serial.skip as unknown as TestFn['serial']) : test.serial;
 
 const settings = (folder: string, http: number, tcp: number): string => `<yandex>
 	<logger><level>warning</level><log>${folder}/log</log><errorlog>${folder}/errors</errorlog></logger>

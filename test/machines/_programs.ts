@@ -1,6 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {accessSync, constants} from 'node:fs';
-import path from 'node:path';
+import {findProgram} from '../helpers/find-program.ts';
 
 /** What the run needs beside Node and Redis: a program, where Debian puts it, and the package that has it. */
 const wanted = {
@@ -13,21 +12,9 @@ const wanted = {
 
 export type Programs = Record<keyof typeof wanted, string>;
 
-const isThere = (file: string): boolean => {
-	try {
-		accessSync(file, constants.X_OK);
-		return true;
-	} catch {
-		return false;
-	}
-};
-
-const find = (name: string, usual: string): string | null =>
-	[usual, ...(process.env['PATH'] ?? '').split(':').map((folder) => path.join(folder, name))].find(isThere) ?? null;
-
 /** The programs, or the packages that are missing. */
 export const findPrograms = (): {programs: Programs} | {missing: string[]} => {
-	const found = Object.entries(wanted).map(([name, [usual, from]]) => ({name, from, file: find(name, usual)}));
+	const found = Object.entries(wanted).map(([name, [usual, from]]) => ({name, from, file: findProgram(usual)}));
 	const missing = found.filter(({file}) => file === null).map(({from}) => from);
 	return missing.length > 0
 		? {missing}

@@ -43,7 +43,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	const text = backupText(db, {
 		program: packageVersion(),
 		now: createClock(0).now(),
-		clicks: await clicksOf(db, io),
+		clicksElsewhere: () => clicksOf(db, io),
 		onEnd: (totals) => {
 			done.totals = totals;
 		},

@@ -36,17 +36,9 @@ export const clickCommands: CommandGroup = {
 				const moved = await withDatabase(context, (db) => migrateClicks(db, clickHouse, place), {
 					exclusive: true,
 				}).catch((error: unknown) => {
-					const {name, message, cause} = error as Error;
-					if (name === 'MigrationError') {
-						throw new OperatorError(message, exitCodes.conflict, 'Nothing was changed');
-					}
-
-					throw name === 'HttpError'
-						? new OperatorError(
-								`ClickHouse cannot be used: ${(cause as Error | undefined)?.message ?? message}`,
-								exitCodes.unreachable,
-								'Nothing was changed',
-							)
+					const {name, message} = error as Error;
+					throw name === 'MigrationError'
+						? new OperatorError(message, exitCodes.conflict, 'Nothing was changed')
 						: error;
 				});
 				await context.show.answer({place, moved}, () =>

@@ -46,6 +46,17 @@ const redis = async ({redisUrl}: Config): Promise<Finding[]> => {
 	return checkRedisAt(redisUrl);
 };
 
+const clicks = async ({clicksUrl}: Config): Promise<Finding> => {
+	const [{checkClickStore}, {createClickHouse}, {readClickHouseUrl}] = await Promise.all([
+		import('../../doctor/clicks.ts'),
+		import('../../clicks/clickhouse/clickhouse.ts'),
+		import('../../clicks/clickhouse/clickhouse-url.ts'),
+	]);
+	return checkClickStore(
+		clicksUrl === null ? null : () => createClickHouse(readClickHouseUrl(clicksUrl)).run('SELECT 1'),
+	);
+};
+
 /**
  * Diagnoses a server on this machine that does not answer. It assumes that the server has this process's environment,
  * and checks which of its parts are reachable.
@@ -69,6 +80,7 @@ export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 		checkConfiguration(config),
 		database(config, io),
 		redis(config),
+		clicks(config),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
 	]);

@@ -59,8 +59,6 @@ export const createClickHouseClicks = ({db, clickHouse, settled}: Options): Clic
 		statements,
 		applyChanges: apply,
 		dropOld: (trx, age) => dropMonths(trx, clickHouse, age),
-		ping: async () => {
-			await clickHouse.select('SELECT 1');
-		},
+		ping: () => clickHouse.run('SELECT 1'),
 	};
 };

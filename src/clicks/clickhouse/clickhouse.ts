@@ -18,7 +18,7 @@ export type ClickHouse = {
 	run(sql: string): Promise<void>;
 	/** Inserts rows of the format TabSeparated, which escapes as COPY does. @throws 503. */
 	insert(into: string, rows: string | AsyncIterable<Uint8Array>): Promise<void>;
-	/** The rows of a SELECT of any length, as TabSeparated. @throws 503, and errors of the connection. */
+	/** The rows of a SELECT of any length, as TabSeparated. @throws 503. */
 	stream(sql: string): AsyncIterable<Uint8Array>;
 };
 
@@ -45,7 +45,19 @@ const isClosedConnection = (error: unknown): boolean => {
 	return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 };
 
+/** The fault of a network is the cause of what `fetch` throws; its message may be empty. */
+const reasonOf = (error: unknown): string => {
+	const {name, message, cause} = error as Error;
+	const {message: deeper, code} = (cause ?? {}) as NodeJS.ErrnoException;
+	return name === 'TimeoutError' ? 'no answer in time' : deeper || code || message;
+};
+
 export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress): ClickHouse => {
+	/** For the log and the operator; who asks over HTTP learns no address. */
+	const away = (error: unknown) =>
+		clickStoreUnavailable(
+			new Error(`ClickHouse at ${origin}/${database} (CLICKS_URL) cannot be used: ${reasonOf(error)}`, {cause: error}),
+		);
 	const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 	const ask = async (
@@ -71,12 +83,12 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 				throw error;
 			})
 			.catch((error: unknown) => {
-				throw clickStoreUnavailable(error);
+				throw away(error);
 			});
 
 		if (!answer.ok) {
 			const words = (await answer.text().catch(() => '')).trim().slice(0, 500);
-			throw clickStoreUnavailable(new Error(`ClickHouse answered ${answer.status}: ${words}`));
+			throw away(new Error(`it answers ${answer.status}: ${words}`));
 		}
 
 		return answer;
@@ -87,7 +99,7 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		const settings = {wait_end_of_query: '1', output_format_json_quote_64bit_integers: '0'};
 		const answer = await ask(settings, sql, REPORT_MS);
 		return answer.text().catch((error: unknown) => {
-			throw clickStoreUnavailable(error);
+			throw away(error);
 		});
 	};
 
@@ -107,8 +119,10 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		},
 		stream: async function* (sql) {
 			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS);
-			if (body !== null) {
-				yield* body as unknown as AsyncIterable<Uint8Array>;
+			try {
+				yield* (body ?? []) as unknown as AsyncIterable<Uint8Array>;
+			} catch (error) {
+				throw away(error);
 			}
 		},
 	};

@@ -50,6 +50,8 @@ export type ClickJournal = {
 /** Metrics of this process; the counts are since its start. */
 type JournalFigures = {
 	waitingBytes: number;
+	/** JOURNAL_MAX_MB in bytes. */
+	maxBytes: number;
 	/** How long the oldest click has waited for the database, in seconds. */
 	oldestSeconds: number;
 	/** Clicks moved from the journal to the tables. */
@@ -194,6 +196,7 @@ export const createClickJournal = (options: Options): ClickJournal => {
 		figures: () => {
 			const current = life.current();
 			return {
+				maxBytes,
 				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drains.position()),
 				oldestSeconds: current?.waiting.oldestSeconds() ?? 0,
 				drained: draining.drained() + (storing?.drained() ?? 0),
