@@ -138,7 +138,8 @@ const isConfigError = (error: unknown): error is Error & {faults: string[]} =>
  * since the class is loaded late.
  */
 const isDatabaseError = (error: unknown): error is Error =>
-	error instanceof Error && ['DataDirInUseError', 'EmbeddedPostgresError', 'BackupError'].includes(error.name);
+	error instanceof Error &&
+	['DataDirInUseError', 'EmbeddedPostgresError', 'DatabaseSilentError', 'BackupError'].includes(error.name);
 
 const withNextStep = (lines: string[], nextStep: string | null): string[] =>
 	nextStep ? [...lines, `Next: ${nextStep}`] : lines;

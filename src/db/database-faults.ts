@@ -199,3 +199,8 @@ export const isMistake = (error: unknown): boolean => {
 /** The sentence for a person. */
 export const faultSentence = ({fault, remedy, variable = 'DATABASE_URL'}: DatabaseFault): string =>
 	`${variable}: ${fault}. ${remedy}.`;
+
+/** A database that may answer later: a supervisor starts the program again (docs/operating/production.md). */
+export class DatabaseSilentError extends Error {
+	override name = 'DatabaseSilentError';
+}

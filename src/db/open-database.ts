@@ -3,7 +3,7 @@ import type {Logger} from 'pino';
 import {type Config, ConfigError} from '../config/config.ts';
 import {startEmbeddedPostgres} from '../embedded/postgres.ts';
 import {checkPooler, needed, neededToWrite, readServerFacts} from './check-server.ts';
-import {explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
+import {DatabaseSilentError, explainDatabaseError, faultSentence, isMistake} from './database-faults.ts';
 import {createDb, type Db, isConnectionFault} from './db.ts';
 
 /** An open database and its `close`; the last user of an embedded one stops it. */
@@ -23,7 +23,12 @@ type Time = {now: () => number; pause: (milliseconds: number) => Promise<unknown
  */
 export const asOperatorError = (error: unknown, {databaseUrl}: Pick<Config, 'databaseUrl'>): unknown => {
 	const explained = databaseUrl === null ? null : explainDatabaseError(error);
-	return explained === null ? error : new ConfigError([faultSentence(explained)]);
+	if (explained === null) {
+		return error;
+	}
+
+	const sentence = faultSentence(explained);
+	return isMistake(error) ? new ConfigError([sentence]) : new DatabaseSilentError(sentence);
 };
 
 /** The real time; a pause rejects once `interruption` says so. */
@@ -87,7 +92,7 @@ const openExternal = async (
 	} catch (error) {
 		await db.destroy();
 		const explained = asOperatorError(error, {databaseUrl: url});
-		throw explained instanceof ConfigError
+		throw explained instanceof ConfigError || explained instanceof DatabaseSilentError
 			? explained
 			: new ConfigError([`DATABASE_URL could not be used: ${(error as Error).message}`]);
 	}

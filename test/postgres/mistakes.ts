@@ -1,4 +1,5 @@
 import test from 'ava';
+import {reportError} from '../../src/cli/report-error.ts';
 import {needed} from '../../src/db/check-server.ts';
 import {explainDatabaseError, isMistake} from '../../src/db/database-faults.ts';
 import {createDb} from '../../src/db/db.ts';
@@ -193,13 +194,14 @@ for (const [code, message, expected] of [
 	['57P03', 'the database system is starting up', /is starting, recovering or stopping/],
 	['53300', 'sorry, too many clients already', /no connection is free/],
 ] as const) {
-	test(`${code ?? message} is waited for, and then one sentence`, (t) => {
+	test(`${code ?? message} is waited for, and then one sentence with 1, so that a supervisor starts the program again`, (t) => {
 		const error = Object.assign(new Error(message), code === undefined ? {} : {code});
 		t.false(isMistake(error));
-		const refusal = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'}) as Error & {faults: string[]};
-		t.is(refusal.name, 'ConfigError');
-		t.is(refusal.faults.length, 1);
-		t.regex(refusal.faults[0] ?? '', expected);
+		const refusal = asOperatorError(error, {databaseUrl: 'postgres://db.example/app'});
+		const {lines, exitCode} = reportError(refusal);
+		t.is(exitCode, 1);
+		t.is(lines.length, 1);
+		t.regex(lines[0] ?? '', expected);
 	});
 }
 
