@@ -14,7 +14,7 @@ export class DataDirInUseError extends Error {
 	) {
 		super(
 			`DATA_DIR ${dataDir} is in use by another Oplink server${pid === null ? '' : ` (pid ${pid})`}. ` +
-				'Stop that server, or give this one its own DATA_DIR, or share one DATABASE_URL.',
+				'Stop that server first; a second server needs a DATA_DIR of its own, or one DATABASE_URL for both.',
 		);
 	}
 }

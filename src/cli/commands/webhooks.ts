@@ -48,7 +48,7 @@ export const webhookCommands: CommandGroup = {
 						{title: 'TYPE', value: ({type}) => type, flexible: true, keep: 'end'},
 					],
 					outcome === undefined
-						? 'have the identity provider send its webhooks here (docs/operating/production.md)'
+						? 'have the identity provider send its webhooks here (docs/portal.md)'
 						: 'oplink webhooks list without a filter',
 				);
 			},
