@@ -57,6 +57,22 @@ export const judge = (names: readonly ScenarioName[], seeds: readonly number[], 
 		return {...judged, opens: judged.guesses.length};
 	});
 
+/** The same scenarios of several runs of `judge`, as one run of all their seeds. */
+export const together = ([first = [], ...others]: ReadonlyArray<readonly Judged[]>): Judged[] =>
+	first.map((one, index) => {
+		const all = [one, ...others.flatMap((judged) => judged[index] ?? [])];
+		return {
+			name: one.name,
+			opens: all.reduce((sum, {opens}) => sum + opens, 0),
+			guesses: all.flatMap(({guesses}) => guesses),
+			whole: all.flatMap(({whole}) => whole),
+			guessesWithoutKey: all.flatMap(({guessesWithoutKey}) => guessesWithoutKey),
+			wholeWithoutKey: all.flatMap(({wholeWithoutKey}) => wholeWithoutKey),
+			others: new Map(rules.map(({name}) => [name, all.flatMap(({others: of}) => of.get(name) ?? [])])),
+			misread: all.flatMap(({misread}) => misread),
+		};
+	});
+
 /** All scenarios in one tally. */
 export const pooled = (
 	judged: readonly Judged[],

@@ -6,9 +6,10 @@
  */
 import type {Weighted} from './random.ts';
 
-export const seeds = {development: [1, 2], confirmation: [4001, 4002]} as const;
+/** The first is for whoever changes the product; the second is run once (docs/match-accuracy.md). */
+export const seeds = {development: [1, 2, 3, 4, 5, 6], confirmation: [5001, 5002, 5003, 5004, 5005, 5006]} as const;
 
-/** What the issue asks of the product, over all scenarios and both seeds. */
+/** What the issue asks of the product, over all scenarios and seeds. */
 export const criteria = {
 	guessPrecision: 0.95,
 	guessRecall: 0.61,

@@ -180,8 +180,21 @@ const withoutKey = (judged: readonly Judged[]): string =>
 			),
 	);
 
-/** Everything as Markdown, and whether all criteria are met. */
-export const describe = (judged: readonly Judged[]): {text: string; isMet: boolean} => {
+/** Two seeds, as many as the issue's criteria speak of. */
+type Pair = {seeds: readonly number[]; judged: readonly Judged[]};
+
+/** What a pair of seeds alone shows of each criterion; bold where that misses it. */
+const byPair = (criterions: readonly Criterion[], pairs: readonly Pair[]): string =>
+	table(
+		['seeds', ...criterions.map(({name}) => name.split(':')[0] ?? name)],
+		pairs.map(({seeds, judged}) => [
+			seeds.join(' and '),
+			...check(judged).map(({seen, isMet}) => (isMet ? seen : `**${seen}**`)),
+		]),
+	);
+
+/** Everything as Markdown, and whether all criteria are met by all seeds together. */
+export const describe = (judged: readonly Judged[], pairs: readonly Pair[]): {text: string; isMet: boolean} => {
 	const criterions = check(judged);
 	const misread = [...new Set(judged.flatMap((one) => one.misread))].slice(0, 10);
 	const blocks = [
@@ -190,6 +203,7 @@ export const describe = (judged: readonly Judged[]): {text: string; isMet: boole
 			['criterion', 'asked', 'seen', 'met'],
 			criterions.map(({name, asked, seen, isMet}) => [name, asked, seen, isMet ? 'yes' : '**no**']),
 		),
+		...(pairs.length > 1 ? ['## Criteria, each pair of seeds alone', byPair(criterions, pairs)] : []),
 		'## Precision and recall, with a key',
 		accuracy(judged),
 		'## Confidences, guesses alone',

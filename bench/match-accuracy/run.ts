@@ -1,5 +1,5 @@
 import {parseArgs} from 'node:util';
-import {judge} from './judge.ts';
+import {judge, together} from './judge.ts';
 import {type ScenarioName, scenarios, seeds} from './parameters.ts';
 import {describe} from './report.ts';
 
@@ -26,7 +26,9 @@ if (!(scale > 0) || chosen.some((seed) => !Number.isInteger(seed)) || names.some
 	process.exit(64);
 }
 
-const judged = judge(names, chosen, scale);
-const {text, isMet} = describe(judged);
-console.log(`Seeds ${chosen.join(' and ')}, scale ${scale}.\n\n${text}`);
+const pairs = Array.from({length: Math.ceil(chosen.length / 2)}, (_, index) =>
+	chosen.slice(2 * index, 2 * index + 2),
+).map((pair) => ({seeds: pair, judged: judge(names, pair, scale)}));
+const {text, isMet} = describe(together(pairs.map(({judged}) => judged)), pairs);
+console.log(`Seeds ${chosen.join(', ')}, scale ${scale}.\n\n${text}`);
 process.exitCode = isMet ? 0 : 1;
