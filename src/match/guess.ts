@@ -106,7 +106,10 @@ export const guessClick = (
 		return {candidate, ruledOut, likeness, probability: 0, alike: 0, compared: 0};
 	});
 	const contending = compared.filter(isContender);
-	const open = {...circumstances, app, clicks: contending.map(({candidate}) => candidate)};
+	const others = compared
+		.filter((one) => !isContender(one) && one.candidate.nearness !== 'elsewhere')
+		.map(({candidate}) => candidate.clickedAt);
+	const open = {...circumstances, app, clicks: contending.map(({candidate}) => candidate), others};
 	const {clicks, links, nobody, tokenless} = posterior(open, policy.beliefs);
 	const weighed = compared.map((one) => ({...one, ...clicks.get(one.candidate.id)})).toSorted(byProbability);
 	const contenders = weighed.filter(isContender);

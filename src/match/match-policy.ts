@@ -4,8 +4,8 @@ export type MatchMethod = 'CLIPBOARD' | 'INSTALL_REFERRER' | GuessMethod;
 export type GuessConfidence = 'high' | 'medium' | 'low';
 
 /**
- * What is believed of people who tap links: round figures of published shares, none fitted to data. The results hold
- * where they are wrong by a factor of two (docs/match-accuracy.md).
+ * Assumptions about people who tap links: round figures of published shares, and some that were tuned on simulated
+ * people (docs/match-accuracy.md names them).
  */
 export type Beliefs = {
 	/** Share of taps that lead to an install soon. */
@@ -16,23 +16,28 @@ export type Beliefs = {
 	leastMinutes: number;
 	/** Share of people who are at the address of the tap, by the first line that reaches the age: at night many are back. */
 	stays: ReadonlyArray<{upToHours: number; share: number}>;
-	/** Share of people who moved to another address of the same network. */
+	/** Of people who are no longer at the address of the tap, the share at another one of its network. */
 	movesWithin: number;
 	/** Share of clicks that report the phone's signals correctly. */
 	signalAccuracy: number;
 	/**
-	 * The part that is left of a click that shows another language, which some apps are set to, or another timezone or
-	 * system version, which a phone seldom changes between a tap and a first open.
+	 * `language`: the part that is left of a click that shows another one, which some apps are set to. `perDay`: share of
+	 * phones that change their timezone or system version in a day; between a tap and a first open that is seldom.
 	 */
-	unlike: {language: number; phone: number};
+	unlike: {language: number; perDay: number};
 	/**
-	 * First opens that no tap led to. `share`: of all first opens, on a day like any other; published shares (20 to 45 %)
+	 * First opens that no tap led to. `share`: of all first opens, at any hour of a day; published shares (20 to 45 %)
 	 * are more, because they count whoever tapped and was not found, and because one person's taps count as several here.
-	 * `alone`: at a place with a single click, they are as many as beside that part of another click. `heard`: per click,
-	 * of people nearby who heard of the app from who tapped, and install as soon. `equal`: share of people with the same
-	 * phone and language, as in a family or a firm, whose clicks are up to `among` of a place.
+	 * `heard`: per click, people nearby who heard of the app from who tapped. Hearing takes its time, so half of them
+	 * install after more than `medianMinutes`. `equal`: share of people with the same phone and language, as in a family
+	 * or a firm, whose clicks are up to `among` of a place.
 	 */
-	organic: {share: number; alone: number; heard: number; equal: number; among: number};
+	organic: {
+		share: number;
+		heard: {share: number; medianMinutes: number};
+		equal: number;
+		among: number;
+	};
 	/**
 	 * Opens without a token that are added to those that matched by a guess: a few taps of a developer, all by token, say
 	 * little about the next one.
@@ -67,10 +72,10 @@ export const matchPolicy: MatchPolicy = {
 			{upToHours: 6, share: 0.55},
 			{upToHours: Number.POSITIVE_INFINITY, share: 0.45},
 		],
-		movesWithin: 0.03,
+		movesWithin: 0.2,
 		signalAccuracy: 0.9,
-		unlike: {language: 0.1, phone: 0.02},
-		organic: {share: 0.15, alone: 0.5, heard: 0.015, equal: 0.05, among: 8},
+		unlike: {language: 0.1, perDay: 0.02},
+		organic: {share: 0.05, heard: {share: 0.02, medianMinutes: 45}, equal: 0.05, among: 8},
 		tokenless: 10,
 		general: 20,
 	},

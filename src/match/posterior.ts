@@ -28,6 +28,8 @@ export type OpenAt = {
 	/** The signals that the app reports. */
 	app: MatchSignals;
 	clicks: readonly PossibleClick[];
+	/** Times of clicks here that are ruled out: people nearby hear of the app from those who made them, too. */
+	others: readonly Date[];
 	/** All clicks of the place in the last 24 h, open or used. */
 	made: number;
 	/** The organization's recent first opens, without this one. */
@@ -60,12 +62,16 @@ export type Posterior = {
 const HOUR_MS = 3600 * 1000;
 const HOURS_OF_DAY = 24;
 
+/** Density per hour of a log-normal time, of which half are below the median. */
+const logNormal = (hours: number, medianMinutes: number, sigma: number): number => {
+	const spread = Math.log(hours / (medianMinutes / 60)) / sigma;
+	return Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
+};
+
 /** Density of install times per hour: how likely an install that will happen is to happen `hours` after its tap. */
 const density = (hours: number, {medianMinutes, sigma, soon, day}: Beliefs['delay']): number => {
-	const spread = Math.log(hours / (medianMinutes / 60)) / sigma;
-	const logNormal = Math.exp(-(spread ** 2) / 2) / (hours * sigma * Math.sqrt(2 * Math.PI));
 	const later = hours >= 1 && hours <= HOURS_OF_DAY ? day / (hours * Math.log(HOURS_OF_DAY)) : 0;
-	return soon * logNormal + later;
+	return soon * logNormal(hours, medianMinutes, sigma) + later;
 };
 
 /** Offsets of zones at a time, each computed once. */
@@ -135,7 +141,7 @@ const tokenlessShare = ({app, phones, hasToken}: OpenAt, {tokenless}: Beliefs): 
 const isUnopposed = ({points, contradiction}: Likeness): boolean =>
 	contradiction === null && Object.values(points).every((one) => one >= 0);
 
-const ageOf = ({clickedAt}: PossibleClick, now: Date, {leastMinutes}: Beliefs): number =>
+const ageOf = (clickedAt: Date, now: Date, {leastMinutes}: Beliefs): number =>
 	Math.max(leastMinutes / 60, (now.getTime() - clickedAt.getTime()) / HOUR_MS);
 
 /** The weight of a click by itself, before newer ones of the same person take a share. A click elsewhere has none. */
@@ -145,13 +151,12 @@ const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, 
 		return 0;
 	}
 
-	const hours = ageOf(click, now, believed);
+	const hours = ageOf(click.clickedAt, now, believed);
 	const stays = believed.stays.find(({upToHours}) => hours <= upToHours)?.share ?? 0;
-	const hereShare = nearness === 'ip' ? stays : believed.movesWithin;
+	const hereShare = nearness === 'ip' ? stays : believed.movesWithin * (1 - stays);
 	const {unlike} = believed;
-	const isChanged = points.timezone < 0 || points.osVersion < 0;
-	const signalShare =
-		believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * (isChanged ? unlike.phone : 1);
+	const changed = points.timezone < 0 || points.osVersion < 0 ? (unlike.perDay * Math.max(1, hours)) / HOURS_OF_DAY : 1;
+	const signalShare = believed.signalAccuracy * (points.language < 0 ? unlike.language : 1) * Math.min(1, changed);
 	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / asLike;
 };
 
@@ -164,7 +169,7 @@ const byAge = (one: PossibleClick, other: PossibleClick): number =>
  * other clicks and an install without a tap (`nobody`). A click weighs more the likelier an install is at its age, and
  * less the more phones resemble it as much. People install from their latest tap. So a newer click that may be the same
  * person's takes weight from an older one: all of it if a cookie shows one visitor. Without a tap people install where
- * others tap: at any hour of the day, or soon after a tap that they heard of.
+ * others tap: at any hour of the day, or within hours of a tap that they heard of.
  */
 export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs): Posterior => {
 	const {now, made} = open;
@@ -196,13 +201,14 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 
 	const {installs, delay, organic} = believed;
 	const perClick = (installs * organic.share) / (1 - organic.share) / HOURS_OF_DAY;
+	const heardAfter = (clickedAt: Date): number =>
+		organic.heard.share * logNormal(ageOf(clickedAt, now, believed), organic.heard.medianMinutes, delay.sigma);
 	const heard = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
-		.reduce((sum, {click, compared: {asLike}}) => {
-			const moreAlike = 1 + organic.equal * (1 / asLike - 1);
-			return sum + organic.heard * density(ageOf(click, now, believed), delay) * moreAlike;
-		}, 0);
-	const nobody = perClick * (organic.alone + Math.max(0, made - 1)) + heard;
+		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + organic.equal * (1 / asLike - 1)))
+		.concat(open.others.map(heardAfter))
+		.reduce((sum, one) => sum + one, 0);
+	const nobody = perClick * Math.max(1, made) + heard;
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
 	const links = new Map<string, number>();
 	for (const {click, weight} of clicks) {

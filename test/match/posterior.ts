@@ -35,7 +35,7 @@ const among = (count: number) => [
 ];
 
 const weigh = (clicks: PossibleClick[], rest: Partial<OpenAt> = {}) =>
-	posterior({now, app, clicks, made: clicks.length, phones: among(1), hasToken: false, ...rest});
+	posterior({now, app, clicks, others: [], made: clicks.length, phones: among(1), hasToken: false, ...rest});
 
 const chance = (...given: Parameters<typeof weigh>) => {
 	const {nobody, links} = weigh(...given);
@@ -53,16 +53,16 @@ test('without a click it was nobody', (t) => {
 	t.deepEqual([weigh([]).nobody, chance([])], [1, {}]);
 });
 
-test('a rare phone that clicked just now is nearly certain, a common one is less', (t) => {
-	const [rare, common] = [1, 100].map((count) => chance([click('a')], {phones: among(count)})['sale'] ?? 0);
+test('a rare phone that clicked ten minutes ago is nearly certain, a common one is less', (t) => {
+	const [rare, common] = [1, 100].map((count) => chance([click('a', {age: 600})], {phones: among(count)})['sale'] ?? 0);
 	t.true((rare ?? 0) > 0.99 && (common ?? 1) < 0.96 && (common ?? 0) > 0.9, `${rare} ${common}`);
 });
 
 test('while no phone was counted, what is known of phones in general stands in', (t) => {
-	const one = chance([click('a')], {phones: []})['sale'] ?? 0;
+	const one = chance([click('a', {age: 600})], {phones: []})['sale'] ?? 0;
 	t.true(one > 0.99 && one < 0.998, String(one));
 	const silent = normalize({platform: null, osVersion: null, deviceModel: null, language: null, timezone: null});
-	t.true((chance([click('a', {signals: silent})], {phones: []})['sale'] ?? 1) < 0.98);
+	t.true((chance([click('a', {signals: silent, age: 600})], {phones: []})['sale'] ?? 1) < 0.98);
 });
 
 test('the older a click, the less likely', (t) => {
@@ -81,29 +81,59 @@ test('an open within the same second is as likely as one a minute and a half lat
 });
 
 test('the more people clicked at a place, the likelier an install without a click', (t) => {
-	const nobody = [1, 30, 300].map((made) => weigh([click('a', {age: 600})], {made, phones: among(30)}).nobody);
+	const nobody = [1, 30, 300].map((made) => weigh([click('a', {age: 120})], {made, phones: among(30)}).nobody);
 	const [one = 0, some = 0, many = 0] = nobody.map((probability) => probability / (1 - probability));
 	t.true(one < 0.03 && some > 3 * one && many > 7 * some, nobody.join());
 });
 
-test('another language counts a tenth, another timezone or system version a fiftieth', (t) => {
+test('another language counts a tenth, another timezone or system version a fiftieth for each day', (t) => {
 	const phones = [{signals: alike, count: 100_000, byToken: 0, byGuess: 0}];
-	const odds = (signals: PossibleClick['signals']) => {
-		const {nobody, links} = weigh([click('a', {signals})], {phones});
+	const odds = (signals: PossibleClick['signals'], age: number) => {
+		const {nobody, links} = weigh([click('a', {signals, age})], {phones});
 		return (links.get('sale') ?? 0) / nobody;
 	};
 	const versions = (minor: number) => ({major: 17, minor, patch: 1, precision: 'patch' as const});
-	const parts = [
-		{language: 'fr-FR'},
-		{timezone: 'Europe/Paris'},
-		{osVersion: versions(4)},
-		{osVersion: versions(6)},
-		{language: 'fr-FR', timezone: 'Europe/Paris'},
-	].map((other) => odds(normalize({...reported, ...other})) / odds(alike));
-	t.deepEqual(
-		parts.map((part) => Number(part.toFixed(4))),
-		[0.1, 0.02, 0.02, 0.02, 0.002],
+	const parts = (age: number) =>
+		[
+			{language: 'fr-FR'},
+			{timezone: 'Europe/Paris'},
+			{osVersion: versions(4)},
+			{osVersion: versions(6)},
+			{language: 'fr-FR', timezone: 'Europe/Paris'},
+		].map((other) => Number((odds(normalize({...reported, ...other}), age) / odds(alike, age)).toFixed(4)));
+	t.deepEqual(parts(12 * 3600), [0.1, 0.01, 0.01, 0.01, 0.001]);
+	const [language, ...changed] = parts(120);
+	t.is(language, 0.1);
+	t.true(
+		changed.every((part) => part > 0 && part < 0.001),
+		changed.join(),
 	);
+});
+
+test('who heard of the app from a tap installs later than who tapped', (t) => {
+	const nobody = [2, 5, 60].map((minutes) => weigh([click('a', {age: minutes * 60})], {phones: among(30)}).nobody);
+	const [soon = 1, later = 1, last = 0] = nobody;
+	t.true(soon < 0.002 && later < 0.006 && last > 10 * later, nobody.join());
+});
+
+test('people hear of the app from taps of other phones too', (t) => {
+	const clicks = [click('a', {age: 60})];
+	const others = Array.from({length: 40}, (_, index) => new Date(now.getTime() - (30 + index) * 60_000));
+	const [without, beside] = [[], others].map(
+		(taps) => weigh(clicks, {made: 41, phones: among(60), others: taps}).nobody,
+	);
+	t.true((beside ?? 0) > 1.5 * (without ?? 1), `${without} ${beside}`);
+});
+
+test('the longer ago the tap, the more people who left the address are elsewhere in its network', (t) => {
+	const nearer = (age: number) => {
+		const at = (nearness: PossibleClick['nearness']) => {
+			const {nobody, links} = weigh([click('a', {age, nearness})], {phones: among(30)});
+			return (links.get('sale') ?? 0) / nobody;
+		};
+		return at('ip') / at('network');
+	};
+	t.true(nearer(600) > 20 && nearer(5 * 3600) < 10, `${nearer(600)} ${nearer(5 * 3600)}`);
 });
 
 test('where few people click, the newest click on another link is the same person', (t) => {
@@ -159,7 +189,7 @@ test('some taps of one phone by token, as in a test, do not end its guesses', (t
 
 test('a phone that nobody else has may still be that of who heard of the app nearby', (t) => {
 	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0}];
-	const {nobody} = weigh([click('a')], {phones});
+	const {nobody} = weigh([click('a', {age: 600})], {phones});
 	t.true(nobody > 0.001 && nobody < 0.01, String(nobody));
 });
 
@@ -174,7 +204,9 @@ test('clicks of one link count together', (t) => {
 });
 
 test('a click of the network alone needs a phone that hardly anybody has', (t) => {
-	const [common, rare] = [50, 0].map((count) => chance([click('a', {nearness: 'network'})], {phones: among(count)}));
+	const [common, rare] = [50, 0].map((count) =>
+		chance([click('a', {nearness: 'network', age: 1200})], {phones: among(count)}),
+	);
 	t.true((common?.['sale'] ?? 1) < 0.8 && (rare?.['sale'] ?? 0) > 0.5, JSON.stringify([common, rare]));
 });
 

@@ -51,29 +51,29 @@ test('an Android phone is matched by the referrer that the store received', asyn
 
 /** Each with an app that reads no token. */
 const guesses: Array<[title: string, body: object, expected: object]> = [
-	['the same address', {}, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 99}],
+	['the same address', {}, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100}],
 	[
 		'the same address, half an hour later',
 		{delaySeconds: 1800},
-		{method: 'FINGERPRINT_EXACT', confidence: 'medium', score: 99},
+		{method: 'FINGERPRINT_EXACT', confidence: 'medium', score: 94},
 	],
-	['another address of its network', {network: 'nearby'}, {method: 'FINGERPRINT_SCORED', confidence: 'low', score: 79}],
+	['another address of its network', {network: 'nearby'}, {method: 'FINGERPRINT_SCORED', confidence: 'low', score: 99}],
 	['the same IPv6 network', {network: 'ipv6'}, {method: 'FINGERPRINT_EXACT', confidence: 'high'}],
 	['another network', {network: 'other'}, {method: 'NONE', reason: 'no_click', candidates: []}],
 	['IPv4 after IPv6', {network: 'dual-stack'}, {method: 'NONE', reason: 'no_click'}],
 	[
 		'the same address, without signals of the page',
 		{beacon: false},
-		{method: 'FINGERPRINT_SCORED', confidence: 'high', score: 99},
+		{method: 'FINGERPRINT_SCORED', confidence: 'high', score: 100},
 	],
 	['the same address, two days later', {delaySeconds: 48 * 3600}, {method: 'NONE', reason: 'outside_window'}],
-	['Safari 26, which hides its version', {osVersion: '26.1'}, {method: 'FINGERPRINT_EXACT', score: 98}],
+	['Safari 26, which hides its version', {osVersion: '26.1'}, {method: 'FINGERPRINT_EXACT', score: 100}],
 	['an iPad, which says it is a Mac', {deviceModel: 'iPad14,5'}, {method: 'FINGERPRINT_SCORED'}],
 	['Android, whose page reports the model', {platform: 'Android', referrer: false}, {method: 'FINGERPRINT_EXACT'}],
 	[
 		'Android, without signals of the page',
 		{platform: 'Android', referrer: false, beacon: false},
-		{method: 'FINGERPRINT_SCORED', confidence: 'medium', score: 98},
+		{method: 'FINGERPRINT_SCORED', confidence: 'high', score: 100},
 	],
 ];
 for (const [title, body, expected] of guesses) {
