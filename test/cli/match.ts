@@ -54,7 +54,7 @@ test('match explain shows the answer, the candidates with probabilities, and rea
 	t.is(shown(stdout, 'link'), sale.url);
 	t.is(shown(stdout, 'runner-up'), `${other.url}, 0 %`);
 	t.regex(stdout, /^LINK +TAPPED +% +ADDR +PLAT +MODEL +OS +ZONE +LANG +ALIKE +RULED OUT$/m);
-	t.regex(stdout, /^summer-sale-\S*… +0s +98 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
+	t.regex(stdout, /^summer-sale-\S*… +0s +100 +40 +5 +0 +15 +15 +10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +5 +0 +15 +-25 +-10 +0\/0 +-$/m);
 	t.regex(stdout, /^other +0s +0 +40 +0 +0 +0 +15 +10 +0\/0 +platform$/m);
 	t.regex(

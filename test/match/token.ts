@@ -211,8 +211,8 @@ test('a match by token is recorded at once, and after the answer with what a gue
 	t.is(device.matched_link_id, sale.id);
 	await own.services.background.settle();
 	const {silent_guess: silentGuess, candidates} = await row();
-	t.deepEqual(silentGuess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 99, linkId: sale.id});
-	t.like(candidates[0], {linkId: sale.id, score: 99, ruledOut: null});
+	t.deepEqual(silentGuess, {method: 'FINGERPRINT_EXACT', confidence: 'high', score: 100, linkId: sale.id});
+	t.like(candidates[0], {linkId: sale.id, score: 100, ruledOut: null});
 });
 
 test('a match of an organization that is deleted meanwhile keeps no other match from being graded', async (t) => {
