@@ -1,10 +1,14 @@
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {ExecutionContext} from 'ava';
+import {createClickHouse} from '../../src/clicks/clickhouse/clickhouse.ts';
+import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
 import {clickIdOfToken, type MatchToken} from '../../src/clicks/open-match.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {oplink} from '../helpers/process.ts';
+import {until} from '../helpers/redis-server.ts';
 import type {TestService} from '../helpers/service.ts';
+import {startWorkers} from '../helpers/workers.ts';
 import {network, pathOf, visit} from '../match/_phones.ts';
 import {its, run, stage, statsOf, storedRows} from './_clickhouse.ts';
 import {type Load, type Process, startProcess, visitMany} from './_process.ts';
@@ -140,4 +144,47 @@ run('clicks move to ClickHouse and back, with every figure, and a backup has the
 	const fourth = await startProcess(t, own.env);
 	t.deepEqual(await figures(fourth.asService), withOne);
 	await stop(fourth);
+});
+
+run('with two workers, and kill -9 of each of them under load, each click is there once', async (t) => {
+	const clicksUrl = await its.server.database();
+	const clickHouse = createClickHouse(readClickHouseUrl(clicksUrl));
+	const {service, url, workers, stop, printed} = await startWorkers({CLICKS_URL: clicksUrl});
+	t.teardown(stop);
+	const acme = await organization(service);
+	const sale = await link(acme);
+	const loads: Load[] = [];
+	for (const victim of workers()) {
+		let isGone = false;
+		const load = visitMany(new URL(pathOf(sale.url), url), {
+			connections: 6,
+			keepAlive: false,
+			continues: (answered) => {
+				if (answered >= 200 && !isGone) {
+					isGone = true;
+					process.kill(victim, 'SIGKILL');
+				}
+
+				return answered < 400;
+			},
+		});
+		loads.push(await load);
+		await printed(new RegExp(`"worker":${victim},[\\s\\S]*another one takes its place[\\s\\S]*"msg":"ready"`));
+	}
+
+	const shown = loads.flatMap(({tokens}) => tokens.map((token) => clickIdOfToken(token as MatchToken)));
+	const idsIn = async () => (await clickHouse.select<{id: string}>('SELECT id FROM clicks FINAL')).map(({id}) => id);
+	// A start adopts the journal of the dead one, while it is already answering.
+	await until(async () => {
+		const there = new Set(await idsIn());
+		return shown.every((id) => there.has(id));
+	});
+	const ids = await idsIn();
+	t.is(new Set(ids).size, ids.length);
+	t.true(shown.length > 400);
+	// Both workers answer, whichever has drained the journals.
+	for (const _ of [1, 2, 3, 4]) {
+		t.is((await statsOf(service, acme, `linkId=${sale.id}`)).totals.clicks, ids.length);
+		t.is((await statsOf(service, acme)).totals.clicks, ids.length);
+	}
 });
