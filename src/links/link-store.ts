@@ -1,3 +1,4 @@
+import {toColumns} from '../db/columns.ts';
 import {type Db, likeLiteral, onlyRow} from '../db/db.ts';
 import {type Page, readPage} from '../db/read-page.ts';
 import {type LinkRow, linkColumns} from './link.ts';
@@ -37,13 +38,14 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 	},
 
 	/** Newest first. */
-	list: async ({page, limit, q, tag, ...equal}: LinkListQuery): Promise<Page<LinkRow>> => {
+	list: async (query: LinkListQuery): Promise<Page<LinkRow>> => {
+		const {page, limit, q, tag, isActive, channel, externalId, shortCode, domainId} = query;
 		const all = db('links')
-			.where(own(organizationId))
-			.modify((query) => {
+			.where({...own(organizationId), ...toColumns({isActive, channel, externalId, shortCode, domainId})})
+			.modify((filtered) => {
 				if (q !== undefined && q !== '') {
 					const pattern = `%${likeLiteral(q)}%`;
-					query.where((either) => {
+					filtered.where((either) => {
 						for (const column of ['title', 'path', 'short_code']) {
 							either.orWhereILike(column, pattern);
 						}
@@ -51,19 +53,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 				}
 
 				if (tag !== undefined) {
-					query.whereRaw('? = ANY (tags)', [tag]);
-				}
-
-				for (const [column, value] of [
-					['is_active', equal.isActive],
-					['channel', equal.channel],
-					['external_id', equal.externalId],
-					['short_code', equal.shortCode],
-					['domain_id', equal.domainId],
-				] as const) {
-					if (value !== undefined) {
-						query.where(column, value);
-					}
+					filtered.whereRaw('? = ANY (tags)', [tag]);
 				}
 			});
 		return readPage(all, {page, limit}, 'created_at DESC, id DESC');

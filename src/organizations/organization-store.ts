@@ -70,12 +70,7 @@ export const createOrganizationStore = (db: Db) => {
 			for (;;) {
 				const [inserted]: Organization[] = await db('organizations')
 					.insert({
-						id: randomUUID(),
-						org_key: generateOrgKey(),
-						name: organization.name,
-						contact_email: organization.contactEmail,
-						created_at: now,
-						updated_at: now,
+						...toColumns({...organization, id: randomUUID(), orgKey: generateOrgKey(), createdAt: now, updatedAt: now}),
 						...mirrored,
 					})
 					.onConflict('org_key')

@@ -46,5 +46,3 @@ export const createPaymobHttp =
 			return null;
 		}
 	};
-
-export type PaymobHttp = ReturnType<typeof createPaymobHttp>;
