@@ -15,7 +15,7 @@ export type FollowUp = {
 export type FollowUps = (item: FollowUp) => Promise<unknown>;
 
 /** Meanwhile the database is left to answers. */
-const WAIT_MS = 100;
+const WAIT_MS = 25;
 const MOST_TOGETHER = 500;
 
 /**

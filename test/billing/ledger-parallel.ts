@@ -100,12 +100,12 @@ test.serial('oplink billing lists, shows and replays events', async (t) => {
 	t.deepEqual(data, (await eventsOf(organization.id)).data);
 	const [{id}] = data;
 	const table = await runCli(['billing', 'events', '--org', organization.id, '--outcome', 'APPLIED'], {env});
-	t.regex(table.stdout, /^AT \(UTC\) +ID +OUTCOME +TYPE$/m);
+	t.regex(table.stdout, /^AT \(UTC\) +ID +OUTCOME +TYPE +REASON$/m);
 	t.regex(table.stdout, /APPLIED/);
 	const shown = await runCli(['billing', 'show', id], {env});
 	t.is(shown.exitCode, 0);
 	t.regex(shown.stdout, new RegExp(`^id +${id}$`, 'm'));
-	t.regex(shown.stdout, /^gateway +GATEWAY_A$/m);
+	t.regex(shown.stdout, /^gateway +GATEWAY_A \(Stripe\)$/m);
 	const replayed = await runCli(['billing', 'replay', id, '--json'], {env});
 	t.like(JSON.parse(replayed.stdout), {id, outcome: 'IGNORED'});
 	t.is((await runCli(['billing', 'show', randomUUID()], {env})).exitCode, 4);

@@ -8,8 +8,10 @@ const portal = portalOf(test);
 
 /** Every row that a match would write or change. */
 const traces = async () => {
-	const {db, clickJournal} = portal.services;
+	const {background, db, clickJournal} = portal.services;
 	await clickJournal.settled();
+	// Guesses are graded after their answers.
+	await background.settle();
 	const {rows} =
 		await db.raw(`SELECT (SELECT CAST(array_agg(m ORDER BY m.id) AS text) FROM match_clicks AS m) AS clicks,
 		(SELECT CAST(array_agg(a ORDER BY a.id) AS text) FROM match_attempts AS a) AS attempts,
