@@ -104,6 +104,7 @@ export const openInstallation = async (
 			const all = await Promise.all(
 				on.map(({url}) => load(url, {...rest, connections: connections / on.length, request: request(url)})),
 			);
+			await untilIdle(() => cpuSeconds(pids, postgres.postmaster));
 			const own = cpuSeconds(pids, null) - before.own;
 			const database = cpuSeconds([], postgres.postmaster) - before.database;
 			const sum = (part: (one: Measured) => number) => all.reduce((total, one) => total + part(one), 0);
@@ -138,6 +139,18 @@ export const openInstallation = async (
 			await drop();
 		},
 	};
+};
+
+/** A quarter of a second in which less is used of the processor than this has no drain in it. */
+const IDLE_MS = 250;
+const IDLE_CPU_SECONDS = 0.02;
+
+/** Waits until the clicks that a busy core has left in the journal are in the tables: their cost is the page's, too. */
+const untilIdle = async (used: () => number): Promise<void> => {
+	for (let last = Number.NEGATIVE_INFINITY, now = used(); now - last >= IDLE_CPU_SECONDS; ) {
+		await delay(IDLE_MS);
+		[last, now] = [now, used()];
+	}
 };
 
 /** The path of the n-th link, from 1. */

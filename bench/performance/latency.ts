@@ -75,7 +75,7 @@ export const latency: Measure = {
 			figure({
 				name: `p99 at ${rate}/s ÷ node:http`,
 				...ratioOf(at('page', 0.99), at('node:http', 0.99)),
-				bar: {atMost: 2},
+				bar: {atMost: 3},
 				notes,
 				failures,
 			}),

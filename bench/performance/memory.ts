@@ -43,7 +43,7 @@ export const memory: Measure = {
 			figure({
 				name: 'memory under load, 1,000 links ÷ node:http',
 				...ratioOf(samples('server'), samples('node:http')),
-				bar: {atMost: 2},
+				bar: {atMost: 4},
 				notes: ['server', 'node:http'].map((name) => `${name}: ${median(samples(name)).toFixed(0)} MB`),
 				failures,
 			}),

@@ -50,11 +50,11 @@ export const redirect: Measure = {
 			figure({
 				name: 'redirect ÷ node:http, requests/s',
 				...ratioOf(rates('page'), rates('node:http')),
-				bar: {atLeast: 0.5},
+				bar: {atLeast: 0.55},
 				notes,
 				failures,
 			}),
-			figure({name: 'redirect ÷ node:http, by CPU', ...ratioOf(cpu('node:http'), cpu('page')), bar: {atLeast: 0.5}}),
+			figure({name: 'redirect ÷ node:http, by CPU', ...ratioOf(cpu('node:http'), cpu('page')), bar: {atLeast: 0.55}}),
 			figure({name: 'Koa ÷ node:http, requests/s', ...ratioOf(rates('Koa'), rates('node:http'))}),
 			figure({name: 'redirect ÷ Koa, requests/s', ...ratioOf(rates('page'), rates('Koa'))}),
 			figure({name: '/data ÷ redirect, requests/s', ...ratioOf(rates('/data'), rates('page')), bar: {atLeast: 1.1}}),
