@@ -23,7 +23,7 @@ const isPrivateHost = (hostname: string): boolean => {
 export const safeHttpUrl = (raw: string, {linkHosts}: {linkHosts: readonly string[]}): string | null => {
 	const text = raw.trim();
 	// Parsers drop control characters and accept `https:host`, so both are refused before parsing.
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters
 	if (text.length > URL_LIMIT || /[\u0000-\u001f\u007f]/.test(raw) || !/^https?:\/\//i.test(text)) {
 		return null;
 	}

@@ -113,7 +113,7 @@ const conditionOf = (name: string, {whens = []}: Description, context: Context):
 		});
 		return {
 			if: {properties: {[decider]: translate(is, context)}, required: [decider]},
-			// biome-ignore lint/suspicious/noThenProperty: it is JSON Schema's word, and nobody awaits it
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword, in an object that nobody awaits
 			...(then ? {then: part(then)} : {}),
 			...(otherwise ? {else: part(otherwise)} : {}),
 		};

@@ -28,7 +28,7 @@ const send = (worker: Worker, message: SupervisorMessage): void => {
 	}
 };
 
-/** Lets the event loop read what is left in the channel of a process that has ended. */
+/** Resolves after the last messages of a process, which Node delivers after its `exit`. */
 const afterLastMessage = (resolve: () => void): void => void setImmediate(() => setImmediate(resolve));
 
 /**

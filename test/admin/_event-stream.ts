@@ -4,7 +4,7 @@ import type {ExecutionContext} from 'ava';
 import {linesOf} from '../../src/cli/import/formats/lines.ts';
 import type {TestService} from '../helpers/service.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test asserts the shape that it names
+// biome-ignore lint/suspicious/noExplicitAny: tests assert its shape
 export type ReceivedEvent = {type: string; data: any};
 
 /** A reader of the click stream that reads events only on request. */

@@ -165,7 +165,7 @@ test('a slow server is not waited for, and its partial answer is used', async (t
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
 for (const shell of ['bash', 'zsh', 'fish']) {
-	(has(shell) ? test : test.skip)(`the script of ${shell} is one`, async (t) => {
+	(has(shell) ? test : test.skip)(`${shell} accepts its completion script`, async (t) => {
 		const {exitCode, stdout} = await runCli(['completion', shell]);
 		t.is(exitCode, 0);
 		t.is(spawnSync(shell, ['-n'], {input: stdout, encoding: 'utf8'}).stderr, '');

@@ -150,7 +150,7 @@ const startNode = async (starter: Starter, programs: Programs, etcdPort: number,
 	return {...node, child: starter.start(name, programs.patroni, [file], 'SIGTERM')};
 };
 
-/** Closes the connections of a node that is no longer the primary, so that nobody waits for it. */
+/** `on-marked-down shutdown-sessions`: a statement sent to a former primary that hangs would never be answered. */
 const haproxyOf = (port: number, nodes: readonly Node[]): string => `global
 	maxconn 400
 defaults

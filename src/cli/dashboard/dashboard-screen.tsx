@@ -99,7 +99,7 @@ const Ranking = ({title, rows, width, lines, look: {palette, ink}, hasBars = fal
 				{title}
 			</Text>
 			{rows.slice(0, lines).map(({name, count}, index) => (
-				// biome-ignore lint/suspicious/noArrayIndexKey: a place of a ranking is what a line shows
+				// biome-ignore lint/suspicious/noArrayIndexKey: a line is its rank
 				<Box key={index} columnGap={1}>
 					<Box flexGrow={1} flexShrink={1} flexBasis={0}>
 						<Text wrap="truncate">{cellText(name)}</Text>

@@ -51,9 +51,9 @@ const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: num
 };
 
 /**
- * The next complete frames from a position on, in the first file that has any, and the damage before them. The read is
- * synchronous, because the bytes were just written and are in the page cache.
- * @returns null if there are none. `to` is the position behind them, in the same file.
+ * Reads the next complete frames at or after a position, from the first file that has any, and the damage before them.
+ * Synchronous: the bytes were just written and are in the page cache.
+ * @returns null if there are none; else `to` is the position after them, in the same file.
  */
 export const readChunk = (folder: string, from: Position): Chunk | null => {
 	const damage: Damage[] = [];
