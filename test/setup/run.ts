@@ -4,7 +4,7 @@ import {constants} from 'node:os';
 import path from 'node:path';
 import {packageRoot} from '../../src/package-root.ts';
 import {type Outcome, runAva} from './ava.ts';
-import {checkTypes} from './check-types.ts';
+import {checkSources} from './check-sources.ts';
 import {compileTests} from './compile.ts';
 import {prepareServers} from './servers.ts';
 import {createTeardown} from './teardown.ts';
@@ -19,20 +19,20 @@ const withAnswers = async (outcome: Outcome, answers: string, check: string): Pr
 	return status === 0 ? outcome : {...outcome, exitCode: outcome.exitCode || 1, failed: outcome.failed + 1};
 };
 
-/** Runs the tests while the types are checked; a type error ends the run and is one more failure. */
-const withTypes = async (
+/** Runs the tests while the sources are checked; a fault there ends the run and is one more failure. */
+const withChecks = async (
 	interrupted: AbortSignal,
 	runTests: (ended: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome> => {
-	const misfit = new AbortController();
-	const checking = checkTypes().then((found) => {
+	const fault = new AbortController();
+	const checking = checkSources().then((found) => {
 		if (found !== null) {
-			misfit.abort();
+			fault.abort();
 		}
 
 		return found;
 	});
-	const outcome = await runTests(AbortSignal.any([interrupted, misfit.signal]));
+	const outcome = await runTests(AbortSignal.any([interrupted, fault.signal]));
 	const found = await checking;
 	if (found === null) {
 		return outcome;
@@ -43,7 +43,7 @@ const withTypes = async (
 };
 
 /**
- * `npm test`: compiles all tests, starts the servers once, and runs AVA while the types are checked. One file is run by
+ * `npm test`: compiles all tests, starts the servers once, and runs AVA while types and style are checked. One file is run by
  * `npx ava FILE`. Everything that was started ends with the run, however it ends. The last line is 'N passed, N failed'.
  */
 const run = async (options: string[], interrupted: AbortSignal): Promise<Outcome> => {
@@ -55,7 +55,7 @@ const run = async (options: string[], interrupted: AbortSignal): Promise<Outcome
 		interrupted.throwIfAborted();
 		const env = {...process.env, ...servers, TEST_COMPILED: compiled};
 		const files = path.join(path.relative(packageRoot, compiled), 'test/**/*.js');
-		const outcome = await withTypes(interrupted, (ended) => runAva([...options, files], env, ended));
+		const outcome = await withChecks(interrupted, (ended) => runAva([...options, files], env, ended));
 		const check = path.join(compiled, 'test/setup/check-answers.js');
 		return await withAnswers(outcome, servers['TEST_ANSWERS'] ?? '', check);
 	} catch (error) {
