@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {readFile, stat} from 'node:fs/promises';
 import {type IncomingMessage, request} from 'node:http';
+import {type AddressInfo, createServer as createTcpServer, type Socket} from 'node:net';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {CLIENTS, createLoad, type Sent} from './_load.ts';
@@ -137,6 +138,31 @@ test('Ctrl-C, which npm passes on a second time, lets running requests finish, a
 	response.resume();
 	t.is(await ended, 0);
 });
+
+for (const WORKERS of ['1', '2']) {
+	for (const [signal, exitCode] of [
+		['SIGTERM', 0],
+		['SIGINT', 130],
+	] as const) {
+		test(`${signal} ends a start whose database is silent with ${exitCode}, with WORKERS=${WORKERS}`, async (t) => {
+			const silent = createTcpServer().listen(0, '127.0.0.1');
+			t.teardown(() => silent.close());
+			await once(silent, 'listening');
+			const {child, ended, stderr} = oplink(t, ['serve'], {
+				WORKERS,
+				PORT: '0',
+				DATA_DIR: await dataDirectory(t),
+				DATABASE_URL: `postgres://oplink@127.0.0.1:${(silent.address() as AddressInfo).port}/oplink`,
+			});
+			const [connection] = (await once(silent, 'connection')) as [Socket];
+			connection.on('error', () => {});
+			child.kill(signal);
+			t.is(await ended, exitCode);
+			t.regex(stderr(), /stopped before it was ready/);
+			t.notRegex(stderr(), /Error/);
+		});
+	}
+}
 
 test('a port in use ends the start before the database is touched', async (t) => {
 	const directory = await dataDirectory(t);

@@ -11,7 +11,7 @@ const run = async (argv: string[], io: Io): Promise<number> => {
 	if (argv.length === 1 && argv[0] === 'serve') {
 		return reported(io, async () => {
 			const {serve} = await import('../start/serve.ts');
-			return serve(process.env, io.interruption);
+			return serve(process.env);
 		});
 	}
 

@@ -32,12 +32,31 @@ const HEAP_GROWTH = '--heap-growing-percent=50';
 
 const STOPS = ['SIGINT', 'SIGTERM'] as const;
 
-const nextSignal = (): Promise<NodeJS.Signals> =>
+type Stop = (typeof STOPS)[number];
+
+const nextSignal = (): Promise<Stop> =>
 	new Promise((resolve) => {
 		for (const signal of STOPS) {
 			process.once(signal, () => resolve(signal));
 		}
 	});
+
+/** The exit code of a start that a signal ends (contract/cli 3). systemd, which sends SIGTERM, expects 0. */
+const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
+
+/**
+ * Ends the process if a signal comes before it serves: there is no request to finish, and a database that does not
+ * answer cannot hold it up. PostgreSQL rolls back what was not committed; the embedded one stops by itself.
+ */
+const unlessStopped = async <T>(starting: Promise<T>, signal: Promise<Stop>, log: Logger): Promise<T> => {
+	const early = await Promise.race([signal, starting.then(() => null)]);
+	if (early !== null) {
+		log.info({signal: early}, 'stopped before it was ready');
+		process.exit(stoppedEarly[early]);
+	}
+
+	return starting;
+};
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
@@ -70,8 +89,8 @@ const start = async (
 };
 
 /** Opens the database and applies all migrations. The embedded one must have no other server. */
-const openMigrated = async (config: Config, log: Logger, interruption: AbortSignal): Promise<OpenDatabase> => {
-	const database = await openDatabase(config, log, {exclusive: true, interruption});
+const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
+	const database = await openDatabase(config, log, {exclusive: true});
 	try {
 		await requireWritable(database.db);
 		const applied = await migrateUp(database.db, log);
@@ -84,7 +103,7 @@ const openMigrated = async (config: Config, log: Logger, interruption: AbortSign
 	}
 };
 
-const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
+const stopOn = (signal: Stop, log: Logger): void => {
 	log.info({signal}, 'stopping');
 	const isAnotherKey = createKeyWatch();
 	for (const name of STOPS) {
@@ -93,10 +112,11 @@ const stopOn = (signal: NodeJS.Signals, log: Logger): void => {
 };
 
 /** Serves in a single process. */
-const serveAlone = async (config: Config, log: Logger, interruption: AbortSignal): Promise<number> => {
+const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
-	const {running, closeDatabase} = await start(config, log, () => openMigrated(config, log, interruption));
+	const starting = start(config, log, () => openMigrated(config, log));
+	const {running, closeDatabase} = await unlessStopped(starting, signal, log);
 	log.info({url: running.url}, 'ready');
 	await leaveAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
@@ -108,11 +128,11 @@ const serveAlone = async (config: Config, log: Logger, interruption: AbortSignal
 };
 
 /** Keeps the database open for its workers, which serve. */
-const serveByWorkers = async (config: Config, log: Logger, interruption: AbortSignal): Promise<number> => {
+const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
 	await readAdminToken(config);
-	const database = await openMigrated(config, log, interruption);
+	const database = await unlessStopped(openMigrated(config, log), signal, log);
 	const windows = createSupervisorWindows({
 		redisUrl: config.redisUrl,
 		clock: createClock(config.clockOffsetSeconds),
@@ -192,10 +212,9 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 
 /**
  * `oplink serve`: runs until SIGINT or SIGTERM, then stops gracefully. A second signal ends it at once.
- * @param interruption by Ctrl-C: ends a start that still waits for its database.
  * @returns the exit code. @throws ConfigError; errors of the start.
  */
-export const serve = async (env: NodeJS.ProcessEnv, interruption: AbortSignal): Promise<number> => {
+export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	setFlagsFromString(HEAP_GROWTH);
 	const config = loadConfig(env, {isTerminal: process.stderr.isTTY});
 	const sampler = createFaultSampler(createClock(config.clockOffsetSeconds));
@@ -211,5 +230,5 @@ export const serve = async (env: NodeJS.ProcessEnv, interruption: AbortSignal): 
 		log.warn(warning);
 	}
 
-	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, interruption);
+	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log);
 };

@@ -6,6 +6,6 @@ export const serveCommand = command({
 	examples: ['serve', 'serve --help'],
 	run: async ({io}) => {
 		const {serve} = await import('../../start/serve.ts');
-		return serve(io.env as NodeJS.ProcessEnv, io.interruption);
+		return serve(io.env as NodeJS.ProcessEnv);
 	},
 });
