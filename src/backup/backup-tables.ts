@@ -44,6 +44,29 @@ export const listFilled = async (db: Db, tables: readonly BackupTable[]): Promis
 	return filled;
 };
 
+/** How much a person counts in a database: what a restore would replace. */
+export type Holding = {organizations: number; links: number; clicks: number};
+
+/** @returns null for a database without user data. */
+export const readHolding = async (db: Db): Promise<Holding | null> => {
+	const tables = await listTables(db);
+	if ((await listFilled(db, tables)).length === 0) {
+		return null;
+	}
+
+	// Another program's database has none of these tables, and that of an older version may lack some.
+	const numberOf = async (table: string, count: string): Promise<number> => {
+		const isThere = tables.some(({name}) => name === table);
+		const [row] = isThere ? await db(table).select<Array<{number: string}>>(db.raw(`${count} AS number`)) : [];
+		return Number(row?.number ?? 0);
+	};
+	return {
+		organizations: await numberOf('organizations', 'count(*)'),
+		links: await numberOf('links', 'count(*)'),
+		clicks: await numberOf('click_counts', 'sum(clicks)'),
+	};
+};
+
 export const emptyTables = async (trx: Db, tables: readonly BackupTable[]): Promise<void> => {
 	await trx.raw(
 		`TRUNCATE ${tables.map(() => '??').join(', ')}`,

@@ -12,6 +12,7 @@ import {startService, type TestService} from '../helpers/service.ts';
 import {network, visit} from '../match/_phones.ts';
 import {backedUp, folderOf, keyed, keyedBody, setUpRestore} from './_backup.ts';
 import {contents} from './_contents.ts';
+import {createTerminal} from './_fake-terminal.ts';
 import {runCli} from './_run-cli.ts';
 import {finish, start} from './_spawn-cli.ts';
 
@@ -115,6 +116,25 @@ test('a database with rows is not changed, unless --force replaces them all', as
 	t.is((await restore('--force', '--yes')).exitCode, 0);
 	t.deepEqual(await db('organizations').where({id}), []);
 	t.is((await db('organizations')).length, 1);
+});
+
+test('on a terminal --force says whose data goes, and an empty database is restored into without a question', async (t) => {
+	const {database, env, file} = await setUp(t);
+	const ask = async (argv: string[], keys: string) => {
+		const terminal = createTerminal(keys);
+		const {exitCode} = await runCli(argv, {env, io: terminal.io});
+		return {exitCode, asked: terminal.text()};
+	};
+	t.deepEqual(await ask(['restore', file, '--force'], ''), {exitCode: 0, asked: ''});
+	const kept = await ask(['restore', file, '--force'], 'n\r');
+	t.is(kept.exitCode, 1);
+	const place = `database ${new URL(database.url).pathname.slice(1)} of`;
+	t.regex(kept.asked, new RegExp(`Replace all data in ${place} .+: 1 organization, 2 links, 2 clicks\\? \\[y/N\\]`));
+	t.is((await ask(['restore', file, '--force'], 'y\r')).exitCode, 0);
+
+	const down = await ask(['migrate', 'down'], 'n\r');
+	t.is(down.exitCode, 1);
+	t.regex(down.asked, new RegExp(`Roll back \\d+_\\w+ in ${place} `));
 });
 
 test('a restore that is killed leaves the database as it was', async (t) => {

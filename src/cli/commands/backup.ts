@@ -5,6 +5,7 @@ import {pipeline} from 'node:stream/promises';
 import {createGunzip, createGzip} from 'node:zlib';
 import {Option} from 'commander';
 import type {BackupTotals} from '../../backup/archive-format.ts';
+import type {Holding} from '../../backup/backup-tables.ts';
 import type {Restored} from '../../backup/restore-backup.ts';
 import {counted} from '../../counted.ts';
 import type {Db} from '../../db/db.ts';
@@ -17,7 +18,7 @@ import {linesOf} from '../import/formats/lines.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
 import {withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
+import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
 const countText = ({tables, rows}: BackupTotals): string => `${counted(rows, 'row')} of ${counted(tables, 'table')}`;
 
@@ -168,19 +169,31 @@ const restore = async (db: Db, io: Io, file: string, force: boolean): Promise<Re
 	return restored.value;
 };
 
+const replacementQuestion = (place: string, {organizations, links, clicks}: Holding): string =>
+	`Replace all data in ${place}: ${counted(organizations, 'organization')}, ${counted(links, 'link')}, ${counted(clicks, 'click')}?`;
+
 export const restoreCommand = command({
 	usage: 'restore <file>',
 	summary: 'Restore a backup into an empty database, all or nothing; stop the server first',
 	examples: ['restore oplink-2026-11-21.backup', 'restore - --force --yes < oplink.backup'],
-	options: [new Option('--force', 'replace the data in the database'), yesOption()],
+	options: [new Option('--force', 'replace all data in the database'), yesOption()],
 	run: async (context: Context<{force?: boolean; yes?: boolean}>, file: string) => {
 		const {io, options, show} = context;
-		const {force = false} = options;
+		const {force = false, yes} = options;
 		if (force) {
-			await requireConsent(io, options.yes, 'Replace all data in the database?');
+			requireAnswerer(io, yes);
 		}
 
-		const restored = await withDatabase(context, (db) => restore(db, io, file, force), {exclusive: true});
+		const work = async (db: Db, place: string) => {
+			const {readHolding} = await import('../../backup/backup-tables.ts');
+			const holding = force && !yes ? await readHolding(db) : null;
+			if (holding !== null) {
+				await requireConsent(io, yes, replacementQuestion(place, holding));
+			}
+
+			return restore(db, io, file, force);
+		};
+		const restored = await withDatabase(context, work, {exclusive: true});
 		await show.answer(
 			restored,
 			(done) => `${countText(done)} restored from a backup of ${done.madeAt}, made by oplink ${done.program}`,

@@ -2,22 +2,22 @@ import type {Db} from '../../db/db.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {withDatabase} from '../server/with-database.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
+import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../db/migrate.ts');
 
 /** Runs `work` on a database that accepts it. @param exclusive refuses a server that uses DATA_DIR. */
 const withWritableDatabase = <T>(
 	context: Context,
-	work: (db: Db) => Promise<T>,
+	work: (db: Db, place: string) => Promise<T>,
 	{exclusive = false} = {},
 ): Promise<T> =>
 	withDatabase(
 		context,
-		async (db) => {
+		async (db, place) => {
 			const {requireWritable} = await import('../../db/open-database.ts');
 			await requireWritable(db);
-			return work(db);
+			return work(db, place);
 		},
 		{exclusive},
 	);
@@ -46,12 +46,21 @@ export const migrateCommands: CommandGroup = {
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
 			run: async (context: Context<{yes?: boolean}>) => {
-				await requireConsent(
-					context.io,
-					context.options.yes,
-					'Roll back the latest migration and delete the data in the tables it created?',
-				);
-				const down = async (db: Db) => (await migrations()).migrateDown(db);
+				const {
+					io,
+					options: {yes},
+				} = context;
+				requireAnswerer(io, yes);
+				const down = async (db: Db, place: string) => {
+					const {migrateDown, migrationStatus} = await migrations();
+					const newest = (await migrationStatus(db)).findLast(({appliedAt}) => appliedAt !== null);
+					if (newest !== undefined) {
+						const question = `Roll back ${newest.name} in ${place}, and delete the data in the tables it created?`;
+						await requireConsent(io, yes, question);
+					}
+
+					return migrateDown(db);
+				};
 				const undone = await withWritableDatabase(context, down, {exclusive: true});
 				await context.show.answer({undone}, () =>
 					undone === null ? 'Nothing to do: no migration is applied' : `rolled back ${undone}`,

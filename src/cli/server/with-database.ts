@@ -1,13 +1,24 @@
+import type {Config} from '../../config/config.ts';
 import type {Db} from '../../db/db.ts';
 import type {Context} from '../command.ts';
 
+/** The database in a question to the operator, without its password. */
+const placeOf = ({databaseUrl, dataDir}: Pick<Config, 'databaseUrl' | 'dataDir'>): string => {
+	if (databaseUrl === null) {
+		return `DATA_DIR ${dataDir}`;
+	}
+
+	const {host, pathname, searchParams} = new URL(databaseUrl);
+	return `database ${decodeURIComponent(pathname.slice(1))} of ${searchParams.get('host') ?? host}`;
+};
+
 /**
  * Opens the configured database for `work` and closes it again, also after Ctrl-C.
- * @param exclusive refuses concurrent servers of the same DATA_DIR.
+ * @param work gets its name for questions, too. @param exclusive refuses concurrent servers of the same DATA_DIR.
  */
 export const withDatabase = async <T>(
 	{io}: Pick<Context, 'io'>,
-	work: (db: Db) => Promise<T>,
+	work: (db: Db, place: string) => Promise<T>,
 	{exclusive = false} = {},
 ): Promise<T> => {
 	// Loaded lazily, because most commands never use a database.
@@ -24,7 +35,7 @@ export const withDatabase = async <T>(
 		interruption: io.interruption,
 	});
 	try {
-		return await work(db);
+		return await work(db, placeOf(config));
 	} catch (error) {
 		throw asOperatorError(error, config);
 	} finally {

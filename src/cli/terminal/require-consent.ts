@@ -2,6 +2,16 @@ import {inputError, usageError} from '../cli-errors.ts';
 import type {Io} from './io.ts';
 import {canAsk, openPrompts} from './prompts.ts';
 
+/** @throws OperatorError where consent is needed and nobody can be asked. */
+export const requireAnswerer = (io: Io, yes: boolean | undefined): void => {
+	if (!yes && !canAsk(io)) {
+		throw usageError(
+			'This needs confirmation, and there is no terminal to prompt on',
+			'Add --yes to skip the confirmation',
+		);
+	}
+};
+
 /**
  * Lets a destructive command continue if `--yes` was given or the operator confirms with `y` or `yes`.
  * @param question describes what will be deleted, or reads it from the server, which happens only at a prompt.
@@ -16,13 +26,7 @@ export const requireConsent = async (
 		return;
 	}
 
-	if (!canAsk(io)) {
-		throw usageError(
-			'This needs confirmation, and there is no terminal to prompt on',
-			'Add --yes to skip the confirmation',
-		);
-	}
-
+	requireAnswerer(io, yes);
 	const text = typeof question === 'string' ? question : await question();
 	const prompts = openPrompts(io);
 	try {
