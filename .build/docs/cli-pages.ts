@@ -3,7 +3,7 @@ import type {AnyCommand, CommandGroup} from '../../src/cli/command.ts';
 import {topics} from '../../src/cli/help/topics.ts';
 import {commands, createProgram} from '../../src/cli/program.ts';
 import {processIo} from '../../src/cli/terminal/io.ts';
-import {wrapped} from '../../src/cli/terminal/output.ts';
+import {wrapped} from '../../src/cli/terminal/wrapped.ts';
 
 const WIDTH = 120;
 const NOTE = '<!-- Written by `npm run docs:cli` from the program itself. -->';

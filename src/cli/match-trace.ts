@@ -1,7 +1,8 @@
 import type {Show} from './command.ts';
 import {type Attempt, evidenceWords, methodMeanings, missReasons, relayWords, ruledOutWords} from './match-words.ts';
 import {durationText} from './terminal/duration.ts';
-import {ID_WIDTH, keyValues, wrapped} from './terminal/output.ts';
+import {ID_WIDTH, keyValues} from './terminal/output.ts';
+import {wrapped} from './terminal/wrapped.ts';
 
 type Candidate = Attempt['candidates'][number];
 

@@ -40,7 +40,7 @@ import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
 import {reported} from './reported.ts';
 import type {PathOrigin} from './system-error.ts';
 import type {Io} from './terminal/io.ts';
-import {printable} from './terminal/printable.ts';
+import {messageText} from './terminal/wrapped.ts';
 
 /** Every command by its group, in the order of help. */
 const groups: Array<[heading: string, commands: Array<AnyCommand | CommandGroup>]> = [
@@ -147,7 +147,7 @@ export const createProgram = (
 		})
 		.configureOutput({
 			writeOut: (text) => io.stdout.write(text),
-			writeErr: (text) => io.stderr.write(printable(text)),
+			writeErr: (text) => io.stderr.write(messageText(text, io.stderr)),
 			outputError: (text, writeErr) => writeErr(text.replace(/^error: /, 'Error: ')),
 			getOutHelpWidth: () => io.stdout.columns || 80,
 			getErrHelpWidth: () => io.stderr.columns || 80,

@@ -123,7 +123,7 @@ test('on a terminal --force says whose data goes, and an empty database is resto
 	const ask = async (argv: string[], keys: string) => {
 		const terminal = createTerminal(keys);
 		const {exitCode} = await runCli(argv, {env, io: terminal.io});
-		return {exitCode, asked: terminal.text()};
+		return {exitCode, asked: terminal.text().replace(/\n +/g, ' ')};
 	};
 	t.deepEqual(await ask(['restore', file, '--force'], ''), {exitCode: 0, asked: ''});
 	const kept = await ask(['restore', file, '--force'], 'n\r');

@@ -9,10 +9,11 @@ import stringWidth from 'string-width';
 import {linesOf} from '../../src/cli/import/formats/lines.ts';
 import {figuresOf} from '../../src/cli/import/import-progress.ts';
 import {durationText} from '../../src/cli/terminal/duration.ts';
-import {cellText, ID_WIDTH, keyValues, table, wrapped} from '../../src/cli/terminal/output.ts';
+import {cellText, ID_WIDTH, keyValues, table} from '../../src/cli/terminal/output.ts';
 import {styled, terminalText} from '../../src/cli/terminal/printable.ts';
 import {ProgressBar} from '../../src/cli/terminal/progress-bar.tsx';
 import {progressText} from '../../src/cli/terminal/progress-text.ts';
+import {messageText, wrapped} from '../../src/cli/terminal/wrapped.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
 import {createSink, runCli} from './_run-cli.ts';
 
@@ -214,6 +215,49 @@ test('absent values are dashes, lists are joined, booleans are words', (t) => {
 	t.is(cellText(['a', 'b']), 'a, b');
 	t.is(cellText(false), 'no');
 	t.is(cellText(0), '0');
+});
+
+for (const [command, behind] of [
+	['oplink plan set --org Ab12 GROWTH;', 'oplink plan list shows what each allows'],
+	['oplink orgs list --search TEXT', 'shows the organization that has it'],
+	['oplink domains set --org Ab12 go.acme.example --path-prefix promos,', 'for the old addresses'],
+	['npx oplink links update LINK --clear templateId', 'detaches it'],
+	["'oplink migrate down'", 'rolls them back'],
+	['oplink login,', 'or check --token'],
+] as const) {
+	test(`a line break never splits ${command}, but what stands around it`, (t) => {
+		for (const width of [12, 40, 60, 79]) {
+			const lines = wrapped(`Say these words: ${command} ${behind}`, width);
+			t.true(
+				lines.some((line) => line.includes(command)),
+				lines.join('|'),
+			);
+			t.is(lines.join(' '), `Say these words: ${command} ${behind}`);
+		}
+	});
+}
+
+test('a message is wrapped at words on a terminal, continues indented, and stays a line off it', (t) => {
+	const text = 'Error: No\nNext: Cancel it at once, with oplink plan set --org ORG none; then delete\n  a: b c\n';
+	t.is(messageText(text, {columns: 36}), text);
+	t.is(
+		messageText(text, {isTTY: true, columns: 36}),
+		'Error: No\nNext: Cancel it at once, with\n  oplink plan set --org ORG none;\n  then delete\n  a: b c\n',
+	);
+	t.is(messageText('Error: \u001B[2J', {isTTY: true, columns: 80}), 'Error:  [2J');
+});
+
+test('on a terminal of 80 columns no line of an error is longer, except a command to be copied', async (t) => {
+	const body = {statusCode: 402, message: 'The plan allows no more links', code: 'QUOTA_EXCEEDED'};
+	const {env} = await startRecordingServer(t, {'POST /admin/organizations': () => ({status: 402, body})});
+	const terminal = createTerminal();
+	await runCli(['orgs', 'create', '--name', 'Acme'], {env, io: terminal.io});
+	t.deepEqual(terminal.raw().split('\n'), [
+		'Error: The plan allows no more links',
+		'Next: A larger plan lifts the limit; with the admin token:',
+		'  oplink plan set --org ORG PLAN',
+		'',
+	]);
 });
 
 test('a text is broken between words, and a long word stays whole', (t) => {

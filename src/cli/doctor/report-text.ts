@@ -1,7 +1,8 @@
 import {counted} from '../../counted.ts';
 import type {Finding, Verdict} from '../../doctor/finding.ts';
-import {cellText, wrapped} from '../terminal/output.ts';
+import {cellText} from '../terminal/output.ts';
 import {styled} from '../terminal/printable.ts';
+import {wrapped} from '../terminal/wrapped.ts';
 
 const LEFT = 8;
 

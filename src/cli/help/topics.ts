@@ -30,8 +30,9 @@ const formattingTopic = `Data goes to standard output, everything else (notes, q
 errors) to standard error, so that the output of a command can be kept or piped.
 
 Without --json the output is for people: one line per field, or a table. On a
-terminal it fits the width: long texts are cut with an ellipsis, ids never are.
-Without a terminal nothing is cut. The wording may change between versions.
+terminal it fits the width: long texts are cut with an ellipsis, ids never are;
+messages are wrapped, commands to be copied never are. Without a terminal
+nothing is cut. The wording may change between versions.
 
 With --json the output is the unchanged answer of the API: an object, or for a
 list {"data", "total", "page", "limit"}, with all pages merged with

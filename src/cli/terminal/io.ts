@@ -1,5 +1,6 @@
 import {setTimeout as sleepMilliseconds} from 'node:timers/promises';
 import {printable, terminalText} from './printable.ts';
+import {messageText} from './wrapped.ts';
 
 /** An output; `columns` is set on a terminal. */
 export type OutStream = NodeJS.WritableStream & {isTTY?: boolean; columns?: number};
@@ -55,11 +56,11 @@ export const writeData = (stream: OutStream, text: string): Promise<void> =>
 	write(stream, stream.isTTY ? printable(text) : text);
 
 /**
- * Writes messages to standard error. They may quote a file, a server or a typed line, whose escape sequences are
- * neutralized.
+ * Writes messages to standard error, wrapped on a terminal. They may quote a file, a server or a typed line, whose
+ * escape sequences are neutralized.
  */
 export const writeMessage = ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> =>
-	write(stderr, printable(`${text}\n`));
+	write(stderr, messageText(`${text}\n`, stderr));
 
 /** Whether the reader of our output closed the pipe: `oplink links export | head` is a success. */
 export const isBrokenPipe = (error: unknown): boolean =>

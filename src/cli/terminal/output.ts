@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import {safeLine} from './printable.ts';
+import {wrapped} from './wrapped.ts';
 
 /** Width of an id, which is never truncated. */
 export const ID_WIDTH = 36;
@@ -113,22 +114,6 @@ export const table = <Row>(
 			.join(' '.repeat(GAP))
 			.trimEnd();
 	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
-};
-
-/** Wraps a text to lines of at most `width` columns; a longer word stays whole. */
-export const wrapped = (text: string, width: number): string[] => {
-	const lines: string[] = [];
-	for (const word of text.split(' ')) {
-		const last = lines.at(-1);
-		const longer = `${last} ${word}`;
-		if (last === undefined || stringWidth(longer) > width) {
-			lines.push(word);
-		} else {
-			lines[lines.length - 1] = longer;
-		}
-	}
-
-	return lines;
 };
 
 /** Names and values on separate lines, with aligned values, wrapped if a `width` is given. */

@@ -2,7 +2,7 @@ import {createInterface} from 'node:readline';
 import {Writable} from 'node:stream';
 import {InterruptedError, inputError} from '../cli-errors.ts';
 import type {Io} from './io.ts';
-import {printable} from './printable.ts';
+import {messageText} from './wrapped.ts';
 
 /** Prompts on the terminal, one at a time. Typed-ahead input waits, unseen, for its prompt. */
 export type Prompts = {
@@ -58,7 +58,7 @@ export const openPrompts = ({stdin, stderr, interruption}: Io): Prompts => {
 	return {
 		ask: async (asked, {hidden = false} = {}) => {
 			// It may quote a tenant's text.
-			const question = printable(asked);
+			const question = `${messageText(asked.trimEnd(), stderr)} `;
 			const isTypedAhead = lines.length > 0;
 			if (hidden || isTypedAhead) {
 				stderr.write(question);
