@@ -92,10 +92,22 @@ CREATE TABLE app_configs (
 	-- since when the iOS app is in the association file of the shared link domain; null: it is not. The file is limited in
 	-- size, so that a place in it is taken (src/app-config/shared-apps.ts).
 	shared_at timestamptz,
+	-- paths of custom domains that stay in the browser, as association files compare them; null if there are none
+	browser_paths text[],
 	fallback_url text,
+	-- as a link's own
+	destinations jsonb,
+	minimum_version jsonb,
 	og_title text,
 	og_description text,
 	og_image_url text,
+	-- the picture beside the organization's name on its pages, in the place of an initial
+	logo_url text,
+	-- whether people get a page instead of JSON where a link does not exist or is gone
+	error_pages boolean NOT NULL DEFAULT false,
+	-- what pages copy: the token, or the short URL with the token as its fragment; null: nobody has chosen, so the token
+	clipboard_format text
+		CONSTRAINT app_configs_clipboard_format_check CHECK (clipboard_format IN ('token', 'url')),
 	probabilistic_matching boolean NOT NULL,
 	minimum_confidence text NOT NULL
 		CONSTRAINT app_configs_minimum_confidence_check CHECK (minimum_confidence IN ('exact', 'high', 'medium', 'low')),
@@ -104,7 +116,19 @@ CREATE TABLE app_configs (
 );
 CREATE INDEX app_configs_shared_at_idx ON app_configs (shared_at) WHERE shared_at IS NOT NULL;
 
+-- How many requests of an organization's keys were refused by which limit, for a day (oplink doctor, /metrics).
+CREATE TABLE limit_refusals (
+	organization_id uuid NOT NULL
+		CONSTRAINT limit_refusals_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	limit_name text NOT NULL,
+	hour timestamptz NOT NULL,
+	refused bigint NOT NULL,
+	CONSTRAINT limit_refusals_pkey PRIMARY KEY (organization_id, limit_name, hour)
+);
+CREATE INDEX limit_refusals_hour_idx ON limit_refusals (hour);
+
 -- migrate:down
+DROP TABLE limit_refusals;
 DROP TABLE app_configs;
 DROP TABLE api_keys;
 DROP TABLE organizations;

@@ -10,6 +10,12 @@ CREATE TABLE domains (
 	-- the value that the TXT record _oplink.HOSTNAME must hold
 	verification_token text,
 	verified_at timestamptz,
+	-- old addresses keep working: what stands before a code in them, without slashes at the ends: {promos,links/share}
+	path_prefixes text[] NOT NULL DEFAULT '{}',
+	-- where `/` leads; null: 404
+	root_url text,
+	-- where visitors of unknown codes go on, with {code} for the code; null: 404
+	unknown_codes_url text,
 	created_at timestamptz NOT NULL,
 	updated_at timestamptz NOT NULL,
 	CONSTRAINT domains_shared_check CHECK ((organization_id IS NULL) = (hostname IS NULL))
@@ -28,6 +34,22 @@ CREATE TABLE rejected_hostnames (
 	hostname text CONSTRAINT rejected_hostnames_pkey PRIMARY KEY,
 	rejected_at timestamptz NOT NULL
 );
+
+-- Taps of codes that no link has, by day (UTC). The number of codes of a day is limited (config/storage.json); further
+-- ones are counted together under the empty code, which no address has.
+CREATE TABLE unknown_codes (
+	domain_id uuid NOT NULL CONSTRAINT unknown_codes_domain_id_fkey REFERENCES domains (id) ON DELETE CASCADE,
+	organization_id uuid NOT NULL
+		CONSTRAINT unknown_codes_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	day date NOT NULL,
+	code text NOT NULL,
+	visits bigint NOT NULL,
+	last_at timestamptz NOT NULL,
+	CONSTRAINT unknown_codes_pkey PRIMARY KEY (domain_id, day, code)
+);
+CREATE INDEX unknown_codes_organization_id_idx ON unknown_codes (organization_id);
+-- for the deletion of old days
+CREATE INDEX unknown_codes_day_idx ON unknown_codes (day);
 
 CREATE TABLE channels (
 	id uuid CONSTRAINT channels_pkey PRIMARY KEY,
@@ -49,6 +71,8 @@ CREATE TABLE templates (
 	og_description text,
 	og_image_url text,
 	fallback_url text,
+	destinations jsonb,
+	minimum_version jsonb,
 	channel text,
 	tags text[],
 	utm_source text,
@@ -58,6 +82,8 @@ CREATE TABLE templates (
 	utm_content text,
 	deferred_deep_linking boolean,
 	match_window_hours integer,
+	-- what apps may set of links that they create from the template: {fields, pathPrefix?}; null: they create none
+	client_create jsonb,
 	created_at timestamptz NOT NULL,
 	updated_at timestamptz NOT NULL,
 	CONSTRAINT templates_organization_id_name_key UNIQUE (organization_id, name)
@@ -83,6 +109,10 @@ CREATE TABLE links (
 	utm_term text,
 	utm_content text,
 	fallback_url text,
+	-- where people without the app go, by platform, and the least version of the app that the link needs. Only what is set
+	-- is stored, and null where that is nothing: {ios, ipad, android, desktop} and {ios, android}.
+	destinations jsonb,
+	minimum_version jsonb,
 	og_title text,
 	og_description text,
 	og_image_url text,
@@ -126,6 +156,7 @@ DROP TABLE link_counts;
 DROP TABLE links;
 DROP TABLE templates;
 DROP TABLE channels;
+DROP TABLE unknown_codes;
 DROP TABLE rejected_hostnames;
 ALTER TABLE organizations DROP CONSTRAINT organizations_default_domain_id_fkey;
 DROP TABLE domains;

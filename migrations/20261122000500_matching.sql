@@ -67,14 +67,19 @@ CREATE INDEX match_clicks_expires_at_idx ON match_clicks (expires_at) WHERE NOT 
 CREATE INDEX match_clicks_forgotten_idx ON match_clicks (expires_at) WHERE forgotten;
 
 -- Matches of a link go with it. They are found by its clicks, as far back as any match is kept: 30 days of a window and
--- 30 after it.
+-- 30 after it. Where clicks are in ClickHouse, match_clicks has an index on its links instead.
 CREATE FUNCTION delete_matches_of_links() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-	oldest timestamptz := least(
+	oldest timestamptz;
+BEGIN
+	IF to_regclass('match_clicks_link_id_idx') IS NOT NULL THEN
+		DELETE FROM match_clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone));
+		RETURN NULL;
+	END IF;
+	oldest := least(
 		(SELECT min(expires_at) FROM match_clicks WHERE forgotten),
 		(SELECT min(expires_at) FROM match_clicks WHERE NOT forgotten)
 	) - interval '720 hours';
-BEGIN
 	DELETE FROM match_clicks WHERE id = ANY (ARRAY(
 		SELECT id FROM clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone)) AND occurred_at >= oldest
 			AND date_bin('1 day', occurred_at, '2000-01-01T00:00:00Z') >= date_bin('1 day', oldest, '2000-01-01T00:00:00Z')
@@ -118,7 +123,39 @@ CREATE INDEX match_attempts_at_idx ON match_attempts (at) WHERE NOT matched OR c
 CREATE INDEX match_attempts_unowned_idx ON match_attempts (at) WHERE NOT matched AND organization_id IS NULL;
 CREATE INDEX match_attempts_writer_idx ON match_attempts (writer);
 
+-- Phones of an organization's recent first opens: the commoner a phone, the less a likeness says. 300 at most, of which a
+-- new one replaces any; nothing leads to a device, an address or a time of day.
+CREATE TABLE counted_phones (
+	organization_id uuid NOT NULL CONSTRAINT counted_phones_organization_id_fkey
+		REFERENCES organizations (id) ON DELETE CASCADE,
+	slot smallint NOT NULL,
+	day date NOT NULL,
+	platform text NOT NULL CONSTRAINT counted_phones_platform_check CHECK (platform IN ('iOS', 'Android')),
+	-- as the app sent them; they are normalized where they are compared
+	os_version text,
+	device_model text,
+	language text,
+	timezone text,
+	-- how its first open matched: the more came by token, the less one without a token came from a tap
+	matched text CONSTRAINT counted_phones_matched_check CHECK (matched IN ('token', 'guess')),
+	CONSTRAINT counted_phones_pkey PRIMARY KEY (organization_id, slot)
+);
+CREATE INDEX counted_phones_day_idx ON counted_phones (day);
+
+-- Where a token proved the link: how many guesses were made beside it, and how many chose the same link.
+CREATE TABLE guess_grades (
+	organization_id uuid NOT NULL CONSTRAINT guess_grades_organization_id_fkey
+		REFERENCES organizations (id) ON DELETE CASCADE,
+	day date NOT NULL,
+	confidence text NOT NULL CONSTRAINT guess_grades_confidence_check CHECK (confidence IN ('high', 'medium', 'low')),
+	graded integer NOT NULL,
+	correct integer NOT NULL,
+	CONSTRAINT guess_grades_pkey PRIMARY KEY (organization_id, day, confidence)
+);
+
 -- migrate:down
+DROP TABLE guess_grades;
+DROP TABLE counted_phones;
 DROP TABLE match_attempts;
 DROP TRIGGER links_deleted_with_matches ON links;
 DROP FUNCTION delete_matches_of_links();

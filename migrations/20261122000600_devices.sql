@@ -1,5 +1,5 @@
 -- migrate:up
--- Devices that apps report, and the events on them.
+-- Devices that apps report, the events on them, and the links that they create.
 
 CREATE TABLE devices (
 	id uuid CONSTRAINT devices_pkey PRIMARY KEY,
@@ -67,7 +67,22 @@ CREATE INDEX events_organization_id_device_id_idx ON events (organization_id, de
 CREATE INDEX events_link_id_occurred_at_idx ON events (link_id, occurred_at) WHERE link_id IS NOT NULL;
 CREATE INDEX events_writer_idx ON events (writer);
 
+-- Which link that an app created by the CLIENT key a device has for a content. A device that asks again gets the same link.
+CREATE TABLE app_links (
+	organization_id uuid NOT NULL
+		CONSTRAINT app_links_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	device_id text NOT NULL,
+	-- SHA-256 of the template's id and the fields
+	content bytea NOT NULL,
+	-- deferred, so that the content is reserved before the link is made: of parallel creates one makes it
+	link_id uuid NOT NULL CONSTRAINT app_links_link_id_fkey REFERENCES links (id) ON DELETE CASCADE
+		DEFERRABLE INITIALLY DEFERRED,
+	CONSTRAINT app_links_pkey PRIMARY KEY (organization_id, device_id, content),
+	CONSTRAINT app_links_link_id_key UNIQUE (link_id)
+);
+
 -- migrate:down
+DROP TABLE app_links;
 DROP TABLE events;
 DROP TABLE visit_devices;
 DROP TABLE devices;

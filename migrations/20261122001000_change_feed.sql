@@ -55,8 +55,9 @@ CREATE TRIGGER organizations_deleted AFTER DELETE ON organizations
 CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE
 		OR UPDATE OF organization_id, tier, prefix, key_hash, is_revoked, expires_at ON api_keys
 	FOR EACH ROW EXECUTE FUNCTION notify_changed_organization();
-CREATE TRIGGER app_configs_changed AFTER INSERT OR DELETE OR UPDATE OF ios, android, fallback_url, og_title,
-		og_description, og_image_url, probabilistic_matching, minimum_confidence ON app_configs
+CREATE TRIGGER app_configs_changed AFTER INSERT OR DELETE OR UPDATE OF ios, android, fallback_url, destinations,
+		minimum_version, og_title, og_description, og_image_url, logo_url, error_pages, clipboard_format,
+		probabilistic_matching, minimum_confidence ON app_configs
 	FOR EACH ROW EXECUTE FUNCTION notify_changed_organization();
 CREATE TRIGGER templates_updated AFTER UPDATE OR DELETE ON templates
 	FOR EACH ROW EXECUTE FUNCTION notify_changed_organization();
@@ -78,10 +79,10 @@ BEGIN
 END $$;
 CREATE TRIGGER app_configs_made AFTER INSERT OR DELETE ON app_configs
 	FOR EACH ROW EXECUTE FUNCTION notify_changed_files();
-CREATE TRIGGER app_configs_files_changed AFTER UPDATE OF ios, android, shared_at ON app_configs
+CREATE TRIGGER app_configs_files_changed AFTER UPDATE OF ios, android, shared_at, browser_paths ON app_configs
 	FOR EACH ROW WHEN (
 		OLD.ios IS DISTINCT FROM NEW.ios OR OLD.android IS DISTINCT FROM NEW.android
-		OR OLD.shared_at IS DISTINCT FROM NEW.shared_at
+		OR OLD.shared_at IS DISTINCT FROM NEW.shared_at OR OLD.browser_paths IS DISTINCT FROM NEW.browser_paths
 	) EXECUTE FUNCTION notify_changed_files();
 CREATE TRIGGER organizations_files_changed AFTER UPDATE OF status, plan, org_key ON organizations
 	FOR EACH ROW WHEN (

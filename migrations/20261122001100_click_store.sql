@@ -52,40 +52,7 @@ CREATE TABLE click_changes (
 	applied_at timestamptz
 );
 
--- Where clicks are elsewhere, match_clicks has an index on its links instead.
-CREATE OR REPLACE FUNCTION delete_matches_of_links() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-	oldest timestamptz;
-BEGIN
-	IF to_regclass('match_clicks_link_id_idx') IS NOT NULL THEN
-		DELETE FROM match_clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone));
-		RETURN NULL;
-	END IF;
-	oldest := least(
-		(SELECT min(expires_at) FROM match_clicks WHERE forgotten),
-		(SELECT min(expires_at) FROM match_clicks WHERE NOT forgotten)
-	) - interval '720 hours';
-	DELETE FROM match_clicks WHERE id = ANY (ARRAY(
-		SELECT id FROM clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone)) AND occurred_at >= oldest
-			AND date_bin('1 day', occurred_at, '2000-01-01T00:00:00Z') >= date_bin('1 day', oldest, '2000-01-01T00:00:00Z')
-	)) AND link_id = ANY (ARRAY(SELECT id FROM gone));
-	RETURN NULL;
-END $$;
-
 -- migrate:down
-CREATE OR REPLACE FUNCTION delete_matches_of_links() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-	oldest timestamptz := least(
-		(SELECT min(expires_at) FROM match_clicks WHERE forgotten),
-		(SELECT min(expires_at) FROM match_clicks WHERE NOT forgotten)
-	) - interval '720 hours';
-BEGIN
-	DELETE FROM match_clicks WHERE id = ANY (ARRAY(
-		SELECT id FROM clicks WHERE link_id = ANY (ARRAY(SELECT id FROM gone)) AND occurred_at >= oldest
-			AND date_bin('1 day', occurred_at, '2000-01-01T00:00:00Z') >= date_bin('1 day', oldest, '2000-01-01T00:00:00Z')
-	)) AND link_id = ANY (ARRAY(SELECT id FROM gone));
-	RETURN NULL;
-END $$;
 DROP TABLE click_changes;
 DROP TABLE click_batches;
 DROP TABLE click_store_journals;
