@@ -1,3 +1,7 @@
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The source of the current time; tests pass a clock that they set themselves. */
 export type Clock = {now(): Date};
 

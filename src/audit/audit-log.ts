@@ -1,4 +1,5 @@
 import {createHash, randomUUID} from 'node:crypto';
+import {HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 
@@ -22,8 +23,6 @@ export type AuditEntry = {
 
 /** Actions that can be repeated endlessly without using up a quota. */
 const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
-
-const HOUR_MS = 3600 * 1000;
 
 /**
  * The key by which records are merged: actor, action and target within an hour (UTC). Null for records that stand

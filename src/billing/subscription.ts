@@ -1,3 +1,4 @@
+import {DAY_MS} from '../clock.ts';
 import type {Currency} from '../plans/plans.ts';
 
 /** GATEWAY_A is Stripe, GATEWAY_B Paymob. */
@@ -46,8 +47,6 @@ export const isLive = ({status}: Pick<Subscription, 'status'>): boolean => statu
 
 /** Days for which the plan still entitles after a renewal failed (contract/billing 4). */
 export const GRACE_DAYS = 7;
-
-const DAY_MS = 86_400_000;
 
 /** When the grace that begins at `date` ends. */
 export const graceEnd = (date: Date): Date => new Date(date.getTime() + GRACE_DAYS * DAY_MS);

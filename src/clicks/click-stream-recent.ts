@@ -1,3 +1,4 @@
+import {MINUTE_MS} from '../clock.ts';
 import {type Db, onlyRow} from '../db/db.ts';
 import {readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
 import type {Rows} from './rows.ts';
@@ -40,8 +41,6 @@ export type RecentClicks = {
 
 const BUCKETS = 60;
 const TOP = 20;
-
-const MINUTE_MS = 60_000;
 
 type Bucket = {ago: number; count: number};
 type Row = Omit<Recent, 'at' | 'perSecond' | 'perMinute' | 'latest'> & {seconds: Bucket[]; minutes: Bucket[]};

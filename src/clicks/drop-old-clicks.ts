@@ -1,9 +1,8 @@
+import {DAY_MS} from '../clock.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import type {Left} from './click-store.ts';
 import {keepHours} from './keep-hours.ts';
 import {readState, takeRollupLock} from './rollup-store.ts';
-
-const DAY_MS = 24 * 3600 * 1000;
 
 /** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';

@@ -1,3 +1,4 @@
+import {DAY_MS, HOUR_MS} from '../clock.ts';
 import type {Range} from './stats-bounds.ts';
 
 /** The spans of rollups, all in UTC. */
@@ -6,8 +7,6 @@ type Span = 'hour' | 'day' | 'month';
 /** The rollups that cover the middle of a range, in order and without gaps. The rows of both ends are counted. */
 export type Cover = Range & {pieces: Array<Range & {span: Span}>};
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const QUARTER_MS = HOUR_MS / 4;
 
 /**

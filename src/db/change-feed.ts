@@ -5,8 +5,8 @@ import {type Change, changeOf} from './change-message.ts';
 import type {Db} from './db.ts';
 import {createHeartbeats} from './heartbeats.ts';
 import {openNotificationChannel} from './notification-channel.ts';
-import type {SecondLine} from './second-line.ts';
 import {inSharedTurns} from './shared-turns.ts';
+import type {SideChannel} from './side-channel.ts';
 import {createVouching} from './vouching.ts';
 
 export const CHANGES = 'oplink_changes';
@@ -49,7 +49,7 @@ export type ChangeFeed = {
  * @param line a second channel to the other processes, which keeps caches valid while PostgreSQL is unavailable to all of
  * them; null if there is none.
  */
-export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: SecondLine | null}): ChangeFeed => {
+export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: SideChannel | null}): ChangeFeed => {
 	const self = randomUUID();
 	const listeners: Array<(change: Change) => void> = [];
 	const heartbeats = createHeartbeats({beatMs: BEAT_MS, trustMs: TRUST_MS});

@@ -1,4 +1,4 @@
-import type {SecondLine} from './second-line.ts';
+import type {SideChannel} from './side-channel.ts';
 
 /** A process that has not heard itself for this long asks the others, this often. */
 const SUSPECT_MS = 1250;
@@ -6,7 +6,7 @@ const ASK_MS = 250;
 
 type Options = {
 	self: string;
-	line: SecondLine;
+	line: SideChannel;
 	/** How long a promise holds. */
 	trustMs: number;
 	/** Milliseconds since this process last heard itself. */
@@ -23,7 +23,7 @@ type Options = {
  * Keeps memory valid while PostgreSQL is away from every process: a process that hears nothing asks the others, and each
  * that hears nothing either promises to answer no write for a while. With the promises of all, nobody can have written.
  *
- * Messages on the second line: `w:ID:N:HEARD` a question with the last own heartbeat heard, `y:ID:N:FROM` a promise,
+ * Messages on the side channel: `w:ID:N:HEARD` a question with the last own heartbeat heard, `y:ID:N:FROM` a promise,
  * `n:ID:N:FROM` a refusal, `u:ID` a process that hears again.
  */
 export const createVouching = ({self, line, trustMs, silentFor, others, beats, isWritable}: Options) => {

@@ -1,5 +1,6 @@
 import {forgetAudit} from '../audit/forget-audit.ts';
 import {runBillingJobs} from '../billing/jobs/billing-jobs.ts';
+import {HOUR_MS, MINUTE_MS} from '../clock.ts';
 import {forgetDevices} from '../devices/forget-devices.ts';
 import {forgetUnknownCodes} from '../domains/unknown-code-store.ts';
 import {forgetDeliveries} from '../identity/forget-deliveries.ts';
@@ -9,9 +10,6 @@ import {forgetExpiredMatches} from '../match/forget-matches.ts';
 import {forgetEvents} from '../sdk/forget-events.ts';
 import type {Services} from '../services.ts';
 import {createClickJobs} from './click-jobs.ts';
-
-const MINUTE_MS = 60 * 1000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * Starts the periodic jobs: at once, because some servers run for less than an hour at a time, and then at intervals.

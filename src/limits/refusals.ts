@@ -1,5 +1,5 @@
 import type {Background} from '../background.ts';
-import type {Clock} from '../clock.ts';
+import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 
 /** Which organizations were refused by limits of their keys: counted in memory, and written every few seconds. */
@@ -14,7 +14,6 @@ export type Refusals = {
 const WRITE_MS = 5000;
 /** Organizations and limits between two writes; others are refused uncounted. */
 const MOST = 1000;
-const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 
 type Count = {organizationId: string; limitName: string; refused: number};

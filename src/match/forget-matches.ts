@@ -1,8 +1,8 @@
+import {HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {inBatches} from '../db/in-batches.ts';
 import {deleteOldPeppers} from './match-peppers.ts';
 
-const HOUR_MS = 3600 * 1000;
 /** How long a matched click is kept whole, and how long one stays in the table after its window. */
 const MATCHED_MS = 24 * HOUR_MS;
 const FORGOTTEN_MS = 30 * 24 * HOUR_MS;

@@ -1,11 +1,10 @@
 import type {LogFn, Logger, LoggerOptions} from 'pino';
-import type {Clock} from '../clock.ts';
+import {type Clock, MINUTE_MS} from '../clock.ts';
 
 /** pino's number for `warn`; `error` and `fatal` are higher. */
 const WARN = 40;
 
 /** How long repeated lines are suppressed. */
-const MINUTE_MS = 60_000;
 
 /** Most kinds of fault that are tracked. Beyond that the least recently logged one is evicted. */
 const MOST_KINDS = 500;

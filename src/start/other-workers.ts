@@ -1,6 +1,6 @@
 import type {ClickJournal} from '../clicks/journal/click-journal.ts';
 import type {Clock} from '../clock.ts';
-import type {SecondLine} from '../db/second-line.ts';
+import type {SideChannel} from '../db/side-channel.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import {createWorkerLimiter} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
@@ -21,7 +21,7 @@ export type OtherWorkers = {
 	/** Waits until the clicks of the others are in the tables. */
 	clicksSettled: ClicksOfOthers['settled'];
 	/** Reaches the others while PostgreSQL is unavailable. */
-	line: SecondLine;
+	line: SideChannel;
 };
 
 /** @returns also the receiver of the supervisor's messages about these. */

@@ -2,7 +2,7 @@ import type {OfSupervisor, OfWorker} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
-/** A text for all other workers, see db/second-line.ts. */
+/** A text for all other workers, see db/side-channel.ts. */
 export type LineMessage = {is: 'line'; text: string};
 
 /**

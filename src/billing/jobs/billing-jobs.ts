@@ -1,4 +1,5 @@
 import {systemCaller} from '../../audit/audit-log.ts';
+import {MINUTE_MS} from '../../clock.ts';
 import {createOrganizationStore} from '../../organizations/organization-store.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {cancelSubscription} from '../cancel-subscription.ts';
@@ -13,7 +14,6 @@ import {renewSubscriptions} from './renew-subscriptions.ts';
 
 /** Most inquiries of one run. */
 const BATCH = 100;
-const MINUTE_MS = 60_000;
 
 /**
  * Asks Paymob about attempts without a callback for 15 minutes, because it may not repeat a failed one (contract/paymob

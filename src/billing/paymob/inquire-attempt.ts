@@ -1,3 +1,4 @@
+import {MINUTE_MS} from '../../clock.ts';
 import {inTransaction} from '../../db/db.ts';
 import {workUnderWay} from '../../errors.ts';
 import {type BillingAttempt, createAttemptStore} from '../attempt-store.ts';
@@ -8,7 +9,6 @@ import {receiveAnswer} from './receive-callback.ts';
 import {FIRST_CHECKOUT} from './renewal-schedule.ts';
 import {byPaymob} from './settle-payment.ts';
 
-const MINUTE_MS = 60_000;
 /** How long to wait for a callback before asking Paymob (contract/billing 10). */
 export const PATIENCE_MINUTES = 15;
 /** How long a checkout can be paid. */

@@ -1,4 +1,5 @@
 import {recordAudit} from '../../audit/audit-log.ts';
+import {MINUTE_MS} from '../../clock.ts';
 import {inTransaction} from '../../db/db.ts';
 import {createAttemptStore} from '../attempt-store.ts';
 import {createGatewayEventStore} from '../gateway-event-store.ts';
@@ -10,7 +11,6 @@ import {isReversed, readTransaction} from './paymob-payloads.ts';
 import {byPaymob} from './settle-payment.ts';
 
 const BATCH = 50;
-const MINUTE_MS = 60_000;
 const LONGEST_WAIT_MINUTES = 360;
 
 /** The result of an earlier try whose answer was lost; null if there is none, or it is unknown. */

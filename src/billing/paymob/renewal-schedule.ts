@@ -1,3 +1,4 @@
+import {DAY_MS} from '../../clock.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
 import type {Subscription} from '../subscription.ts';
 
@@ -10,8 +11,6 @@ const LAST_TRY = RETRY_DAYS.length;
 
 /** Numbers from here on are checkouts that the customer opened for a renewal. */
 export const FIRST_CHECKOUT = 100;
-
-const DAY_MS = 86_400_000;
 
 export const isLastTry = (retry: number): boolean => retry >= LAST_TRY && retry < FIRST_CHECKOUT;
 

@@ -2,7 +2,7 @@ import {Option} from 'commander';
 import type {gatewayEventJson} from '../../billing/gateway-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
-import {timeText} from '../match-trace.ts';
+import {eventColumns, eventCommands} from '../received-events.ts';
 import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
@@ -11,8 +11,6 @@ type GatewayEvent = Json<ReturnType<typeof gatewayEventJson>>;
 type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: string};
 
 const EVENTS = '/admin/billing/events';
-
-const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
 
 /** Under the names that people know; anything else as it came. */
 const gatewayNames: Record<string, string> = {GATEWAY_A: 'Stripe', GATEWAY_B: 'Paymob'};
@@ -61,10 +59,7 @@ export const billingCommands: CommandGroup = {
 				await show.page(
 					await listPages(list, options, {orgId, gateway, outcome}),
 					[
-						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
-						{title: 'ID', value: ({id}) => id},
-						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-						{title: 'TYPE', value: ({type}) => type, flexible: true, keep: 'end'},
+						...eventColumns,
 						...(show.isWide ? [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}] : []),
 					],
 					[orgId, gateway, outcome].some((filter) => filter !== undefined)
@@ -74,22 +69,6 @@ export const billingCommands: CommandGroup = {
 			},
 		}),
 
-		command({
-			usage: 'show <id>',
-			summary: 'Show one event: what it changed, or why it changed nothing',
-			examples: ['show 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
-			run: async ({connection, show}, id: string) => {
-				await show.fields(await connection.admin().get<GatewayEvent>(eventPath(id)), eventFields);
-			},
-		}),
-
-		command({
-			usage: 'replay <id>',
-			summary: 'Replay an event, whatever its earlier outcome, and show the new outcome',
-			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
-			run: async ({connection, show}, id: string) => {
-				await show.fields(await connection.admin().post<GatewayEvent>(`${eventPath(id)}/replay`), eventFields);
-			},
-		}),
+		...eventCommands(EVENTS, eventFields),
 	],
 };

@@ -2,15 +2,13 @@ import {Option} from 'commander';
 import type {IdentityEventJson} from '../../identity/identity-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {type PageOptions, pageOptions} from '../common-options.ts';
-import {timeText} from '../match-trace.ts';
+import {eventColumns, eventCommands} from '../received-events.ts';
 import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
 type IdentityEvent = Json<IdentityEventJson>;
 
 const EVENTS = '/admin/webhooks/events';
-
-const eventPath = (id: string): string => `${EVENTS}/${encodeURIComponent(id)}`;
 
 /** As in the events of billing: event and outcome first, ids last. */
 const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
@@ -41,12 +39,7 @@ export const webhookCommands: CommandGroup = {
 				const list = listAt<IdentityEvent>(connection.admin(), EVENTS);
 				await show.page(
 					await listPages(list, options, {outcome}),
-					[
-						{title: 'AT (UTC)', value: ({receivedAt}) => timeText(receivedAt)},
-						{title: 'ID', value: ({id}) => id},
-						{title: 'OUTCOME', value: ({outcome: ended}) => ended},
-						{title: 'TYPE', value: ({type}) => type, flexible: true, keep: 'end'},
-					],
+					eventColumns,
 					outcome === undefined
 						? 'have the identity provider send its webhooks here (docs/portal.md)'
 						: 'oplink webhooks list without a filter',
@@ -54,22 +47,6 @@ export const webhookCommands: CommandGroup = {
 			},
 		}),
 
-		command({
-			usage: 'show <id>',
-			summary: 'Show one event: whether it was applied, or why not',
-			examples: ['show 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
-			run: async ({connection, show}, id: string) => {
-				await show.fields(await connection.admin().get<IdentityEvent>(eventPath(id)), eventFields);
-			},
-		}),
-
-		command({
-			usage: 'replay <id>',
-			summary: 'Replay an event, whatever its earlier outcome, and show the new outcome',
-			examples: ['replay 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
-			run: async ({connection, show}, id: string) => {
-				await show.fields(await connection.admin().post<IdentityEvent>(`${eventPath(id)}/replay`), eventFields);
-			},
-		}),
+		...eventCommands(EVENTS, eventFields),
 	],
 };

@@ -1,5 +1,6 @@
 import type {Recent} from '../../clicks/click-stream-recent.ts';
 import type {StreamEvent} from '../../clicks/click-stream-store.ts';
+import {MINUTE_MS} from '../../clock.ts';
 import type {Json} from '../server/admin-client.ts';
 
 export type RecentAnswer = Json<Recent>;
@@ -38,7 +39,6 @@ const MOST_LATEST = 50;
 const MOST_LINKS = 2000;
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60_000;
 
 /** `Spring sale (Ab12/spring)`, or the known part of it. */
 export const linkName = ({organization, link}: Pick<LiveEvent['data'], 'organization' | 'link'>): string => {

@@ -1,10 +1,10 @@
 import {isIP} from 'node:net';
 import {connect, type PeerCertificate} from 'node:tls';
+import {DAY_MS} from '../../clock.ts';
 import {counted} from '../../counted.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 
 const TIMEOUT_MS = 10_000;
-const DAY_MS = 86_400_000;
 /** Automatic renewal happens well before; if less than both is left, it has failed. */
 const FEW_DAYS = 14;
 const SMALL_PART = 0.25;

@@ -1,3 +1,4 @@
+import {DAY_MS} from '../../clock.ts';
 import {type Db, inTransaction} from '../../db/db.ts';
 import type {Left} from '../click-store.ts';
 import {keepHours} from '../keep-hours.ts';
@@ -5,8 +6,6 @@ import {readState, takeRollupLock} from '../rollup-store.ts';
 import type {Rows} from '../rows.ts';
 import {occurredWithin} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
-
-const DAY_MS = 24 * 3600 * 1000;
 
 type Month = {partition: string; start: Date; end: Date};
 

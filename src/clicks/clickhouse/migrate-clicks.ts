@@ -1,3 +1,4 @@
+import {DAY_MS} from '../../clock.ts';
 import {copyIn} from '../../db/copy-in.ts';
 import {copyOut} from '../../db/copy-out.ts';
 import {type Db, inTransaction} from '../../db/db.ts';
@@ -11,8 +12,6 @@ import {type ClickHouse, literal} from './clickhouse.ts';
 import {listMonths} from './drop-months.ts';
 import {areClicksElsewhere, notePlace} from './place.ts';
 import {rowsAsText, textColumns} from './rows-as-text.ts';
-
-const DAY_MS = 24 * 3600 * 1000;
 
 export type Place = 'clickhouse' | 'postgres';
 

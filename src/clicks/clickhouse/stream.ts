@@ -1,3 +1,4 @@
+import {HOUR_MS} from '../../clock.ts';
 import {type Db, inTransaction} from '../../db/db.ts';
 import type {ClickStore} from '../click-store.ts';
 import {type RecentClicks, readRecent} from '../click-stream-recent.ts';
@@ -10,7 +11,6 @@ import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';
 /** Batches read at once; each has the clicks of at most 4 MB of a journal. */
 const BATCHES_AT_ONCE = 5;
 
-const HOUR_MS = 3_600_000;
 /** How far back to look for the newest clicks, one after the other: parts that end earlier are not read. */
 const LOOK_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS];
 

@@ -1,5 +1,5 @@
-/** A way between the processes of an installation that works without PostgreSQL. Messages may be lost. */
-export type SecondLine = {
+/** Messages between the processes of an installation that work without PostgreSQL, and may be lost. */
+export type SideChannel = {
 	/** Sends a text to all other processes, and perhaps to this one. */
 	say(text: string): void;
 	onText(listener: (text: string) => void): void;
