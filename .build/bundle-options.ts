@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type {BuildOptions, Plugin} from 'esbuild';
 
 /** Packages that look for files of their own, or that are loaded by few commands and in the form they come in. */
@@ -36,13 +37,20 @@ export const bundleOptions = {
 	},
 } satisfies BuildOptions;
 
-/** What our own files import when they need it stays a file of its own, of `bundleOptions`. */
+const MAIN = path.resolve(import.meta.dirname, '../src/cli');
+
+/** What our own files import when they need it stays a file of its own, of `lateEntries`. */
 const lateAsModules: Plugin = {
 	name: 'late-as-modules',
 	setup: ({onResolve}) => {
-		onResolve({filter: /^\.\.?\//}, ({kind, path: name}) =>
-			kind === 'dynamic-import' ? {path: name.replace(/\.ts$/, '.js'), external: true} : undefined,
-		);
+		onResolve({filter: /^\.\.?\//}, ({kind, path: name, resolveDir}) => {
+			if (kind !== 'dynamic-import') {
+				return undefined;
+			}
+
+			const fromMain = path.relative(MAIN, path.resolve(resolveDir, name)).replace(/\.ts$/, '.js');
+			return {path: fromMain.startsWith('.') ? fromMain : `./${fromMain}`, external: true};
+		});
 	},
 };
 
@@ -60,4 +68,8 @@ export const mainOptions = {
 } satisfies BuildOptions;
 
 /** What `mainOptions` leaves to be imported: entries of the bundle beside it. */
-export const lateEntries = {'cli/program': 'src/cli/program.ts', 'start/serve': 'src/start/serve.ts'};
+export const lateEntries = {
+	'cli/program': 'src/cli/program.ts',
+	'cli/terminal/wrapped': 'src/cli/terminal/wrapped.ts',
+	'start/serve': 'src/start/serve.ts',
+};

@@ -1,6 +1,5 @@
 import {setTimeout as sleepMilliseconds} from 'node:timers/promises';
 import {printable, terminalText} from './printable.ts';
-import {messageText} from './wrapped.ts';
 
 /** An output; `columns` is set on a terminal. */
 export type OutStream = NodeJS.WritableStream & {isTTY?: boolean; columns?: number};
@@ -59,8 +58,11 @@ export const writeData = (stream: OutStream, text: string): Promise<void> =>
  * Writes messages to standard error, wrapped on a terminal. They may quote a file, a server or a typed line, whose
  * escape sequences are neutralized.
  */
-export const writeMessage = ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> =>
-	write(stderr, messageText(`${text}\n`, stderr));
+export const writeMessage = async ({stderr}: Pick<Io, 'stderr'>, text: string): Promise<void> => {
+	// Loaded here: the tables of how wide characters are cost a start of the server more than all else of the CLI.
+	const {messageText} = await import('./wrapped.ts');
+	await write(stderr, messageText(`${text}\n`, stderr));
+};
 
 /** Whether the reader of our output closed the pipe: `oplink links export | head` is a success. */
 export const isBrokenPipe = (error: unknown): boolean =>
