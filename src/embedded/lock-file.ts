@@ -44,22 +44,14 @@ const openLockFile = async (file: string) => {
 	}
 };
 
-/** Above any pid on Linux and macOS. */
+/** Above any pid on Linux and macOS, and as long as the longest. */
 const NO_PID = 4_194_304;
 
-const isTaken = (pid: number): boolean => {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch {
-		return false;
-	}
-};
-
 /**
- * Invalidates a lock file whose pid was reused by another process, which PostgreSQL would take for itself. The file is
- * kept, because its other lines let PostgreSQL detect shared memory still in use by an earlier process. Writing through
- * the open handle cannot hit the file of a PostgreSQL that is just starting.
+ * Invalidates the lock file of a dead PostgreSQL, whose pid may belong to another process, which PostgreSQL would take for
+ * itself; or soon to the PostgreSQL that starts, as in a restarted container, so that the old file would call it ready. The
+ * file is kept, because its other lines let PostgreSQL detect shared memory still in use by an earlier process. Writing
+ * through the open handle cannot hit the file of a PostgreSQL that is just starting.
  */
 export const disownLockFile = async (file: string, directory: string): Promise<void> => {
 	const handle = await openLockFile(file);
@@ -70,10 +62,8 @@ export const disownLockFile = async (file: string, directory: string): Promise<v
 	try {
 		const [first = '', ...rest] = (await handle.readFile('utf8')).split('\n');
 		const pid = Number(first);
-		if (pid > 0 && isTaken(pid) && !(await isPostmasterOf(pid, directory))) {
-			const text = [NO_PID, ...rest].join('\n');
-			await handle.truncate(0);
-			await handle.write(text, 0);
+		if (pid > 0 && !(await isPostmasterOf(pid, directory))) {
+			await handle.write([NO_PID, ...rest].join('\n'), 0);
 		}
 	} finally {
 		await handle.close();

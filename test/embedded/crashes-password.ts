@@ -7,6 +7,7 @@ import test from 'ava';
 import {pino} from 'pino';
 import {prepareBinaries} from '../../src/embedded/binaries.ts';
 import {chooseUser, clusterIdentity, isRoot} from '../../src/embedded/identity.ts';
+import {disownLockFile} from '../../src/embedded/lock-file.ts';
 import {startEmbeddedPostgres} from '../../src/embedded/postgres.ts';
 import {
 	createDataDirs,
@@ -114,6 +115,16 @@ test('a lock file whose pid now belongs to another process does not keep the dat
 	const {connectionString} = await start(t, {dataDir});
 	t.deepEqual(await readNotes(connectionString), [{text: 'kept'}]);
 	t.is(bystander.exitCode, null);
+});
+
+test('the lock file of a dead database names no process, as the next one may get its pid', async (t) => {
+	const dead = spawn('/bin/true');
+	await once(dead, 'exit');
+	const file = path.join(await temporaryFolder(t), 'postmaster.pid');
+	const rest = '/data/postgres\n1764000000\n5432\n/data/postgres\n\n 16777219 0\nready\n';
+	await writeFile(file, `${dead.pid}\n${rest}`);
+	await disownLockFile(file, '/data/postgres');
+	t.is(await readFile(file, 'utf8'), `4194304\n${rest}`);
 });
 
 test('a first start killed in the middle of making the database leaves nothing in the way of the next', async (t) => {
