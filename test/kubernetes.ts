@@ -1,0 +1,159 @@
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {Ajv} from 'ajv';
+import test from 'ava';
+import {configTable} from '../src/config/variables.ts';
+import {healthRoutes} from '../src/health/routes.ts';
+import {packageRoot} from '../src/package-root.ts';
+
+const read = (name: string): string => readFileSync(path.join(packageRoot, name), 'utf8');
+const {load, loadAll} = createRequire(import.meta.url)('js-yaml') as {
+	load(text: string): unknown;
+	loadAll(text: string): unknown[];
+};
+
+type Named = {name: string};
+type Probe = {httpGet: {path: string; port: string}};
+type Container = {
+	ports: Array<Named & {containerPort: number}>;
+	env: Array<Named & {value: string}>;
+	volumeMounts: Array<Named & {mountPath: string}>;
+	securityContext: object;
+	lifecycle: {preStop: {exec: {command: string[]}}};
+} & Record<'startupProbe' | 'livenessProbe' | 'readinessProbe', Probe>;
+type Labels = Record<string, string>;
+type PodSet = {
+	spec: {
+		podManagementPolicy: string;
+		persistentVolumeClaimRetentionPolicy: object;
+		serviceName: string;
+		selector: {matchLabels: Labels};
+		template: {
+			metadata: {labels: Labels};
+			spec: {
+				terminationGracePeriodSeconds: number;
+				securityContext: {runAsNonRoot: boolean};
+				containers: [Container];
+				volumes: Array<Named & {emptyDir?: object}>;
+			};
+		};
+		volumeClaimTemplates: Array<{metadata: Named}>;
+	};
+};
+type Service = {metadata: Named; spec: {selector: Labels; ports: Array<{targetPort: string}>}};
+type Budget = {spec: {selector: {matchLabels: Labels}}};
+
+const objects = loadAll(read('docs/operating/kubernetes.yml')) as Array<{kind: string}>;
+const [service, budget, pods] = objects as unknown as [Service, Budget, PodSet];
+const {template, ...set} = pods.spec;
+const pod = template.spec;
+const [container] = pod.containers;
+const compose = load(read('docker-compose.yml')) as {
+	services: {
+		oplink: {
+			stop_grace_period: string;
+			read_only: boolean;
+			cap_drop: string[];
+			security_opt: string[];
+			tmpfs: string[];
+			volumes: string[];
+			environment: Labels;
+		};
+	};
+};
+const {oplink} = compose.services;
+
+// A line a type of Kubernetes 1.30, all that the three kinds have, made from the npm package kubernetes-types 1.30.0.
+const ajv = new Ajv({strictTypes: false});
+for (const line of read('test/fixtures/kubernetes-1.30.ndjson').trim().split('\n')) {
+	ajv.addSchema(JSON.parse(line));
+}
+
+const faultsOf = (object: {kind: string}): unknown => (ajv.validate(object.kind, object) ? null : ajv.errors);
+
+test('each object fits its type of Kubernetes', (t) => {
+	t.deepEqual(
+		objects.map(({kind}) => kind),
+		['Service', 'PodDisruptionBudget', 'StatefulSet'],
+	);
+	for (const object of objects) {
+		t.is(faultsOf(object), null);
+	}
+});
+
+for (const [what, from, to] of [
+	['a misspelt field', 'volumeMounts:', 'volumeMount:'],
+	['a missing field', '  serviceName: oplink\n', ''],
+	['a text where a number belongs', 'periodSeconds: 10', 'periodSeconds: ten'],
+	['a field in a wrong place', '      containers:', '      replicas: 2\n      containers:'],
+] as const) {
+	test(`${what} does not fit`, (t) => {
+		const text = read('docs/operating/kubernetes.yml');
+		t.true(text.includes(from));
+		const broken = loadAll(text.replace(from, to)) as Array<{kind: string}>;
+		t.deepEqual(
+			broken.filter((object) => faultsOf(object) !== null).map(({kind}) => kind),
+			['StatefulSet'],
+		);
+	});
+}
+
+test('names, ports and routes that one object takes from another exist', (t) => {
+	const {labels} = template.metadata;
+	t.deepEqual(
+		[service.spec.selector, budget.spec.selector.matchLabels, set.selector.matchLabels],
+		[labels, labels, labels],
+	);
+	t.is(set.serviceName, service.metadata.name);
+	const ports = container.ports.map(({name}) => name);
+	for (const {httpGet} of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+		t.true(ports.includes(httpGet.port));
+		t.true(healthRoutes.some((route) => route.path === httpGet.path));
+	}
+
+	t.true(service.spec.ports.every(({targetPort}) => ports.includes(targetPort)));
+	t.regex(read('Dockerfile'), new RegExp(`PORT=${container.ports[0]?.containerPort}\\b`));
+	const known = new Set(configTable.map(({name}) => name));
+	const given = [...read('docs/operating/kubernetes.yml').matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name);
+	const names = [...given, ...container.env.map(({name}) => name)];
+	t.deepEqual(
+		names.filter((name) => !known.has(name ?? '')),
+		[],
+	);
+	t.deepEqual(
+		Object.keys(oplink.environment).filter((name) => !names.includes(name)),
+		[],
+	);
+});
+
+test('what docker-compose.yml keeps, kubernetes.yml keeps', (t) => {
+	const volumes = new Map(container.volumeMounts.map(({mountPath, name}) => [mountPath, name]));
+	t.deepEqual([...volumes.keys()].toSorted(), [...oplink.volumes.map((one) => one.split(':')[1]), ...oplink.tmpfs]);
+	// A disk for each journal, which outlives its pod.
+	t.deepEqual(
+		set.volumeClaimTemplates.map(({metadata}) => metadata.name),
+		[volumes.get('/data')],
+	);
+	t.deepEqual(set.persistentVolumeClaimRetentionPolicy, {whenDeleted: 'Retain', whenScaled: 'Retain'});
+	t.deepEqual(
+		pod.volumes.filter(({emptyDir}) => emptyDir !== undefined).map(({name}) => name),
+		[volumes.get('/tmp')],
+	);
+	t.is(set.podManagementPolicy, 'OrderedReady');
+	t.deepEqual(container.securityContext, {
+		allowPrivilegeEscalation: !oplink.security_opt.includes('no-new-privileges:true'),
+		readOnlyRootFilesystem: oplink.read_only,
+		capabilities: {drop: oplink.cap_drop},
+	});
+	// The image's own user in Compose.
+	t.true(pod.securityContext.runAsNonRoot);
+});
+
+test('each stop is given longer than the requests under way, and what comes before', (t) => {
+	const usual = Number(configTable.find(({name}) => name === 'SHUTDOWN_TIMEOUT')?.fallback);
+	t.true(Number.parseInt(oplink.stop_grace_period, 10) > usual);
+	const own = Number(container.env.find(({name}) => name === 'SHUTDOWN_TIMEOUT')?.value);
+	const before = Number(container.lifecycle.preStop.exec.command.at(-1));
+	t.true(before > 0 && pod.terminationGracePeriodSeconds > before + own);
+});
