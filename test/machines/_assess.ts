@@ -14,8 +14,15 @@ const idOf = (token: string): string => {
 const missingOf = (wanted: readonly string[], there: ReadonlySet<string>): number =>
 	wanted.filter((one) => !there.has(one)).length;
 
-/** What was acknowledged and is not in the database, or more than once. All of them must be 0. */
-export const countFaults = async (databaseUrl: string, {tokens, links, events, matched, stale}: Observed) => {
+/**
+ * What was acknowledged and is not in the database, or more than once. All of them must be 0.
+ * @param rows ids of the raw clicks, where they are in ClickHouse.
+ */
+export const countFaults = async (
+	databaseUrl: string,
+	{tokens, links, events, matched, stale}: Observed,
+	rows: readonly string[] | null = null,
+) => {
 	const client = new pg.Client({connectionString: databaseUrl});
 	await client.connect();
 	const column = async (sql: string): Promise<string[]> =>
@@ -23,7 +30,7 @@ export const countFaults = async (databaseUrl: string, {tokens, links, events, m
 	const doubled = (values: readonly string[]) => values.length - new Set(values).size;
 	try {
 		const shown = await column('SELECT click_id AS value FROM match_clicks');
-		const clicks = await column('SELECT id AS value FROM clicks');
+		const clicks = rows ?? (await column('SELECT id AS value FROM clicks'));
 		const [counted = '0'] = await column('SELECT sum(clicks)::text AS value FROM click_counts');
 		const made = await column("SELECT path AS value FROM links WHERE path LIKE '/made/%'");
 		const ids = await column("SELECT id AS value FROM links WHERE path LIKE '/made/%'");

@@ -199,6 +199,9 @@ export const startLoad = async (processes: readonly Process[]) => {
 		continues = false;
 	});
 	return {
+		organization: acme,
+		/** All links whose visits are clicks. */
+		links: [...known, changing],
 		/** Whether it still runs: an answer that nobody expected ends it. */
 		isWell: () => continues,
 		observed,
