@@ -32,11 +32,20 @@ export type Declared = {
 };
 
 /** An object whose fields are all required, unless one is `optional()`. */
-export const answerOf = (name: string, fields: Joi.SchemaMap): Joi.ObjectSchema =>
-	Joi.object(fields).options({presence: 'required'}).meta({name});
+export const partOf = (fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
+	// Each by itself: joi checks options by a schema of its own, which doubles what the start spends on these objects.
+	Joi.object(
+		Object.fromEntries(
+			Object.entries(fields).map(([name, field]) => [
+				name,
+				field.$_getFlag('presence') === undefined ? field.required() : field,
+			]),
+		),
+	);
 
-/** The same without a schema name. */
-export const partOf = (fields: Joi.SchemaMap): Joi.ObjectSchema => Joi.object(fields).options({presence: 'required'});
+/** The same with a schema name. */
+export const answerOf = (name: string, fields: Record<string, Joi.Schema>): Joi.ObjectSchema =>
+	partOf(fields).meta({name});
 
 export const text = Joi.string().allow('');
 export const textOrNull = text.allow(null);

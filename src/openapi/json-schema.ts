@@ -24,13 +24,12 @@ type Description = {
 	whens?: Array<{ref: {path: string[]}; is: Description; then?: Description; otherwise?: Description}>;
 	dependencies?: Array<{rel: string; peers: string[]}>;
 	metas?: Array<{name?: string; schema?: JsonSchema}>;
-	preferences?: {presence?: 'required'; convert?: boolean; stripUnknown?: boolean};
+	preferences?: {convert?: boolean; stripUnknown?: boolean};
 	examples?: unknown[];
 };
 
 /** Where named schemas are collected, and whether a schema is for requests or answers. */
 export type Target = {components: Record<string, JsonSchema>; of: 'request' | 'answer'};
-type Context = Target & {isRequired: boolean};
 
 const KNOWN = new Set(
 	'type flags allow rules keys items patterns matches whens dependencies metas preferences examples'.split(' '),
@@ -100,16 +99,15 @@ const stringKeywords = (description: Description): JsonSchema => {
 /** Numbers beyond these lose digits, so no body may contain them. */
 const SAFE = {minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER};
 
-const isRequired = ({flags = {}}: Description, context: Context): boolean =>
-	flags.presence === 'required' || (context.isRequired && flags.presence === undefined);
+const isRequired = ({flags}: Description): boolean => flags?.presence === 'required';
 
 /** `when`: fields that depend on another one, as a condition on the whole object. */
-const conditionOf = (name: string, {whens = []}: Description, context: Context): JsonSchema[] =>
+const conditionOf = (name: string, {whens = []}: Description, context: Target): JsonSchema[] =>
 	whens.map(({ref, is, then, otherwise}) => {
 		const [decider = ''] = ref.path;
 		const part = (described: Description): JsonSchema => ({
 			...(described.flags?.only ? {properties: {[name]: translate(described, context)}} : {}),
-			...(described.flags?.presence === 'required' ? {required: [name]} : {}),
+			...(isRequired(described) ? {required: [name]} : {}),
 		});
 		return {
 			if: {properties: {[decider]: translate(is, context)}, required: [decider]},
@@ -119,10 +117,10 @@ const conditionOf = (name: string, {whens = []}: Description, context: Context):
 		};
 	});
 
-const objectKeywords = (description: Description, context: Context): JsonSchema => {
+const objectKeywords = (description: Description, context: Target): JsonSchema => {
 	const {keys = {}, patterns = [], dependencies = [], flags = {}, preferences = {}} = description;
 	const properties = Object.entries(keys).filter(([, one]) => one.flags?.presence !== 'forbidden');
-	const required = properties.filter(([, one]) => isRequired(one, context)).map(([name]) => name);
+	const required = properties.filter(([, one]) => isRequired(one)).map(([name]) => name);
 	const [pattern] = patterns;
 	const isOpen = flags.unknown === true || preferences.stripUnknown === true || context.of === 'answer';
 	// Client generators take an object without fields for an empty one, unless stated otherwise.
@@ -147,7 +145,7 @@ const objectKeywords = (description: Description, context: Context): JsonSchema 
 	};
 };
 
-const arrayKeywords = (description: Description, context: Context): JsonSchema => {
+const arrayKeywords = (description: Description, context: Target): JsonSchema => {
 	const items = (description.items ?? []).map((item) => translate(item, context));
 	return {
 		type: 'array',
@@ -156,7 +154,7 @@ const arrayKeywords = (description: Description, context: Context): JsonSchema =
 	};
 };
 
-const keywordsOf = (description: Description, context: Context): JsonSchema => {
+const keywordsOf = (description: Description, context: Target): JsonSchema => {
 	if (description.flags?.only === true) {
 		const {values} = allowedOf(description);
 		const types = [...new Set(values.map((value) => typeof value))];
@@ -192,9 +190,8 @@ const withNull = (schema: JsonSchema): JsonSchema => {
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
-const translate = (description: Description, outer: Context): JsonSchema => {
+const translate = (description: Description, context: Target): JsonSchema => {
 	requireKnown(description);
-	const context = {...outer, isRequired: outer.isRequired || description.preferences?.presence === 'required'};
 	const {metas = [], flags = {}, examples} = description;
 	const name = metas.find((meta) => meta.name !== undefined)?.name;
 	let schema: JsonSchema;
@@ -227,8 +224,7 @@ const describe = (schema: Joi.Schema): Description => {
  * provides its keywords as `meta({schema})`.
  * @throws Error at a rule, flag or type without a translation here, so that no document is silently wrong.
  */
-export const toJsonSchema = (schema: Joi.Schema, target: Target): JsonSchema =>
-	translate(describe(schema), {...target, isRequired: false});
+export const toJsonSchema = (schema: Joi.Schema, target: Target): JsonSchema => translate(describe(schema), target);
 
 /** The fields of a schema of path or query parameters, in order, and whether each is required. */
 export const fieldsOf = (
@@ -238,7 +234,7 @@ export const fieldsOf = (
 	const {keys = {}} = describe(schema);
 	return Object.entries(keys).map(([name, description]) => ({
 		name,
-		isRequired: description.flags?.presence === 'required',
-		schema: translate(description, {...target, isRequired: false}),
+		isRequired: isRequired(description),
+		schema: translate(description, target),
 	}));
 };
