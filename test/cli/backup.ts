@@ -3,6 +3,7 @@ import {once} from 'node:events';
 import {lstat, readdir, readFile, rm, stat, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {Readable} from 'node:stream';
+import {text} from 'node:stream/consumers';
 import {gunzipSync} from 'node:zlib';
 import test, {type ExecutionContext} from 'ava';
 import type {Db} from '../../src/db/db.ts';
@@ -198,8 +199,9 @@ test('Ctrl-C ends a backup with 130 and leaves no file', async (t) => {
 test('a pipe closed before the backup is complete is a failure', async (t) => {
 	const program = start(t, ['backup', '-'], {DATABASE_URL: service.databaseUrl});
 	program.stdout.destroy();
-	const [exitCode] = await once(program, 'exit');
+	const [[exitCode], stderr] = await Promise.all([once(program, 'exit'), text(program.stderr)]);
 	t.is(exitCode, 1);
+	t.is(stderr, 'Error: Standard output was closed before the backup was complete\n');
 });
 
 test('a backup of a database without any table says that there is nothing to back up', async (t) => {

@@ -40,7 +40,7 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 		import('../../backup/write-backup.ts'),
 		import('../../clock.ts'),
 	]);
-	const done: {totals?: BackupTotals} = {};
+	const done: {totals?: BackupTotals; failure?: unknown} = {};
 	const text = backupText(db, {
 		program: packageVersion(),
 		now: createClock(0).now(),
@@ -51,10 +51,16 @@ const backUp = async (db: Db, io: Io, sink: Sink): Promise<BackupTotals> => {
 	});
 	const take = async (chunks: AsyncIterable<Uint8Array>) => {
 		for await (const chunk of chunks) {
-			await sink(chunk);
+			await sink(chunk).catch((error: unknown) => {
+				done.failure = error;
+				throw error;
+			});
 		}
 	};
-	await pipeline(Readable.from(text), createGzip(), take, {signal: io.interruption});
+	await pipeline(Readable.from(text), createGzip(), take, {signal: io.interruption}).catch((error: unknown) => {
+		// Where the sink fails at its first chunk, the stream that it leaves behind reports an abort instead.
+		throw done.failure ?? error;
+	});
 	if (done.totals === undefined) {
 		throw new Error('a backup ended without its last line');
 	}
