@@ -52,7 +52,10 @@ export const addHistory = async (db: Db, organizationId: string, links: Readonly
 				occurred_at: at,
 				organization_id: organizationId,
 				link_id: links[(index % 7) % links.length]?.id,
-				platform: ['ios', 'android', 'ios', 'desktop'][index % 4],
+				context_id: db.raw(
+					'keep_click_context(CAST(? AS timestamptz), ?, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)',
+					[at, ['ios', 'android', 'ios', 'desktop'][index % 4] ?? null],
+				),
 				channel: ['email', 'social', null][index % 3],
 			})),
 		);
@@ -83,7 +86,8 @@ const visit = async ({url, link, clientKey, turn, agent}: Person): Promise<void>
 	const from = {'X-Forwarded-For': `198.51.${turn >> 8}.${turn & 255}`};
 	const page = await (await fetch(link.url, {headers: {...from, 'User-Agent': agent}})).text();
 	const [token] = /opl_[A-Za-z0-9]{32}/.exec(page) ?? [];
-	if (turn % 2 === 1 || token === undefined) {
+	// Nobody installs the app on a desktop.
+	if (turn % 2 === 1 || token === undefined || agent.includes('Windows')) {
 		return;
 	}
 

@@ -15,6 +15,8 @@ import {terminalSvg} from './terminal-svg.ts';
 // writes docs/pictures anew. It needs the script(1) of util-linux, which makes the terminal.
 const COLUMNS = 80;
 const ROWS = 24;
+/** For a report that is longer than the terminal: who reads it scrolls up. */
+const LONG = 44;
 const binary = fileURLToPath(new URL('../../bin/oplink.js', import.meta.url));
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const folder = await mkdtemp(path.join(tmpdir(), 'oplink-pictures-'));
@@ -85,12 +87,11 @@ try {
 	await record('dashboard', `dashboard --org ${acme.orgKey}`, {isIt: () => clock.now().getTime() - began > 40_000});
 	stopClicking();
 	const from = new Date(began - 4 * 86_400_000).toISOString().slice(0, 10);
-	await record('stats', `stats --org ${acme.orgKey} --from ${from}`);
+	await record('stats', `stats --org ${acme.orgKey} --from ${from}`, {rows: LONG});
 	await record('links-import', `links import catalogue.csv --org ${acme.orgKey}`, {
 		isIt: (text) => /[4-8]\d ?%/.test(text),
 	});
-	// Its report is longer than the terminal; who reads it scrolls up.
-	await record('doctor', 'doctor', {rows: 40});
+	await record('doctor', 'doctor', {rows: LONG});
 } finally {
 	server.kill('SIGINT');
 	await once(server, 'close');
