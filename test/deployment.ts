@@ -72,6 +72,13 @@ test('Caddy asks a route that there is, and so does the health check of the imag
 	t.true(healthRoutes.some((route) => route.path === ready));
 });
 
+test('nginx replaces each header of a caller that Oplink believes a proxy', (t) => {
+	const set = [...read('docs/operating/nginx.conf').matchAll(/proxy_set_header (X-Forwarded-\w+) \$\w+;/g)];
+	const believed = [...read('src/http/client-ip.ts').matchAll(/'(x-forwarded-\w+)'/g)].map(([, name]) => name);
+	t.deepEqual(new Set(set.map(([, name]) => name?.toLowerCase())), new Set(believed));
+	t.is(new Set(believed).size, 3);
+});
+
 test('the image copies existing files, sets known variables, and does not run as root', async (t) => {
 	const included = read('.dockerignore')
 		.split('\n')
