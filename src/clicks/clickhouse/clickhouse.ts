@@ -72,9 +72,8 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 				headers: {authorization},
 				body: body as NonNullable<RequestInit['body']>,
 				signal: AbortSignal.timeout(milliseconds),
-				// Only with these two does Node's fetch not keep all of a body that it sends, for a redirect.
+				// Otherwise fetch keeps all of a body that it streams, to send it again.
 				redirect: 'error',
-				window: null,
 				...(typeof body === 'string' ? {} : {duplex: 'half'}),
 			} as RequestInit);
 		const answer = await send()
