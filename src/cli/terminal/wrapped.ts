@@ -1,29 +1,54 @@
 import stringWidth from 'string-width';
 import {printable} from './printable.ts';
 
-/** As wide as a space, and no place for a line break. */
-const NO_BREAK = '\u00A0';
+const isPlain = (word: string): boolean => /^[a-z][a-z-]*\W?$/.test(word);
 
-/**
- * A command line in a sentence: its words, its options with a value each, and placeholders, names and codes. A plain
- * word behind them continues the sentence.
- */
-const COMMAND = /\b(?:npx )?oplink(?: [a-z][a-z-]*){1,2}(?: --\S+(?: \S+)?| [^\sa-z-]\S*| [a-z][a-z-]*[.=/]\S*)*/g;
+/** Whether a word belongs to the command before it, as a subcommand, an option, its value, a name or a code. */
+const continues = (command: readonly string[], word: string): boolean => {
+	const [last = '', ...before] = command.toReversed();
+	if (/(?:npx|oplink)$/.test(last)) {
+		return isPlain(word);
+	}
+
+	const isSubcommand = isPlain(last) && before[0]?.endsWith('oplink') === true;
+	return !isPlain(word) || isSubcommand || /^--[^=]+$/.test(last);
+};
+
+/** The words of a text, of which a command to be copied is one. It ends before a plain word, or with a mark. */
+const unitsOf = (text: string): string[] => {
+	const units: string[] = [];
+	let command: string[] = [];
+	for (const word of text.split(' ')) {
+		if (command.length > 0 && continues(command, word)) {
+			command.push(word);
+			units.pop();
+		} else {
+			command = /^\W*(?:npx|oplink)$/.test(word) ? [word] : [];
+		}
+
+		units.push(command.length > 0 ? command.join(' ') : word);
+		if (/[.,;:)'"`?!]$/.test(word)) {
+			command = [];
+		}
+	}
+
+	return units;
+};
 
 /** Wraps a text to lines of at most `width` columns; a longer word stays whole, and so does a command to be copied. */
 export const wrapped = (text: string, width: number): string[] => {
 	const lines: string[] = [];
-	for (const word of text.replace(COMMAND, (command) => command.replaceAll(' ', NO_BREAK)).split(' ')) {
+	for (const unit of unitsOf(text)) {
 		const last = lines.at(-1);
-		const longer = `${last} ${word}`;
+		const longer = `${last} ${unit}`;
 		if (last === undefined || stringWidth(longer) > width) {
-			lines.push(word);
+			lines.push(unit);
 		} else {
 			lines[lines.length - 1] = longer;
 		}
 	}
 
-	return lines.map((line) => line.replaceAll(NO_BREAK, ' '));
+	return lines;
 };
 
 const INDENT = '  ';
