@@ -176,7 +176,7 @@ const plain: Scenario = {
 /** Populations of their own: nothing is shared between two of them, and none is pooled before it is judged. */
 export const scenarios = {
 	'plain US app': plain,
-	// Thousands of students behind one IPv4 address, most with an iPhone, in one zone and language, who hear of the app in lectures.
+	// Thousands of students behind one IPv4 address, most with an iPhone, in one country with four zones, who hear of the app in lectures.
 	campus: {
 		...plain,
 		whereabouts: {home: 0.1, carrier: 0.1, shared: 0.8, vpn: 0},
