@@ -3,6 +3,7 @@ import {
 	channelTaken,
 	clickStoreUnavailable,
 	domainLookupFailed,
+	domainNotVerified,
 	domainRecordMissing,
 	domainRejected,
 	domainTaken,
@@ -90,6 +91,10 @@ const byMessage: ReadonlyArray<[start: string, next: string]> = [
 	[
 		beforeName(domainTaken),
 		'oplink domains list shows the domains of an organization; another one may have it, which must remove it first',
+	],
+	[
+		domainNotVerified().message,
+		'oplink domains verify DOMAIN looks its DNS record up; oplink domains approve DOMAIN needs none',
 	],
 	[templateInUse().message, 'Detach each link: oplink links update LINK --clear templateId'],
 	[linkNotFound().message, 'oplink links list shows the short codes'],

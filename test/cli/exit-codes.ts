@@ -2,6 +2,7 @@ import test from 'ava';
 import {reportError} from '../../src/cli/report-error.ts';
 import {OplinkConnectionError} from '../../src/client/errors.ts';
 import {
+	domainNotVerified,
 	domainRecordMissing,
 	organizationHasSubscription,
 	organizationNameTaken,
@@ -57,9 +58,11 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 		'PUT /admin/organizations/Ab12/plan': refuse(400, unknownPlan('BOGUS').message),
 		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([{id: 'd', hostname: 'go.acme.example'}])}),
 		'POST /admin/organizations/Ab12/domains/d/verify': refuse(409, domainRecordMissing('_oplink.x', 'y', []).message),
+		'POST /admin/organizations/Ab12/domains/d/default': refuse(409, domainNotVerified().message),
 	});
 	const stderrOf = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
 	t.regex(await stderrOf('domains', 'verify', 'Ab12', 'go.acme.example'), /\nNext: Set that TXT record .* dig \+short/);
+	t.regex(await stderrOf('domains', 'default', 'Ab12', 'go.acme.example'), /\nNext: oplink domains verify DOMAIN/);
 	t.regex(await stderrOf('keys', 'show', '--org', 'Acme'), /\nNext: .*oplink orgs list --search/);
 	t.regex(
 		await stderrOf('orgs', 'delete', 'Ab12', '--yes'),
