@@ -30,7 +30,6 @@ import {createUnknownCodes, type UnknownCodes} from './domains/unknown-codes.ts'
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
-import {createTurns, type Turns} from './identity/turns.ts';
 import type {Limiter} from './limits/limiter.ts';
 import {createRefusals, type Refusals} from './limits/refusals.ts';
 import {createOwnLimiter} from './limits/windows.ts';
@@ -49,6 +48,7 @@ import {createPageTemplates, type PageTemplates} from './resolution/page-templat
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
 import type {OtherWorkers} from './start/other-workers.ts';
+import {createTurns, type Turns} from './turns.ts';
 
 /** The dependencies of operations and routes. Created once per process, here only. */
 export type Services = Readonly<{

@@ -126,7 +126,11 @@ try {
 	if (
 		(await figures(
 			'ClickHouse',
-			createReader(clickHouse.clickHouse, () => {}),
+			createReader(
+				clickHouse.clickHouse,
+				() => {},
+				(work) => work(),
+			),
 		)) !== before
 	) {
 		throw new Error('not the same figures');

@@ -1,4 +1,5 @@
 import type {Db} from '../db/db.ts';
+import type {Turns} from '../turns.ts';
 import type {Recent} from './click-stream-recent.ts';
 import type {Snapshot, StreamEvent} from './click-stream-store.ts';
 import type {Rows} from './rows.ts';
@@ -13,6 +14,8 @@ type Counted = {scope: Scope; range: Range; cover: Range};
  * `from`, `to`, `coverFrom`, `coverTo` and `rolled`.
  */
 export type ClickReader = {
+	/** A report's turn: its transaction waits for the store, and must leave connections to everybody else. */
+	inTurn: Turns;
 	/** A SELECT of `at`, `clicks` (people's) and `crawler_views`. */
 	counts(db: Db, counted: Counted): Promise<Rows>;
 	/** A SELECT of `dimension`, `key` and `count` of people's clicks. */

@@ -4,6 +4,7 @@ import {uncounted} from './uncounted.ts';
 
 /** Counts the rows of the table `clicks`. */
 export const postgresReader: ClickReader = {
+	inTurn: (work) => work(),
 	counts: async (_, {scope}) => ({
 		sql: uncounted(
 			'clicks',

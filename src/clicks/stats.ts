@@ -56,19 +56,19 @@ export const readStats = async (
 ): Promise<Stats> => {
 	const range = await readBounds(db, query, now);
 	const starts = await readStarts(db, range, query);
-	const {counts, breakdowns} = await db.transaction(
-		async (trx) => {
-			// One link has few enough rows to count.
-			const rolled = scope.linkId === null ? await readRolled(trx, scope.organizationId, partialDays(range)) : null;
-			const nothing = {from: range.from, to: range.from, pieces: []};
-			const quarters = rolled === null ? nothing : coverQuarters(range);
-			const spans = rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours);
-			return {
-				counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled, clicks),
-				breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, TOP, rolled, clicks),
-			};
-		},
-		{isolationLevel: 'repeatable read', readOnly: true},
+	const read = async (trx: Db) => {
+		// One link has few enough rows to count.
+		const rolled = scope.linkId === null ? await readRolled(trx, scope.organizationId, partialDays(range)) : null;
+		const nothing = {from: range.from, to: range.from, pieces: []};
+		const quarters = rolled === null ? nothing : coverQuarters(range);
+		const spans = rolled === null ? nothing : coverBreakdowns(range, rolled.daysWithHours);
+		return {
+			counts: await readSeries(trx, scope, {...range, cover: quarters}, query, rolled, clicks),
+			breakdowns: await readBreakdowns(trx, scope, {...range, cover: spans}, TOP, rolled, clicks),
+		};
+	};
+	const {counts, breakdowns} = await clicks.inTurn(() =>
+		db.transaction(read, {isolationLevel: 'repeatable read', readOnly: true}),
 	);
 	const at = new Map(counts.map((row) => [row.start.getTime(), row]));
 	return {

@@ -52,9 +52,7 @@ const clicks = async ({clicksUrl}: Config): Promise<Finding> => {
 		import('../../clicks/clickhouse/clickhouse.ts'),
 		import('../../clicks/clickhouse/clickhouse-url.ts'),
 	]);
-	return checkClickStore(
-		clicksUrl === null ? null : () => createClickHouse(readClickHouseUrl(clicksUrl)).run('SELECT 1'),
-	);
+	return checkClickStore(clicksUrl === null ? null : () => createClickHouse(readClickHouseUrl(clicksUrl)).ping());
 };
 
 /**

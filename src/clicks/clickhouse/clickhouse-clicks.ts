@@ -1,4 +1,6 @@
 import type {Db} from '../../db/db.ts';
+import {inSharedTurns} from '../../db/shared-turns.ts';
+import {createTurns} from '../../turns.ts';
 import type {ClickStore} from '../click-store.ts';
 import {applyChanges} from './changes.ts';
 import type {ClickHouse} from './clickhouse.ts';
@@ -6,6 +8,8 @@ import {dropMonths} from './drop-months.ts';
 import {createReader} from './reader.ts';
 import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
+
+const REPORTS_AT_ONCE = 3;
 
 type Options = {
 	db: Db;
@@ -33,7 +37,9 @@ const statements: ClickStore['statements'] = {
 
 /** Raw clicks in ClickHouse (docs/clickhouse.md). */
 export const createClickHouseClicks = ({db, clickHouse, settled}: Options): ClickStore => {
-	const apply = () => applyChanges(db, clickHouse);
+	// While ClickHouse is slow, reports hold few of the process's connections: one for changes, and those of their turns.
+	const apply = inSharedTurns(() => applyChanges(db, clickHouse));
+	const inTurn = createTurns(REPORTS_AT_ONCE);
 	const current = async (mentioned: string[]): Promise<void> => {
 		await settled(...mentioned);
 		await apply();
@@ -41,11 +47,12 @@ export const createClickHouseClicks = ({db, clickHouse, settled}: Options): Clic
 	return {
 		reader: async (mentioned) => {
 			const [outcome] = await Promise.allSettled([current([mentioned])]);
-			return createReader(clickHouse, () => {
+			const requireCurrent = () => {
 				if (outcome?.status === 'rejected') {
 					throw outcome.reason;
 				}
-			});
+			};
+			return createReader(clickHouse, requireCurrent, inTurn);
 		},
 		stream: createStreamReader(clickHouse, current),
 		inFull: async (trx, own) => {
@@ -59,6 +66,6 @@ export const createClickHouseClicks = ({db, clickHouse, settled}: Options): Clic
 		statements,
 		applyChanges: apply,
 		dropOld: (trx, age) => dropMonths(trx, clickHouse, age),
-		ping: () => clickHouse.run('SELECT 1'),
+		ping: () => clickHouse.ping(),
 	};
 };

@@ -4,6 +4,9 @@ import type {ClickHouseAddress} from './clickhouse-url.ts';
 /** How long ClickHouse may take for a batch. */
 const TIMEOUT_MS = 10_000;
 
+/** How long an answer to a health check may take; orchestrators ask every few seconds. */
+const PING_MS = 2000;
+
 /** How long a report may take. */
 const REPORT_MS = 30_000;
 
@@ -14,6 +17,8 @@ const LONG_MS = 3_600_000;
 export type ClickHouse = {
 	/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is away or refuses. */
 	select<Row>(sql: string): Promise<Row[]>;
+	/** @throws 503 if it does not answer within 2 s. */
+	ping(): Promise<void>;
 	/** Runs a statement without an answer. @throws 503. */
 	run(sql: string): Promise<void>;
 	/** Inserts rows of the format TabSeparated, which escapes as COPY does. @throws 503. */
@@ -111,6 +116,9 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 				.split('\n')
 				.filter((line) => line !== '')
 				.map((line) => JSON.parse(line) as Row),
+		ping: async () => {
+			await (await ask({}, 'SELECT 1', PING_MS)).arrayBuffer();
+		},
 		run: async (sql) => {
 			await text(sql);
 		},

@@ -1,3 +1,4 @@
+import type {Turns} from '../../turns.ts';
 import type {ClickReader} from '../click-store.ts';
 import {countDimensions} from '../count-dimensions.ts';
 import type {Rows} from '../rows.ts';
@@ -30,6 +31,7 @@ export const createReader = (
 	clickHouse: ClickHouse,
 	/** Throws if clicks of this machine could not be brought to ClickHouse: then what it has must not be reported. */
 	requireCurrent: () => void,
+	inTurn: Turns,
 ): ClickReader => {
 	const select = async <Row>(parts: Range[], sql: () => string): Promise<Row[]> => {
 		if (parts.length === 0) {
@@ -48,6 +50,7 @@ export const createReader = (
 			AND start >= :coverFrom AND start < :coverTo${scope.linkId === null ? '' : ' AND link_id = :linkId'}`;
 
 	return {
+		inTurn,
 		counts: async (_, {scope, range, cover}) => {
 			const parts = partsOf(range, cover);
 			const rows = await select(

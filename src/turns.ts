@@ -1,0 +1,28 @@
+/** Runs work as soon as its turn comes. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** A queue that runs `atOnce` pieces of work at a time, in the order they came. */
+export const createTurns = (atOnce = 1): Turns => {
+	const waiting: Array<() => void> = [];
+	let free = atOnce;
+	return async (work) => {
+		if (free === 0) {
+			await new Promise<void>((resolve) => {
+				waiting.push(resolve);
+			});
+		} else {
+			free -= 1;
+		}
+
+		try {
+			return await work();
+		} finally {
+			const next = waiting.shift();
+			if (next === undefined) {
+				free += 1;
+			} else {
+				next();
+			}
+		}
+	};
+};
