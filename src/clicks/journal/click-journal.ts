@@ -28,7 +28,7 @@ export type ClickJournal = {
 	 * Resolves when the earlier clicks of this machine that mention one of the texts are in the tables; without texts, all
 	 * clicks. Clicks of other machines are not waited for.
 	 * @param mentioned ids (of a click, link or organization) or hexadecimal hashes (of an address or visitor).
-	 * @throws the database's error if it is unavailable.
+	 * @throws the database's error if it is unavailable; 503 if a stop ended the drain before.
 	 */
 	settled(...mentioned: string[]): Promise<void>;
 	/** `settled`, also for the rows of clicks in ClickHouse, if they are stored there. @throws 503 if it is unavailable. */

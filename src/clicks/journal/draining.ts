@@ -1,4 +1,5 @@
 import type {Logger} from 'pino';
+import {stopping} from '../../errors.ts';
 import type {Drain} from './drain.ts';
 import {type Current, type JournalLife, within} from './journal-life.ts';
 import type {Position} from './position.ts';
@@ -44,7 +45,10 @@ export type Draining = {
 	soon(): void;
 	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
 	isAway(): boolean;
-	/** Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks. */
+	/**
+	 * Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks.
+	 * @throws the error of a failed drain; 503 if a stop ended the drain before.
+	 */
 	settled(mentioned: string[]): Promise<void>;
 	/** Clicks of this process that reached the tables. */
 	drained(): number;
@@ -151,6 +155,11 @@ export const createDraining = (
 			}
 
 			while (isBefore(positionOf(journal), end) && life.current() === journal) {
+				// A closed drain moves nothing, and this loop would never yield.
+				if (isClosed) {
+					throw stopping();
+				}
+
 				// A drain under way may have begun before the click was written.
 				await drain();
 			}
