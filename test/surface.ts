@@ -80,6 +80,7 @@ admin      GET    /admin/organizations/:orgId/devices
 admin      GET    /admin/organizations/:orgId/devices/:deviceId
 admin      GET    /admin/organizations/:orgId/matches
 admin      GET    /admin/organizations/:orgId/matches/:id
+admin      GET    /admin/matches/:id
 admin      POST   /admin/organizations/:orgId/matches/simulate
 admin      GET    /admin/organizations/:orgId/devices/:deviceId/data
 admin      DELETE /admin/organizations/:orgId/devices/:deviceId/data

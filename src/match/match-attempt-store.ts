@@ -191,7 +191,7 @@ export const getAttempt = async (db: Db, organizationId: string, id: string): Pr
 	return toMatchAttempt(row);
 };
 
-/** The attempt with that id, of any organization; null if none was recorded. Only for the caller that made the id. */
+/** The attempt with that id, of any organization or of none; null if none was recorded. Not for tenants. */
 export const findAttempt = async (db: Db, id: string): Promise<MatchAttempt | null> => {
 	const [row] = (await attempts(db).where({id})) as MatchAttemptRow[];
 	return row === undefined ? null : toMatchAttempt(row);

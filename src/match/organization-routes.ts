@@ -1,10 +1,11 @@
+import {matchAttemptNotFound} from '../errors.ts';
 import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
 import {matchAttemptAnswer, simulationAnswer} from './match-answer.ts';
-import {getAttempt, listAttempts} from './match-attempt-store.ts';
+import {findAttempt, getAttempt, listAttempts} from './match-attempt-store.ts';
 import {simulateMatch} from './simulate-match.ts';
 import {simulationBody} from './simulation-body.ts';
 
@@ -27,6 +28,24 @@ export const matchAttemptRoutes = [
 		role: 'analyst',
 		params: idParams,
 		handler: ({services, organization, params: {id}}) => getAttempt(services.db, organization.id, id),
+	}),
+
+	route({
+		method: 'GET',
+		path: '/admin/matches/:id',
+		summary: 'Explain a match attempt of any organization, or of none',
+		refusals: [404],
+		answer: matchAttemptAnswer,
+		credential: 'admin',
+		params: idParams,
+		handler: async ({services, params: {id}}) => {
+			const attempt = await findAttempt(services.db, id);
+			if (attempt === null) {
+				throw matchAttemptNotFound();
+			}
+
+			return attempt;
+		},
 	}),
 
 	route({

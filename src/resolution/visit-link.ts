@@ -5,7 +5,7 @@ import {HttpError} from '../errors.ts';
 import {headersOf} from '../http/exchange.ts';
 import type {Query} from '../http/query.ts';
 import {type Reply, type RequestFacts, reply} from '../http/route.ts';
-import {validateUrlPart} from '../http/validate.ts';
+import {checkUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {answerUnknownCode} from './answer-unknown-code.ts';
 import {
@@ -22,8 +22,13 @@ import {type ResolveDeps, resolveLink} from './resolve-link.ts';
 
 export type VisitDeps = ResolveDeps & PageDeps & Pick<Services, 'limiter' | 'unknownCodes'>;
 
-/** Only `deviceId` of the query is ours: it registers the device (contract/resolution 2). */
 const deviceQuery = Joi.object<{deviceId?: string}>({deviceId: deviceIdField});
+
+/** Only `deviceId` of the query is ours. An invalid one is ignored: no query makes a visit a 400 (contract/resolution 2). */
+const deviceIdOf = ({deviceId}: Query): string | undefined => {
+	const {value, faults} = checkUrlPart(deviceQuery, deviceId === undefined ? {} : {deviceId});
+	return faults.length === 0 ? value.deviceId : undefined;
+};
 
 /** The answer that `respond` passes to its responder. */
 const answerOf = (respond: (to: Responder) => void): Promise<VisitAnswer> =>
@@ -35,7 +40,7 @@ const data = async (
 	row: LinkRow,
 	query: Query,
 ): Promise<VisitAnswer> => {
-	const {deviceId} = validateUrlPart(deviceQuery, 'deviceId' in query ? {deviceId: query['deviceId']} : {});
+	const deviceId = deviceIdOf(query);
 	if (!request.isHead && deviceId !== undefined) {
 		await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip});
 	}

@@ -35,7 +35,9 @@ const stats = {
 const path = '/admin/organizations/Ab12';
 const answers = {
 	[`GET ${path}/stats`]: () => ({body: stats}),
-	[`GET ${path}/links/${linkId}`]: () => ({body: {id: linkId, shortCode: 'spring'}}),
+	'GET /admin/links': ({url}: {url: string}) => ({
+		body: {data: url.endsWith(`id=${linkId}`) ? [{shortCode: 'spring'}] : []},
+	}),
 };
 
 test('stats prints totals, the days of the timezone with bars as wide as the terminal, and shares', async (t) => {

@@ -1,5 +1,4 @@
 import {Option} from 'commander';
-import {OplinkApiError} from '../../client/errors.ts';
 import type {MatchAttempt} from '../../match/match-attempt-store.ts';
 import type {Simulation} from '../../match/simulate-match.ts';
 import {simulatedNetworks} from '../../match/simulated-phone.ts';
@@ -10,9 +9,9 @@ import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import {type Attempt, outcomeWords} from '../match-words.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {queryOf} from '../server/link-reference.ts';
-import {chosenOrganization, chosenPath, organizationPath} from '../server/link-surface.ts';
+import {chosenPath, organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
-import {namedAdminLink} from '../server/named-link.ts';
+import {linkOfId, namedAdminLink} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
 import {keyValues} from '../terminal/output.ts';
 
@@ -31,23 +30,8 @@ type SimulateOptions = OrgOptions & {
 };
 
 /** Short codes and short URLs of the links in a trace; a link may have been deleted since. */
-const linkNames = async (client: ApiClient, org: string, attempt: Attempt): Promise<LinkNames> =>
-	new Map(
-		await Promise.all(
-			linksOf(attempt).map(async (id) => {
-				const link = await client
-					.get<{url: string; shortCode: string}>(`${organizationPath(org)}/links/${encodeURIComponent(id)}`)
-					.catch((error: unknown) => {
-						if (error instanceof OplinkApiError && error.status === 404) {
-							return null;
-						}
-
-						throw error;
-					});
-				return [id, link] as const;
-			}),
-		),
-	);
+const linkNames = async (client: ApiClient, attempt: Attempt): Promise<LinkNames> =>
+	new Map(await Promise.all(linksOf(attempt).map(async (id) => [id, await linkOfId(client, id)] as const)));
 
 /** The tokens that the page leaves, or the reason why it leaves none. */
 const pageText = ({link, tap, open}: Json<Simulation>): string => {
@@ -86,15 +70,13 @@ export const matchCommands: CommandGroup = {
 		command({
 			usage: 'explain <id>',
 			summary: 'Show a match attempt: the request, every candidate with its points, and the reason for the answer',
-			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11 --org Ab12'],
-			options: [orgOption()],
+			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
+			options: [new Option('--org <org>', 'only if it is of this organization (id or orgKey)')],
 			run: async ({connection, options, show}: Context<OrgOptions>, id: string) => {
 				const client = connection.admin();
-				const org = await chosenOrganization(client, options.org);
-				const attempt = await client.get<Json<MatchAttempt>>(
-					`${organizationPath(org)}/matches/${encodeURIComponent(id)}`,
-				);
-				const links: LinkNames = show.json ? new Map() : await linkNames(client, org, attempt);
+				const owner = options.org === undefined ? '/admin' : organizationPath(options.org);
+				const attempt = await client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
+				const links: LinkNames = show.json ? new Map() : await linkNames(client, attempt);
 				await show.answer(attempt, (answer) => matchTrace(answer, links, show));
 			},
 		}),

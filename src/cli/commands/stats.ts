@@ -1,12 +1,11 @@
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
-import {OplinkApiError} from '../../client/errors.ts';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
-import {namedAdminLink} from '../server/named-link.ts';
+import {linkOfId, namedAdminLink} from '../server/named-link.ts';
 import {inkOf} from '../terminal/bar-chart.ts';
 import {writeData} from '../terminal/io.ts';
 import {renderStats, type Stats} from '../terminal/stats-chart.ts';
@@ -25,7 +24,7 @@ type Options = {
 const NAMED = 5;
 
 /** The report with short codes in place of link ids, where the links still exist. */
-const withShortCodes = async (client: ApiClient, organization: string, stats: Stats): Promise<Stats> => {
+const withShortCodes = async (client: ApiClient, stats: Stats): Promise<Stats> => {
 	const links = stats.breakdowns['link'] ?? [];
 	const named = await Promise.all(
 		links.slice(0, NAMED).map(async ({key, count}) => {
@@ -33,26 +32,17 @@ const withShortCodes = async (client: ApiClient, organization: string, stats: St
 				return {key, count};
 			}
 
-			const link = await client
-				.get<{shortCode: string}>(`${organization}/links/${encodeURIComponent(key)}`)
-				.catch((error: unknown) => {
-					if (error instanceof OplinkApiError && error.status === 404) {
-						return null;
-					}
-
-					throw error;
-				});
-			return {key: link?.shortCode ?? key, count};
+			return {key: (await linkOfId(client, key))?.shortCode ?? key, count};
 		}),
 	);
 	return {...stats, breakdowns: {...stats.breakdowns, link: [...named, ...links.slice(NAMED)]}};
 };
 
 export const statsCommand = command({
-	usage: 'stats',
+	usage: 'stats [org]',
 	summary: 'Show clicks, matches and events of an organization, or of one link',
 	examples: [
-		'stats --from 2026-01-01 --to 2026-02-01 --timezone Africa/Cairo --org Ab12',
+		'stats Ab12 --from 2026-01-01 --to 2026-02-01 --timezone Africa/Cairo',
 		'stats --link https://go.acme.example/Ab12/spring --interval hour --csv > clicks.csv',
 	],
 	options: [
@@ -82,7 +72,7 @@ export const statsCommand = command({
 			return;
 		}
 
-		const shown = show.json ? stats : await withShortCodes(client, organization, stats);
+		const shown = show.json ? stats : await withShortCodes(client, stats);
 		await show.answer(shown, (value) => renderStats(value, {show, ink: inkOf(io.env), timezone: timezone ?? 'UTC'}));
 	},
 });

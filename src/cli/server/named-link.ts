@@ -1,5 +1,6 @@
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
+import type {ApiClient} from './admin-client.ts';
 import {linkName, linkReference} from './link-reference.ts';
 import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath} from './link-surface.ts';
 import type {Page} from './list-pages.ts';
@@ -64,4 +65,10 @@ export const namedAdminLink = async (
 export const namedLink = async (context: Context<{org?: string}>, named: string): Promise<NamedLink> => {
 	const surface = keySurface(context);
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
+};
+
+/** The link that an answer names by its id, of any organization; null if it has been deleted. */
+export const linkOfId = async (client: ApiClient, id: string): Promise<{url: string; shortCode: string} | null> => {
+	const {data} = await client.get<Page<{url: string; shortCode: string}>>('/admin/links', {id});
+	return data[0] ?? null;
 };
