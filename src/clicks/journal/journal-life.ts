@@ -1,7 +1,9 @@
 import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Db} from '../../db/db.ts';
+import type {Drain} from './drain.ts';
 import type {Drains} from './drains.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
 import {forgetJournal} from './journal-position.ts';
@@ -32,6 +34,9 @@ export type Current = {
 	claimedAt: number;
 };
 
+/** A dead process's journal. */
+type Left = {folder: string; drains: Drains};
+
 /** Manages the journal that a process writes, from beginning to end, and adopts those of dead processes. */
 export type JournalLife = {
 	/** Null if there is no journal to write to. */
@@ -61,6 +66,7 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 	let root: string | null = null;
 	let current: Current | null = null;
 	let isClosed = false;
+	let adopting: Promise<void> | null = null;
 	let timers: NodeJS.Timeout[] = [];
 
 	const begin = async (): Promise<void> => {
@@ -79,28 +85,70 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 		};
 	};
 
-	/** Drains the journals of dead processes. */
-	const adopt = async (): Promise<void> => {
+	const drainAll = async ({step}: Drain): Promise<void> => {
+		while (!isClosed && (await step()) !== null) {
+			// Each step is one transaction.
+		}
+	};
+
+	const drainTables = async ({folder, drains}: Left): Promise<void> => {
+		log.info({journal: path.basename(folder)}, 'draining the journal of a dead process');
+		await drainAll(drains.tables);
+	};
+
+	const drainRest = async ({folder, drains: {tables, store}}: Left): Promise<void> => {
+		// What a process that was only paused wrote since goes to the tables, too.
+		for (const drain of store === null ? [tables] : [tables, store]) {
+			await drainAll(drain);
+		}
+
+		if (!isClosed) {
+			tables.reportRest();
+			await removeFolder(folder);
+			await forgetJournal(db, path.basename(folder));
+		}
+	};
+
+	/**
+	 * Drains the journals of dead processes. One that fails holds up no other, and a store that is away no tables.
+	 * @throws the first error, after all have been tried.
+	 */
+	const adoptAll = async (): Promise<void> => {
 		const mine = current;
 		if (mine === null) {
 			return;
 		}
 
-		for (const folder of await findAbandoned(mine.folder)) {
-			log.info({journal: path.basename(folder)}, 'draining the journal of a dead process');
-			const {tables, store} = drainsOf(folder);
-			for (const drain of store === null ? [tables] : [tables, store]) {
-				while (!isClosed && (await drain.step()) !== null) {
-					// Each step is one transaction.
+		const abandoned = await findAbandoned(mine.folder);
+		const left = new Set<Left>(abandoned.map((folder) => ({folder, drains: drainsOf(folder)})));
+		const failures: unknown[] = [];
+		for (const drain of [drainTables, drainRest]) {
+			for (const journal of left) {
+				try {
+					await drain(journal);
+				} catch (error) {
+					left.delete(journal);
+					// Another process may have drained and removed it meanwhile.
+					if (existsSync(journal.folder)) {
+						failures.push(error);
+					}
 				}
 			}
-
-			if (!isClosed) {
-				tables.reportRest();
-				await removeFolder(folder);
-				await forgetJournal(db, path.basename(folder));
-			}
 		}
+
+		if (failures.length > 0) {
+			throw failures[0];
+		}
+	};
+
+	/** One at a time: a store that does not answer must not hold a connection for each look. Does not throw. */
+	const adopt = (): Promise<void> => {
+		adopting ??= adoptAll()
+			.catch((error: unknown) => log.warn({err: error}, 'some journals of dead processes could not be drained'))
+			.finally(() => {
+				adopting = null;
+			});
+		return adopting;
 	};
 
 	const claim = async (): Promise<void> => {
@@ -118,15 +166,11 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 	return {
 		current: () => current,
 		start: async () => {
-			try {
-				await begin();
-				await within(WAIT_MS, adopt());
-			} catch (error) {
-				onFailure(error);
-			}
+			await begin().catch(onFailure);
+			await within(WAIT_MS, adopt());
 
 			const claims = setInterval(() => {
-				claim().catch((error: unknown) => log.warn({err: error}, 'could not check the click journals'));
+				claim().catch((error: unknown) => log.warn({err: error}, 'could not claim the click journal'));
 			}, CLAIM_MS);
 			const syncs = setInterval(() => current?.writer.sync(), SYNC_MS);
 			timers = [claims.unref(), syncs.unref()];
