@@ -17,6 +17,8 @@ export type FollowUps = (item: FollowUp) => Promise<unknown>;
 /** Meanwhile the database is left to answers. */
 const WAIT_MS = 25;
 const MOST_TOGETHER = 500;
+/** Of more that wait no guess is made, which takes longest: a slow database would let them grow without end. */
+const MOST_WAITING = 1000;
 
 /**
  * Counts the phones of first opens and grades guesses, those of many answers with two writes. The guesses are made one
@@ -45,5 +47,14 @@ export const createFollowUps = (
 
 		return items;
 	};
-	return createBatches<FollowUp, unknown>({waitMs, most: MOST_TOGETHER, many, one: (item) => many([item])});
+	const add = createBatches<FollowUp, unknown>({waitMs, most: MOST_TOGETHER, many, one: (item) => many([item])});
+	let waiting = 0;
+	return async (item) => {
+		waiting += 1;
+		try {
+			return await add(waiting > MOST_WAITING ? {...item, guess: null} : item);
+		} finally {
+			waiting -= 1;
+		}
+	};
 };

@@ -1,8 +1,12 @@
 import test from 'ava';
+import type {Db} from '../../src/db/db.ts';
 import type {Candidate} from '../../src/match/candidate.ts';
+import {createFollowUps} from '../../src/match/follow-ups.ts';
 import {type Circumstances, guessClick} from '../../src/match/guess.ts';
 import {matchPolicy} from '../../src/match/match-policy.ts';
 import {normalize, type RawSignals, signalsOfApp} from '../../src/match/match-signals.ts';
+import type {FirstPhone, PhoneBook} from '../../src/match/phone-book.ts';
+import type {Metrics} from '../../src/metrics/metrics.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const HOUR = 3600;
@@ -217,4 +221,29 @@ test('the trace has the best candidate first and those that contradict last', (t
 			['android', 'platform'],
 		],
 	);
+});
+
+test('matches that come faster than their guesses are graded keep their phones, but no guess is made for the last ones', async (t) => {
+	let [guesses, noted] = [0, 0];
+	const followUp = createFollowUps(
+		{
+			db: {} as Db,
+			metrics: {} as Metrics,
+			phoneBook: {
+				note: async (phones: readonly unknown[]) => {
+					noted += phones.length;
+				},
+			} as unknown as PhoneBook,
+		},
+		0,
+	);
+	const guess = async () => {
+		guesses += 1;
+		return null;
+	};
+	const phone = {} as FirstPhone;
+	await Promise.all(Array.from({length: 1500}, () => followUp({phone, guess})));
+	t.deepEqual({guesses, noted}, {guesses: 1000, noted: 1500});
+	await followUp({phone, guess});
+	t.is(guesses, 1001);
 });
