@@ -45,17 +45,17 @@ const nextSignal = (): Promise<Stop> =>
 const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
 
 /**
- * Ends the process if a signal comes before it serves: there is no request to finish, and a database that does not
- * answer cannot hold it up. PostgreSQL rolls back what was not committed; the embedded one stops by itself.
+ * Ends the process if a signal comes while its database opens: nothing listens yet, and a database that does not answer
+ * cannot hold it up. PostgreSQL rolls back what was not committed; the embedded one stops by itself.
  */
-const unlessStopped = async <T>(starting: Promise<T>, signal: Promise<Stop>, log: Logger): Promise<T> => {
-	const early = await Promise.race([signal, starting.then(() => null)]);
+const unlessStopped = async <T>(opening: Promise<T>, signal: Promise<Stop>, log: Logger): Promise<T> => {
+	const early = await Promise.race([signal, opening.then(() => null)]);
 	if (early !== null) {
 		log.info({signal: early}, 'stopped before it was ready');
 		process.exit(stoppedEarly[early]);
 	}
 
-	return starting;
+	return opening;
 };
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
@@ -115,12 +115,14 @@ const stopOn = (signal: Stop, log: Logger): void => {
 const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
-	const starting = start(config, log, () => openMigrated(config, log));
-	const {running, closeDatabase} = await unlessStopped(starting, signal, log);
+	await readAdminToken(config);
+	const database = await unlessStopped(openMigrated(config, log), signal, log);
+	const stopped = signal.then((name) => stopOn(name, log));
+	const {running, closeDatabase} = await start(config, log, async () => database);
 	log.info({url: running.url}, 'ready');
 	await leaveAddress(config.dataDir, running.url);
 	await welcome(running.services, config.demo);
-	stopOn(await signal, log);
+	await stopped;
 	await running.stop();
 	await closeDatabase();
 	log.info('stopped');
@@ -146,7 +148,10 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 		log,
 		windows,
 		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
-		stopped: signal.then((name) => stopOn(name, log)),
+		stopped: signal.then((name) => {
+			stopOn(name, log);
+			return stoppedEarly[name];
+		}),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
 	}).finally(async () => {
 		await windows.close();

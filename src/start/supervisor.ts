@@ -138,8 +138,8 @@ type Options = {
 	windows: SupervisorWindows;
 	/** Called with the port when all workers answer. */
 	onReady: (port: number) => Promise<void>;
-	/** Resolves when the installation must stop. */
-	stopped: Promise<unknown>;
+	/** Resolves when the installation must stop, with the exit code of a stop before any worker is ready. */
+	stopped: Promise<number>;
 	/** Seconds for workers to stop; then they are killed. */
 	stopSeconds: number;
 };
@@ -147,7 +147,7 @@ type Options = {
 /**
  * Listens, and runs workers that serve until `stopped`. Each worker is independent: one that dies is replaced while the
  * others serve. The first is started alone, so that a startup error is reported once.
- * @returns the exit code: 0 after a stop, or that of the first worker if it never served. @throws if the port is in
+ * @returns the exit code: 0 after it served, else that of the stop or of the first worker. @throws if the port is in
  * use.
  */
 export const supervise = async ({
@@ -241,7 +241,7 @@ export const supervise = async ({
 		}
 	}
 
-	await stopped;
+	const early = await stopped;
 	await stop();
-	return 0;
+	return outcome === null ? early : 0;
 };
