@@ -1,3 +1,4 @@
+import {HOUR_MS} from '../clock.ts';
 import {utcOffset} from '../timezone.ts';
 import {type Likeness, likenessOf, type Offsets} from './likeness.ts';
 import {type Beliefs, matchPolicy} from './match-policy.ts';
@@ -59,7 +60,6 @@ export type Posterior = {
 	clicks: ReadonlyMap<string, ClickChance>;
 };
 
-const HOUR_MS = 3600 * 1000;
 const HOURS_OF_DAY = 24;
 
 /** Density per hour of a log-normal time, of which half are below the median. */
