@@ -1,8 +1,11 @@
 import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {mkdir, readdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {hostname} from 'node:os';
 import path from 'node:path';
+import {mock} from 'node:test';
+import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import {type ClickJournal, createClickJournal} from '../../src/clicks/journal/click-journal.ts';
@@ -44,6 +47,63 @@ const leave = async (root: string): Promise<string> => {
 
 const keep = (journal: ClickJournal, click: Parameters<ClickJournal['record']>[0]): Promise<boolean> =>
 	new Promise((resolve) => journal.record(click, at, resolve));
+
+/** Moves the monotonic clock as a process sees it that stood still. Not back: a monotonic clock never goes there. */
+const standStill = (): void => {
+	const now = performance.now.bind(performance);
+	mock.method(performance, 'now', () => now() + 70_000);
+};
+
+/** Starts a journal whose maintenance runs when the test says so. @returns what runs it once. */
+const startByHand = async (journal: ClickJournal): Promise<() => void> => {
+	const works: Array<() => void> = [];
+	const {mock: replaced} = mock.method(globalThis, 'setInterval', (work: () => void, milliseconds: number) => {
+		works.push(work);
+		return setTimeout(() => {}, milliseconds);
+	});
+	await journal.start();
+	replaced.restore();
+	return () => {
+		for (const work of works) {
+			work();
+		}
+	};
+};
+
+for (const when of ['before', 'during']) {
+	test.serial(
+		`a process that stood still ${when} its heartbeat, while another drained and removed its journal, loses no click`,
+		async (t) => {
+			const acme = await organization(service);
+			const {id} = await link(acme);
+			const {root, lines, journalOf} = await machine(t);
+			const journal = journalOf({store: async () => {}});
+			const maintain = await startByHand(journal);
+			t.true(await keep(journal, clickOn(acme, id)));
+			await journal.settledHere([], true);
+			const [paused = ''] = await readdir(root);
+			const dead = await leave(root);
+			for (const step of when === 'before' ? [standStill, maintain] : [maintain, standStill]) {
+				step();
+			}
+
+			// After the heartbeat the process drains what others left.
+			while (existsSync(dead)) {
+				await turn();
+			}
+
+			await rm(path.join(root, paused), {recursive: true, force: true});
+			t.true(await keep(journal, clickOn(acme, id)));
+			await journal.settledHere([], true);
+			t.is(await countOf(service, acme), 2);
+			await journal.close();
+			t.deepEqual(
+				lines.map(({level, msg}) => ({level, msg})).filter(({level}) => level > 30),
+				[{level: 50, msg: 'starting a new click journal'}],
+			);
+		},
+	);
+}
 
 test('who asks for clicks of a process that has stopped and could not drain them gets 503', async (t) => {
 	const acme = await organization(service);

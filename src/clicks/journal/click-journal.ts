@@ -11,9 +11,6 @@ import type {OnRefused} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
 import type {RawClicks} from './raw-clicks.ts';
 
-/** After this long without a heartbeat, other processes may take this one for dead. It then begins a new journal. */
-const OVERDUE_MS = 30_000;
-
 /** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
 	/**
@@ -126,13 +123,8 @@ export const createClickJournal = (options: Options): ClickJournal => {
 
 	/** The journal to write to; null if it cannot be trusted or is full. */
 	const writable = (): Current | null => {
-		const current = life.current();
+		const current = life.trusted();
 		if (current === null) {
-			return null;
-		}
-
-		if (performance.now() - current.claimedAt > OVERDUE_MS) {
-			life.giveUp(current, new Error('this process was paused'));
 			return null;
 		}
 

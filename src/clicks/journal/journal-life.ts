@@ -19,8 +19,21 @@ export const within = (milliseconds: number, work: Promise<unknown>): Promise<un
 	return Promise.race([work, bound]).finally(() => clearTimeout(timer));
 };
 
+/** Runs one piece of work at a time; calls while it runs share it. */
+const shared = (work: () => Promise<void>): (() => Promise<void>) => {
+	let running: Promise<void> | null = null;
+	return () => {
+		running ??= work().finally(() => {
+			running = null;
+		});
+		return running;
+	};
+};
+
 const SYNC_MS = 1000;
 const CLAIM_MS = 10_000;
+/** After this long without a heartbeat, other processes may take this one for dead. It then begins a new journal. */
+const OVERDUE_MS = 30_000;
 /** How long a start waits to drain what earlier processes left. */
 const WAIT_MS = 5000;
 
@@ -31,6 +44,7 @@ export type Current = {
 	writer: Writer;
 	drains: Drains;
 	waiting: WaitingClicks;
+	/** When its last heartbeat began. */
 	claimedAt: number;
 };
 
@@ -41,6 +55,8 @@ type Left = {folder: string; drains: Drains};
 export type JournalLife = {
 	/** Null if there is no journal to write to. */
 	current(): Current | null;
+	/** The same for a write. A journal that others may have taken for a dead process's is given up. */
+	trusted(): Current | null;
 	/** Begins a journal, adopts abandoned ones, and keeps maintaining both. */
 	start(): Promise<void>;
 	/** Switches to a new journal. The rest of the old one is drained like that of a dead process. */
@@ -66,13 +82,13 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 	let root: string | null = null;
 	let current: Current | null = null;
 	let isClosed = false;
-	let adopting: Promise<void> | null = null;
 	let timers: NodeJS.Timeout[] = [];
 
-	const begin = async (): Promise<void> => {
+	const begin = shared(async () => {
 		root ??= await journalRoot(db, dataDir);
 		const id = randomUUID();
 		const folder = path.join(root, id);
+		const claimedAt = performance.now();
 		await claimFolder(folder);
 		const waiting = createWaitingClicks();
 		current = {
@@ -81,9 +97,9 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 			writer: createWriter(folder, waiting.note),
 			drains: drainsOf(folder),
 			waiting,
-			claimedAt: performance.now(),
+			claimedAt,
 		};
-	};
+	});
 
 	const drainAll = async ({step}: Drain): Promise<void> => {
 		while (!isClosed && (await step()) !== null) {
@@ -141,30 +157,49 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 		}
 	};
 
-	/** One at a time: a store that does not answer must not hold a connection for each look. Does not throw. */
-	const adopt = (): Promise<void> => {
-		adopting ??= adoptAll()
-			.catch((error: unknown) => log.warn({err: error}, 'some journals of dead processes could not be drained'))
-			.finally(() => {
-				adopting = null;
-			});
-		return adopting;
+	/** Shared, because a store that does not answer must not hold a connection for each look. Does not throw. */
+	const adopt = shared(() =>
+		adoptAll().catch((error: unknown) =>
+			log.warn({err: error}, 'some journals of dead processes could not be drained'),
+		),
+	);
+
+	const giveUp = (journal: Current, reason: Error): void => {
+		if (current === journal) {
+			current = null;
+			log.error({err: reason, journal: journal.id}, 'starting a new click journal');
+			journal.writer.close();
+			releaseFolder(journal.folder);
+			begin().catch(onFailure);
+		}
+	};
+
+	const trusted = (): Current | null => {
+		if (current !== null && performance.now() - current.claimedAt > OVERDUE_MS) {
+			giveUp(current, new Error('this process was paused'));
+		}
+
+		return current;
 	};
 
 	const claim = async (): Promise<void> => {
-		if (current === null) {
+		// A heartbeat after a pause would only bring back a folder that others have drained and removed.
+		const mine = trusted();
+		if (mine === null) {
 			await begin();
+		} else {
+			// A pause may be in the middle of the heartbeat, too.
+			const at = performance.now();
+			await claimFolder(mine.folder);
+			mine.claimedAt = at;
 		}
 
-		if (current !== null) {
-			await claimFolder(current.folder);
-			current.claimedAt = performance.now();
-			await adopt();
-		}
+		await adopt();
 	};
 
 	return {
 		current: () => current,
+		trusted,
 		start: async () => {
 			await begin().catch(onFailure);
 			await within(WAIT_MS, adopt());
@@ -175,15 +210,7 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 			const syncs = setInterval(() => current?.writer.sync(), SYNC_MS);
 			timers = [claims.unref(), syncs.unref()];
 		},
-		giveUp: (journal, reason) => {
-			if (current === journal) {
-				current = null;
-				log.error({err: reason, journal: journal.id}, 'starting a new click journal');
-				journal.writer.close();
-				releaseFolder(journal.folder);
-				begin().catch(onFailure);
-			}
-		},
+		giveUp,
 		stopLooking: () => timers.forEach(clearInterval),
 		stopAdopting: () => {
 			isClosed = true;
