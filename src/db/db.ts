@@ -1,6 +1,7 @@
 import knex, {type Knex} from 'knex';
 import pg from 'pg';
 import {driverUrl} from '../config/database-url.ts';
+import {type Connections, createConnections} from './connections.ts';
 import {setUpSession} from './session.ts';
 
 /** A pool or a transaction. Stores accept either, so the same statements run inside and outside of transactions. */
@@ -31,14 +32,14 @@ type Connection = {
 };
 
 /** The pool's preparation of a connection before handing it out. */
-const prepareConnection = (connection: Connection, done: (error?: unknown) => void, isShared: boolean): void => {
+const prepareConnection = (connection: Connection, done: (error?: unknown) => void, {listenWith}: Own): void => {
 	// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
 	connection.connection.on('errorMessage', ({code}) => {
 		if (code === READ_ONLY) {
 			connection.__knex__disposed = 'the session can only read';
 		}
 	});
-	setUpSession(connection, {isShared}).then(
+	setUpSession(connection, {isShared: listenWith !== null}).then(
 		() => done(),
 		async (error: unknown) => {
 			// The pool discards a connection that it could not prepare.
@@ -48,38 +49,18 @@ const prepareConnection = (connection: Connection, done: (error?: unknown) => vo
 	);
 };
 
-/**
- * A client that closes its connection if it cannot log in. The driver leaves it open if it gives up by itself, such as
- * without a password, and keeps the process alive until PostgreSQL times out a minute later.
- */
-const createClient = (settings: pg.ClientConfig) => {
-	const client = new pg.Client(settings);
-	const {connection} = client as unknown as {connection: {stream: {destroy(): void}}};
-	const connect = client.connect.bind(client) as () => Promise<unknown>;
-	return Object.assign(client, {
-		connect: async () => {
-			try {
-				await connect();
-			} catch (error) {
-				connection.stream.destroy();
-				throw error;
-			}
-		},
-	});
-};
-
-const withDriver = (db: Db): Db => {
+const withDriver = (db: Db, connections: Connections): Db => {
 	// knex calls this with `new` and uses the returned object.
 	db.client.driver = {
 		...pg,
 		Client: function Client(settings: pg.ClientConfig) {
-			return createClient(settings);
+			return connections.create(settings);
 		},
 	};
 	return db;
 };
 
-type ListenSettings = {listenWith: pg.ClientConfig | null};
+type Own = {listenWith: pg.ClientConfig | null; connections: Connections};
 
 /**
  * A connection pool. Nothing is opened before the first query. Every session is prepared, see `setUpSession`.
@@ -96,7 +77,7 @@ export const createDb = (
 		connectionTimeoutMillis: timeouts.connectMs,
 		keepAlive: true,
 	});
-	const listenWith = listenUrl === null ? null : settings(listenUrl);
+	const own: Own = {listenWith: listenUrl === null ? null : settings(listenUrl), connections: createConnections()};
 	const db = withDriver(
 		knex({
 			client: 'pg',
@@ -107,28 +88,30 @@ export const createDb = (
 				min: 0,
 				max: poolSize,
 				propagateCreateError: true,
-				afterCreate: (made: Connection, done: (error?: unknown) => void) =>
-					prepareConnection(made, done, listenWith !== null),
+				afterCreate: (made: Connection, done: (error?: unknown) => void) => prepareConnection(made, done, own),
 			},
 			acquireConnectionTimeout: timeouts.acquireMs,
 			// Any error is thrown to the statement's caller, which logs it with its request.
 			log: {warn: () => {}, error: () => {}, deprecate: () => {}, debug: () => {}},
 		}),
+		own.connections,
 	);
 	// Transactions have a client of their own with the same configuration.
-	Object.assign(db.client.config, {listenWith} satisfies ListenSettings);
+	Object.assign(db.client.config, own);
 	return db;
 };
 
-const listenSettings = (db: Db): ListenSettings => db.client.config;
+const ownOf = (db: Db): Own => db.client.config;
+
+export const connectionsOf = (db: Db): Connections => ownOf(db).connections;
 
 /** Whether a pooler may lend the sessions of this pool to others between transactions. */
-export const sharesSessions = (db: Db): boolean => listenSettings(db).listenWith !== null;
+export const sharesSessions = (db: Db): boolean => ownOf(db).listenWith !== null;
 
 /** A new connection whose session lasts, for `LISTEN`; not connected yet. */
 export const createListeningClient = (db: Db): pg.Client =>
 	// knex hides the password from copies, so the object itself is passed on.
-	createClient(listenSettings(db).listenWith ?? (db.client.connectionSettings as pg.ClientConfig));
+	connectionsOf(db).create(ownOf(db).listenWith ?? (db.client.connectionSettings as pg.ClientConfig));
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export const inTransaction = <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> =>

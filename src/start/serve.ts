@@ -4,6 +4,7 @@ import type {Logger} from 'pino';
 import {requirePlace} from '../clicks/clickhouse/place.ts';
 import {createClock} from '../clock.ts';
 import {type Config, loadConfig} from '../config/config.ts';
+import {connectionsOf, type Db} from '../db/db.ts';
 import {migrateUp} from '../db/migrate.ts';
 import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../db/open-database.ts';
 import {welcome} from '../demo/welcome.ts';
@@ -21,8 +22,11 @@ import {type RunningService, startService} from './server.ts';
 import {supervise} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
 
-/** Extra seconds for workers beyond the requests under way: for the journal, and for closing connections. */
-const WORKER_GRACE_SECONDS = 5;
+/** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */
+const DATABASE_GRACE_SECONDS = 5;
+
+/** The same for workers as a whole, which are then killed. */
+const WORKER_GRACE_SECONDS = 8;
 
 /**
  * By default V8 lets the old generation grow to several times the live set. Capping its growth at 50 % saves about
@@ -103,8 +107,14 @@ const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> 
 	}
 };
 
-const stopOn = (signal: Stop, log: Logger): void => {
+/** Ends all statements in time. The clicks that are not drained by then wait in the journal. */
+const limitStop = ({shutdownTimeoutSeconds}: Config, db: Db): void => {
+	setTimeout(connectionsOf(db).end, (shutdownTimeoutSeconds + DATABASE_GRACE_SECONDS) * 1000).unref();
+};
+
+const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 	log.info({signal}, 'stopping');
+	limitStop(config, db);
 	const isAnotherKey = createKeyWatch();
 	for (const name of STOPS) {
 		process.on(name, () => isAnotherKey() && process.exit(1));
@@ -117,7 +127,7 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	await requireFreePort(config);
 	await readAdminToken(config);
 	const database = await unlessStopped(openMigrated(config, log), signal, log);
-	const stopped = signal.then((name) => stopOn(name, log));
+	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
 	const {running, closeDatabase} = await start(config, log, async () => database);
 	log.info({url: running.url}, 'ready');
 	await leaveAddress(config.dataDir, running.url);
@@ -149,7 +159,7 @@ const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
 		windows,
 		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => {
-			stopOn(name, log);
+			stopOn(name, config, log, database.db);
 			return stoppedEarly[name];
 		}),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
@@ -205,6 +215,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	log.info({url, pid: process.pid}, 'ready');
 	await sendToSupervisor({is: 'ready'});
 	await commands.stopped;
+	limitStop(config, services.db);
 	await stop();
 	await welcomed;
 	// The last report of its counters, which the supervisor keeps.

@@ -2,11 +2,21 @@ import {once} from 'node:events';
 import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 
 /** A connection to a server that a test can cut and restore. */
-export type Line = {port: number; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void>};
+export type Line = {
+	port: number;
+	cut(): Promise<void>;
+	mend(): Promise<void>;
+	/** Carries nothing any more, as if the server's host were gone. */
+	freeze(): void;
+	/** New connections are carried again; the others never are. */
+	thaw(): void;
+	close(): Promise<void>;
+};
 
 /** A proxy on loopback to `target`: a port, or the path of a unix socket. While it is cut it refuses and drops connections. */
 export const openLine = async (target: {port: number; host: string} | {path: string}): Promise<Line> => {
 	const open = new Set<Socket>();
+	let isFrozen = false;
 	const server = createServer((near) => {
 		const far = connect(target);
 		for (const [socket, other] of [
@@ -19,7 +29,9 @@ export const openLine = async (target: {port: number; host: string} | {path: str
 				open.delete(socket);
 				other.destroy();
 			});
-			socket.pipe(other);
+			if (!isFrozen) {
+				socket.pipe(other);
+			}
 		}
 	});
 	const listen = async (port: number) => {
@@ -37,7 +49,16 @@ export const openLine = async (target: {port: number; host: string} | {path: str
 
 		await closed;
 	};
-	return {port, cut, mend: () => listen(port), close: async () => (server.listening ? cut() : undefined)};
+	const freeze = () => {
+		isFrozen = true;
+		for (const socket of open) {
+			socket.unpipe();
+		}
+	};
+	const thaw = () => {
+		isFrozen = false;
+	};
+	return {port, cut, mend: () => listen(port), freeze, thaw, close: async () => (server.listening ? cut() : undefined)};
 };
 
 /** The address in a connection URL: a port, or a unix socket. */

@@ -1,0 +1,55 @@
+import pg from 'pg';
+
+const breakOff = (client: object): void => {
+	(client as {connection: {stream: {destroy(): void}}}).connection.stream.destroy();
+};
+
+/**
+ * The open connections of a database. A statement may take any time, so one whose server is gone without a word would
+ * be waited for until the operating system gives up, a quarter of an hour later. Those of connections that are broken
+ * off here fail like those of lost ones.
+ */
+export type Connections = {
+	/**
+	 * A client that closes its connection if it cannot log in. The driver leaves it open if it gives up by itself, such as
+	 * without a password, and keeps the process alive until PostgreSQL times out a minute later.
+	 */
+	create(settings: pg.ClientConfig): pg.Client;
+	/** Breaks off all connections, and opens none any more. */
+	end(): void;
+};
+
+export const createConnections = (): Connections => {
+	const open = new Set<object>();
+	let isOver = false;
+
+	return {
+		create: (settings) => {
+			const client = new pg.Client(settings);
+			client.once('end', () => open.delete(client));
+			const connect = client.connect.bind(client) as () => Promise<unknown>;
+			return Object.assign(client, {
+				connect: async () => {
+					if (isOver) {
+						throw new Error('Connection terminated: the process stops');
+					}
+
+					open.add(client);
+					try {
+						await connect();
+					} catch (error) {
+						open.delete(client);
+						breakOff(client);
+						throw error;
+					}
+				},
+			});
+		},
+		end: () => {
+			isOver = true;
+			for (const client of open) {
+				breakOff(client);
+			}
+		},
+	};
+};
