@@ -4,7 +4,7 @@ import test from 'ava';
 import {link, organization} from './helpers/builders.ts';
 import {admin, anonymous} from './helpers/callers.ts';
 import {openDatabaseLine, openLine} from './helpers/cut-off.ts';
-import {createTestDatabase} from './helpers/database.ts';
+import {createTestDatabase, execute} from './helpers/database.ts';
 import {createFakeClock, startService} from './helpers/service.ts';
 
 const redisUrl = process.env.TEST_REDIS_URL ?? '';
@@ -69,6 +69,52 @@ test('a database that takes connections and says nothing is 503, not a fault of 
 	}
 
 	t.is(status, 200);
+});
+
+test('after a failover from a host that is gone without a word, what waits for it is 503, and then all works', async (t) => {
+	const database = await createTestDatabase();
+	const {line, url: through} = await openDatabaseLine(database.url);
+	const service = await startService({}, createFakeClock(), {...database, url: through});
+	t.teardown(async () => {
+		await service.stop();
+		await line.close();
+	});
+	const acme = await organization(service);
+	await link(acme);
+	line.freeze();
+	const waiting = acme.server.post('/links', {path: '/waiting'});
+	// New sessions take the server for another one.
+	await execute(
+		database.url,
+		`CREATE FUNCTION public.pg_postmaster_start_time() RETURNS timestamptz LANGUAGE sql AS 'SELECT timestamptz ''epoch''';
+		ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET search_path = public, pg_catalog`,
+	);
+	line.thaw();
+	t.is((await waiting).status, 503);
+	t.is((await acme.server.post('/links', {path: '/later'})).status, 201);
+});
+
+test('a statement that takes long survives a lost change feed', async (t) => {
+	const service = await startService();
+	t.teardown(() => service.stop());
+	const {db, changes} = service.services;
+	const lock = await db.transaction();
+	await lock.raw('SELECT pg_advisory_xact_lock(1)');
+	const long = db.transaction((trx) => trx.raw('SELECT pg_advisory_xact_lock(1)'));
+	const listeners = `FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_notify%'
+		AND pid <> pg_backend_pid()`;
+	const found = async () => (await db.raw(`SELECT pid ${listeners}`)).rows as Array<{pid: number}>;
+	const until = async (isSo: () => Promise<boolean>) => {
+		while (!(await isSo())) {
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+	};
+	await until(async () => (await found()).length > 0);
+	const [lost] = await found();
+	await db.raw(`SELECT pg_terminate_backend(${lost?.pid})`);
+	await until(async () => (await found()).some(({pid}) => pid !== lost?.pid) && changes.isHearing());
+	await lock.commit();
+	await t.notThrowsAsync(long);
 });
 
 for (const sqlState of ['53100', '53200', '58030']) {

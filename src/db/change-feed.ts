@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import type {Logger} from 'pino';
 import {type Barrier, createBarriers} from './change-barriers.ts';
 import {type Change, changeOf} from './change-message.ts';
-import type {Db} from './db.ts';
+import {connectionsOf, type Db} from './db.ts';
 import {createHeartbeats} from './heartbeats.ts';
 import {openNotificationChannel} from './notification-channel.ts';
 import {inSharedTurns} from './shared-turns.ts';
@@ -171,7 +171,13 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 		log,
 		channel: CHANGES,
 		onMessage: receive,
-		onUp: () => {
+		onUp: (server) => {
+			// After a failover a server may be gone without a word, and statements would wait for it.
+			const dropped = connectionsOf(db).keepOnly(server);
+			if (dropped > 0) {
+				log.warn({connections: dropped}, 'another database server answers; dropped the connections to the one before');
+			}
+
 			// Changes sent while disconnected are unknown.
 			publish({kind: 'everything'});
 			isUp = true;

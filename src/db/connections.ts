@@ -15,12 +15,17 @@ export type Connections = {
 	 * without a password, and keeps the process alive until PostgreSQL times out a minute later.
 	 */
 	create(settings: pg.ClientConfig): pg.Client;
+	/** Notes the server that a connection leads to, as `setUpSession` names it. */
+	note(client: object, server: string): void;
+	/** Breaks off the connections to other servers than this one. @returns how many. */
+	keepOnly(server: string): number;
 	/** Breaks off all connections, and opens none any more. */
 	end(): void;
 };
 
 export const createConnections = (): Connections => {
-	const open = new Set<object>();
+	/** The server of each; null until it is noted. */
+	const open = new Map<object, string | null>();
 	let isOver = false;
 
 	return {
@@ -34,7 +39,7 @@ export const createConnections = (): Connections => {
 						throw new Error('Connection terminated: the process stops');
 					}
 
-					open.add(client);
+					open.set(client, null);
 					try {
 						await connect();
 					} catch (error) {
@@ -45,9 +50,22 @@ export const createConnections = (): Connections => {
 				},
 			});
 		},
+		note: (client, server) => {
+			if (open.has(client)) {
+				open.set(client, server);
+			}
+		},
+		keepOnly: (server) => {
+			const others = [...open].filter(([, other]) => other !== null && other !== server);
+			for (const [client] of others) {
+				breakOff(client);
+			}
+
+			return others.length;
+		},
 		end: () => {
 			isOver = true;
-			for (const client of open) {
+			for (const client of open.keys()) {
 				breakOff(client);
 			}
 		},

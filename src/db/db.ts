@@ -19,6 +19,9 @@ type PoolOptions = {
 /** How long a connection may take to open, and a statement to get one from the pool; then the caller gets 503. */
 const TIMEOUTS = {connectMs: 5000, acquireMs: 6000};
 
+/** How long a connection is silent before the system asks the server whether it is there, ten times in as many seconds. */
+const KEEP_ALIVE_MS = 10_000;
+
 /** SQLSTATE of a write to a standby or another read-only database. */
 export const READ_ONLY = '25006';
 
@@ -32,7 +35,11 @@ type Connection = {
 };
 
 /** The pool's preparation of a connection before handing it out. */
-const prepareConnection = (connection: Connection, done: (error?: unknown) => void, {listenWith}: Own): void => {
+const prepareConnection = (
+	connection: Connection,
+	done: (error?: unknown) => void,
+	{listenWith, connections}: Own,
+): void => {
 	// A session keeps its mode: one opened read-only stays so when the database becomes writable again.
 	connection.connection.on('errorMessage', ({code}) => {
 		if (code === READ_ONLY) {
@@ -40,7 +47,10 @@ const prepareConnection = (connection: Connection, done: (error?: unknown) => vo
 		}
 	});
 	setUpSession(connection, {isShared: listenWith !== null}).then(
-		() => done(),
+		(server) => {
+			connections.note(connection, server);
+			done();
+		},
 		async (error: unknown) => {
 			// The pool discards a connection that it could not prepare.
 			await connection.end().catch(() => {});
@@ -76,6 +86,7 @@ export const createDb = (
 		application_name: 'oplink',
 		connectionTimeoutMillis: timeouts.connectMs,
 		keepAlive: true,
+		keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
 	});
 	const own: Own = {listenWith: listenUrl === null ? null : settings(listenUrl), connections: createConnections()};
 	const db = withDriver(

@@ -20,8 +20,8 @@ type Options = {
 	channel: string;
 	/** Called with each message, in commit order. */
 	onMessage: (message: string) => void;
-	/** Called when messages begin to arrive; earlier ones are lost. */
-	onUp: () => void;
+	/** Called when messages begin to arrive from a server, see `setUpSession`; earlier ones are lost. */
+	onUp: (server: string) => void;
 	onDown: () => void;
 };
 
@@ -55,7 +55,10 @@ export const openNotificationChannel = ({db, log, channel, onMessage, onUp, onDo
 		const listening = next
 			.connect()
 			.then(() => setUpSession(next))
-			.then(() => next.query(`LISTEN ${channel}`));
+			.then(async (server) => {
+				await next.query(`LISTEN ${channel}`);
+				return server;
+			});
 		idle = listening;
 		listening.then(onUp).catch((error: unknown) => {
 			log.debug({err: error, channel}, 'could not listen');

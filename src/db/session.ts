@@ -1,6 +1,9 @@
 /** An open connection of the driver. */
 type Connection = {query(text: string): Promise<unknown>};
 
+/** The result of the last of several statements. */
+type LastOf = Array<{rows: Array<{server: string}>}>;
+
 /**
  * Settings that the code relies on in every session, whatever a role, a database or postgresql.conf sets: the text
  * formats of values, and no timeouts but Oplink's own, as in pg_dump. Limit long statements for other users than this
@@ -29,15 +32,15 @@ const newer = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name =
 
 const statementFor = ([name, value]: readonly [string, string]): string => `SET ${name} = '${value}'`;
 
-const setUp = [...settings.map(statementFor), newer].join(';\n');
+/** Tells a server from the one before a failover. */
+const server = 'SELECT pg_postmaster_start_time()::text AS server';
+
+const setUp = [...settings.map(statementFor), newer, server].join(';\n');
 
 /** Settings that PgBouncer keeps for each of its clients, whichever session runs their transactions. */
 const KEPT_BY_POOLERS = new Set(['client_encoding', 'timezone', 'datestyle', 'standard_conforming_strings']);
 
-const setUpShared = settings
-	.filter(([name]) => KEPT_BY_POOLERS.has(name))
-	.map(statementFor)
-	.join(';\n');
+const setUpShared = [...settings.filter(([name]) => KEPT_BY_POOLERS.has(name)).map(statementFor), server].join(';\n');
 
 /** Settings that sessions shared through a pooler must have from the server, because setting them would affect others. */
 const ofTheServer: ReadonlyMap<string, string> = new Map([
@@ -62,12 +65,13 @@ const TRIES = 5;
 /**
  * Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones.
  * @param isShared whether a pooler lends the session to others between transactions.
+ * @returns what tells its server from others.
  */
-export const setUpSession = async (connection: Connection, {isShared = false} = {}): Promise<void> => {
+export const setUpSession = async (connection: Connection, {isShared = false} = {}): Promise<string> => {
 	for (let left = TRIES - 1; ; left -= 1) {
 		try {
-			await connection.query(isShared ? setUpShared : setUp);
-			return;
+			const results = (await connection.query(isShared ? setUpShared : setUp)) as LastOf;
+			return results.at(-1)?.rows[0]?.server ?? '';
 		} catch (error) {
 			// On a busy machine the timeout that it is about to lift may interrupt it; nothing is set then.
 			if (left === 0 || (error as {code?: unknown}).code !== QUERY_CANCELED) {
