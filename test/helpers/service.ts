@@ -37,9 +37,6 @@ export type TestService = RunningService & {clock: FakeClock; adminToken: string
 /** A stable database is waited for, so that a test has the same result on a busy machine. */
 const PATIENT = {connectMs: 60_000, acquireMs: 60_000};
 
-/** A test that cuts its database off ends the wait, but a busy machine does not. */
-const ENDING = {connectMs: 10_000, acquireMs: 15_000};
-
 let outside: ((env: Record<string, string>) => Promise<TestService>) | null = null;
 
 /**
@@ -82,7 +79,7 @@ export const startService = async (
 	});
 	const sampler = createFaultSampler(clock);
 	const log = createLog(config, sampler, logged);
-	const db = createDb(database.url, {poolSize: 8, timeouts: given === undefined ? PATIENT : ENDING});
+	const db = createDb(database.url, {poolSize: 8, ...(given === undefined ? {timeouts: PATIENT} : {})});
 	const running = await start({
 		config,
 		clock,
