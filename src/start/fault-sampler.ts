@@ -5,6 +5,7 @@ import {type Clock, MINUTE_MS} from '../clock.ts';
 const WARN = 40;
 
 /** How long repeated lines are suppressed. */
+const SUPPRESSED_MS = MINUTE_MS;
 
 /** Most kinds of fault that are tracked. Beyond that the least recently logged one is evicted. */
 const MOST_KINDS = 500;
@@ -83,7 +84,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 		for (const [name, kind] of kinds) {
 			const age = now - kind.writtenAt;
 			// If the clock was set back, nothing waits.
-			if (age >= 0 && age < MINUTE_MS) {
+			if (age >= 0 && age < SUPPRESSED_MS) {
 				break;
 			}
 
@@ -102,7 +103,7 @@ export const createFaultSampler = (clock: Clock): FaultSampler => {
 			if ([...kinds.values()].some(({held}) => held > 0)) {
 				writeLater();
 			}
-		}, MINUTE_MS).unref();
+		}, SUPPRESSED_MS).unref();
 	};
 
 	const remember = (name: string, write: Kind['write']): void => {

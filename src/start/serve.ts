@@ -121,7 +121,7 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 	}
 };
 
-/** Serves in a single process. */
+/** Serves in a single process. A token that cannot be written is reported before a database is created. */
 const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 	const signal = nextSignal();
 	await requireFreePort(config);
