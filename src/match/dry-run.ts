@@ -7,7 +7,7 @@ import type {VisitDeps} from '../resolution/visit-link.ts';
 import type {Services} from '../services.ts';
 import type {MatchDeps} from './find-match.ts';
 import {createFollowUps} from './follow-ups.ts';
-import {createMatchPeppers} from './match-peppers.ts';
+import {createDryPeppers} from './match-peppers.ts';
 import {createPhoneBook} from './phone-book.ts';
 
 /** An idle transaction ends by itself: an organization's clicks may wait for a row that this one holds. */
@@ -26,7 +26,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 	db,
 	clock,
 	background,
-	matchPeppers: createMatchPeppers(db),
+	matchPeppers: createDryPeppers(db),
 	phoneBook: createPhoneBook(db),
 	followUps: createFollowUps({db, phoneBook: createPhoneBook(db), metrics: createMetrics(services.clock)}, 0),
 	clicks: postgresClicks,

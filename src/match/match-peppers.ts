@@ -79,6 +79,25 @@ export const createMatchPeppers = (db: Db): MatchPeppers => {
 	};
 };
 
+/**
+ * The peppers of a dry run. Those that are missing are made in memory: inserted in its transaction, they would hold up
+ * visits, and runs that need them before their click would deadlock with those that need them after.
+ */
+export const createDryPeppers = (db: Db): MatchPeppers => {
+	// Of the whole run: a visit may store another one meanwhile.
+	const used = new Map<number, Buffer>();
+	return {
+		at: async (now) => {
+			const week = weekOf(now);
+			const stored = new Map((await readRows(db, week)).map((row) => [row.week, row.secret]));
+			const current = used.get(week) ?? stored.get(week) ?? randomBytes(32);
+			used.set(week, current);
+			const previous = used.get(week - 1) ?? stored.get(week - 1);
+			return previous === undefined ? [current] : [current, previous];
+		},
+	};
+};
+
 /** Deletes the peppers that no look-up needs any more, so that nothing leads back from their hashes. */
 export const deleteOldPeppers = async (db: Db, now: Date): Promise<void> => {
 	await db('match_peppers')

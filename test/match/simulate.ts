@@ -194,3 +194,24 @@ test('what cannot be played is refused', async (t) => {
 	t.regex((await simulate(service, acme, {referrer: true})).text, /iOS has no install referrer/);
 	t.is((await simulate(service, acme, {linkId: gone.id, shortCode: 'x'})).status, 400);
 });
+
+test('simulations that are the first of their week do not wait for each other in a circle', async (t) => {
+	for (let round = 0; round < 3; round += 1) {
+		const fresh = await startService();
+		try {
+			const acme = await organization(fresh);
+			const [deferred, plain] = [await link(acme), await link(acme, {deferredDeepLinking: false})];
+			const answers = await Promise.all(
+				Array.from({length: 6}, (_, index) =>
+					simulate(fresh, acme, {linkId: index % 2 === 0 ? deferred.id : plain.id}),
+				),
+			);
+			t.deepEqual(
+				answers.map(({answer}) => answer?.matched),
+				[true, false, true, false, true, false],
+			);
+		} finally {
+			await fresh.stop();
+		}
+	}
+});

@@ -1,0 +1,159 @@
+import test from 'ava';
+import {link, organization} from '../helpers/builders.ts';
+import {network, open, visit} from '../match/_phones.ts';
+import {attemptsOf, environment, matchShell, shown, widest} from './_match.ts';
+import {pageOf, startRecordingServer} from './_recording-server.ts';
+import {runCli} from './_run-cli.ts';
+import {finish, start} from './_spawn-cli.ts';
+
+const {cli, onTerminal, service} = matchShell(test);
+
+test('match simulate plays an iPhone whose app reads the clipboard', async (t) => {
+	const acme = await organization(service);
+	const {url} = await link(acme);
+	const {exitCode, stdout, stderr} = await cli(['match', 'simulate', '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'tapped'), url);
+	t.is(shown(stdout, 'phone'), 'iPhone15,2 with iOS 17.5.1, at 198.51.100.23');
+	t.is(shown(stdout, 'page'), 'leaves a token on the clipboard; posts its signals');
+	t.is(shown(stdout, 'opened'), '1m later, at 198.51.100.23');
+	t.is(shown(stdout, 'app sends'), 'clipboard token');
+	t.is(shown(stdout, 'answer'), 'CLIPBOARD, exact');
+	t.true(widest(stdout) <= 80);
+	t.regex(stderr, /Nothing was stored/);
+	t.deepEqual(await attemptsOf(service, acme), []);
+});
+
+test('match simulate by a short URL finds the organization, and its options make the phone, the way and the wait', async (t) => {
+	const acme = await organization(service);
+	const {url, id} = await link(acme);
+	await link(acme);
+	const {stdout} = await cli([
+		'match',
+		'simulate',
+		url,
+		...['--platform', 'android', '--os-version', '15', '--device-model', 'SM-S911B', '--language', 'de-CH'],
+		...['--timezone', 'Europe/Zurich', '--network', 'nearby', '--delay', '5m', '--no-referrer', '--no-key'],
+		'--json',
+	]);
+	const {link: tapped, tap, open: opened, answer} = JSON.parse(stdout);
+	t.is(tapped.id, id);
+	t.is(tap.headers['accept-language'], 'de-CH,de;q=0.9');
+	t.like(tap.signals, {timezone: 'Europe/Zurich', languages: ['de-CH'], model: 'SM-S911B', platformVersion: '15.0.0'});
+	t.like(opened, {apiKey: false, body: {platform: 'Android', osVersion: '15', deviceModel: 'SM-S911B'}});
+	t.is(Date.parse(opened.at) - Date.parse(tap.at), 5 * 60 * 1000);
+	t.false('installReferrer' in opened.body);
+	t.like(answer, {matchMethod: 'FINGERPRINT_SCORED', matchConfidence: 'low', matchScore: 95});
+});
+
+test('match simulate taps a URL with its query, and match explain shows the query of a tap', async (t) => {
+	const acme = await organization(service);
+	const {url, shortCode} = await link(acme, {params: {own: '1'}});
+	const query = '?ref=42&ref=43&own=2&note=a%20b';
+	const {stdout} = await cli(['match', 'simulate', `${url}${query}#top`]);
+	t.is(shown(stdout, 'tapped'), `${url}?ref=42&own=2&note=a+b`);
+	t.is(shown(stdout, 'query'), 'ref=42, note=a b, own=2');
+	const {stdout: json} = await cli(['match', 'simulate', `${shortCode}${query}`, '--org', acme.orgKey, '--json']);
+	t.deepEqual(JSON.parse(json).answer.params, {own: '1', ref: '42', note: 'a b'});
+	const address = network()(1);
+	const {token} = await visit(service, {url}, address, {query});
+	await open(service, address, {clipboardToken: token, deviceId: 'device-0004'}, acme);
+	const [{id}] = await attemptsOf(service, acme);
+	const explained = await onTerminal(['match', 'explain', id, '--org', acme.orgKey]);
+	t.is(shown(explained.stdout, 'query'), 'ref=42, note=a b, own=2');
+});
+
+test('match simulate says why a page leaves no token, and a miss is an answer like another', async (t) => {
+	const acme = await organization(service);
+	const {shortCode} = await link(acme, {deferredDeepLinking: false});
+	const {exitCode, stdout} = await cli(['match', 'simulate', shortCode, '--org', acme.orgKey]);
+	t.is(exitCode, 0);
+	t.is(shown(stdout, 'page'), 'leaves no token: the link is not deferred');
+	t.is(shown(stdout, 'app sends'), 'no token');
+	t.is(shown(stdout, 'answer'), 'no match: no_click');
+	t.regex(stdout, /^Next: Have the app send the clipboard token/m);
+});
+
+test('match simulate shows the probability and explains it', async (t) => {
+	const acme = await organization(service);
+	const {shortCode} = await link(acme);
+	const command = ['match', 'simulate', shortCode, '--org', acme.orgKey, '--no-clipboard'];
+	const late = await cli([...command, '--delay', '1h']);
+	t.is(shown(late.stdout, 'answer'), 'FINGERPRINT_EXACT, medium, probability 94 %');
+	const words =
+		/no tap at all with 6 %: no phones of this app have been counted yet; 1 tap was made here in 24 hours\./;
+	t.regex(late.stdout.replaceAll('\n', ' '), words);
+});
+
+test('match simulate sends only the given options', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/links': () => ({body: pageOf([{id: 'spring-id', organizationId: 'its-own'}])}),
+	});
+	await runCli(['match', 'simulate', 'spring', '--with-key', '--no-beacon', '--no-clipboard'], {env});
+	t.is(requests[0]?.url, '/admin/links?shortCode=spring');
+	t.is(requests[1]?.url, '/admin/organizations/its-own/matches/simulate');
+	const given = {linkId: 'spring-id', platform: 'iOS', beacon: false, clipboard: false, apiKey: true};
+	t.deepEqual(requests[1]?.body, given);
+	const id = '5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11';
+	await runCli(['match', 'simulate', id, '--platform', 'android', '--clipboard', '--referrer', '--delay', '90s'], {
+		env,
+	});
+	t.deepEqual(requests[3]?.body, {
+		linkId: 'spring-id',
+		platform: 'Android',
+		delaySeconds: 90,
+		clipboard: true,
+		referrer: true,
+		beacon: true,
+		apiKey: true,
+	});
+	await runCli(['match', 'simulate', 'localhost:3000/Ab12/spring?x=1'], {env});
+	t.is(requests[4]?.url, '/admin/links?url=https%3A%2F%2Flocalhost%3A3000%2FAb12%2Fspring');
+	t.like(requests[5]?.body, {query: {x: '1'}});
+});
+
+for (const [what, argv] of [
+	['a wait without a unit', ['--delay', '10']],
+	['a referrer on iOS', ['--referrer']],
+	['an unknown network', ['--network', 'mesh']],
+	['both kinds of key', ['--with-key', '--no-key']],
+	['a text that names no link', ['https://acme.example/']],
+] as const) {
+	test(`match simulate with ${what} is a usage error`, async (t) => {
+		const {env, requests} = await startRecordingServer(t, {});
+		const {exitCode, stderr} = await runCli(['match', 'simulate', ...argv], {env});
+		t.is(exitCode, 2);
+		t.regex(stderr, /^Error: .*\n(?:.*\n)*Next: /);
+		t.deepEqual(requests, []);
+	});
+}
+
+test('match simulate ends with 4 without a deferred link, and with 1 after a refusal', async (t) => {
+	const acme = await organization(service);
+	const none = await cli(['match', 'simulate', '--org', acme.orgKey]);
+	t.is(none.exitCode, 4);
+	t.regex(none.stderr, /^Error: The organization has no deferred link$/m);
+	await link(acme);
+	const wrong = await cli(['match', 'simulate', '--org', acme.orgKey, '--timezone', 'Mars/Olympus']);
+	t.is(wrong.exitCode, 1);
+	t.regex(wrong.stderr, /^ {2}timezone must be an IANA time zone$/m);
+});
+
+test('the program itself simulates and explains', async (t) => {
+	const acme = await organization(service);
+	const place = network();
+	const sale = await link(acme);
+	const {token} = await visit(service, sale, place(1));
+	await open(service, place(1), {clipboardToken: token}, acme);
+	const [{id}] = await attemptsOf(service, acme);
+	const [simulated, explained] = await Promise.all(
+		[
+			['match', 'simulate', sale.url, '--no-clipboard'],
+			['match', 'explain', id, '--org', acme.orgKey],
+		].map((argv) => finish(start(t, argv, environment(service)))),
+	);
+	t.is(simulated?.exitCode, 0);
+	t.is(shown(simulated?.stdout ?? '', 'answer'), 'FINGERPRINT_EXACT, high, probability over 99 %');
+	t.is(explained?.exitCode, 0);
+	t.is(shown(explained?.stdout ?? '', 'answer'), 'CLIPBOARD, exact');
+});
