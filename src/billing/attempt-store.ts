@@ -70,6 +70,17 @@ export const createAttemptStore = (db: Db) => {
 	};
 	const list = async (query: Knex.QueryBuilder): Promise<BillingAttempt[]> =>
 		((await query.select(columns.list)) as AttemptRow[]).map(toAttempt);
+	const supersede = async (
+		{organizationId, now}: {organizationId: string; now: Date},
+		narrow: (open: Knex.QueryBuilder) => void,
+	): Promise<BillingAttempt[]> => {
+		const rows: AttemptRow[] = await db('billing_attempts')
+			.where({organization_id: organizationId, status: 'OPEN'})
+			.modify(narrow)
+			.update({status: 'SUPERSEDED', updated_at: now})
+			.returning(columns.list);
+		return rows.map(toAttempt);
+	};
 
 	return {
 		/** A new OPEN attempt, or null if the same try of a renewal exists: the index decides. */
@@ -123,26 +134,17 @@ export const createAttemptStore = (db: Db) => {
 		},
 
 		/** Closes every other open checkout of the organization. @returns those that were closed. */
-		supersedeOpen: async (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> => {
-			const rows: AttemptRow[] = await db('billing_attempts')
-				.where({organization_id: organizationId, status: 'OPEN'})
-				.whereNot({purpose: 'RENEWAL'})
-				.modify((query) => {
-					if (except !== null) {
-						query.whereNot({id: except});
-					}
-				})
-				.update({status: 'SUPERSEDED', updated_at: now})
-				.returning(columns.list);
-			return rows.map(toAttempt);
-		},
+		supersedeOpen: (organizationId: string, except: string | null, now: Date): Promise<BillingAttempt[]> =>
+			supersede({organizationId, now}, (open) => {
+				open.whereNot({purpose: 'RENEWAL'});
+				if (except !== null) {
+					open.whereNot({id: except});
+				}
+			}),
 
-		/** Closes all open attempts, renewals included: the subscription has ended. */
-		supersedeAll: async (organizationId: string, now: Date): Promise<void> => {
-			await db('billing_attempts')
-				.where({organization_id: organizationId, status: 'OPEN'})
-				.update({status: 'SUPERSEDED', updated_at: now});
-		},
+		/** Closes all open attempts, renewals included: the subscription has ended. @returns those that were closed. */
+		supersedeAll: (organizationId: string, now: Date): Promise<BillingAttempt[]> =>
+			supersede({organizationId, now}, () => {}),
 
 		/** Closes an open attempt unless a card was charged for it, because that may be paid nevertheless. */
 		closeUncharged: async (

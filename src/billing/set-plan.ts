@@ -65,8 +65,8 @@ export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet)
 };
 
 /**
- * As `setPlan`, for an organization that may have a paid subscription: this ends at the gateway first, and open checkouts
- * are closed (contract/billing 9). Later events of the old subscription change nothing.
+ * As `setPlan`, for an organization that may have a paid subscription: this ends at the gateway first, and all open
+ * attempts are closed, a renewal's too (contract/billing 9). Later events of the old subscription change nothing.
  * @throws 400 for an unknown plan; 404; 502 if the gateway does not end it, which changes nothing here; 503.
  */
 export const setOrganizationPlan = (
@@ -84,7 +84,7 @@ export const setOrganizationPlan = (
 
 		const {changed, superseded} = await inTransaction(db, async (trx) => ({
 			changed: await setPlan(trx, {organizationId, plan, by, now: clock.now()}),
-			superseded: await createAttemptStore(trx).supersedeOpen(organizationId, null, clock.now()),
+			superseded: await createAttemptStore(trx).supersedeAll(organizationId, clock.now()),
 		}));
 		closeSuperseded(services, superseded);
 		return changed;

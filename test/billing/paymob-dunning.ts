@@ -1,4 +1,5 @@
 import test from 'ava';
+import {admin} from '../helpers/callers.ts';
 import {freshStage, GROWTH, type PaymobStage, stopStages} from './_paymob-stage.ts';
 import {DAY, MINUTE} from './_stage.ts';
 
@@ -223,4 +224,18 @@ test.serial('a renewal that was paid twice is paid once: the other payment goes 
 	t.is(body.action, 'CHECKOUT');
 	t.is(stage.heldFor(owner), 2 * GROWTH);
 	t.is((await owner.subscription()).currentPeriodEnd, '2026-05-10T12:00:00.000Z');
+});
+
+test.serial('a renewal that is under way does not bring back a subscription that ops ended', async (t) => {
+	for (const plan of ['STARTER', null]) {
+		const stage = await freshStage();
+		const owner = await stage.subscribed();
+		await stage.runMinute(PERIOD);
+		t.is(stage.heldFor(owner), 2 * GROWTH);
+		await admin(stage.portal).put(`/admin/organizations/${owner.organization.id}/plan`, {plan});
+		await stage.deliverAll();
+		t.like(await owner.subscription(), {status: 'CANCELED'});
+		t.is(await owner.plan(), plan);
+		t.is(stage.heldFor(owner), GROWTH);
+	}
 });
