@@ -1,6 +1,6 @@
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
-import {freshStage, GROWTH, type PaymobStage, stopStages} from './_paymob-stage.ts';
+import {freshStage, GROWTH, type PaymobStage, SCALE, stopStages} from './_paymob-stage.ts';
 import {DAY, MINUTE} from './_stage.ts';
 
 test.after.always(stopStages);
@@ -238,4 +238,19 @@ test.serial('a renewal that is under way does not bring back a subscription that
 		t.is(await owner.plan(), plan);
 		t.is(stage.heldFor(owner), GROWTH);
 	}
+});
+
+test.serial('while a charge of the period has no outcome, the job makes no other one', async (t) => {
+	const stage = await freshStage();
+	const owner = await stage.subscribed();
+	stage.paymob.setCard(stage.savedCard(), 'declines');
+	await stage.runJobs(PERIOD);
+	stage.paymob.setCard(stage.savedCard(), 'works');
+	stage.clock.advance(DAY - MINUTE);
+	t.is((await owner.changePlan('SCALE')).body.action, 'UPGRADED');
+	await stage.runMinute(2 * MINUTE);
+	t.is(stage.heldFor(owner), GROWTH + SCALE);
+	await stage.deliverAll();
+	t.like(await owner.subscription(), {status: 'ACTIVE', plan: 'SCALE', currentPeriodEnd: '2026-05-10T12:00:00.000Z'});
+	t.is(stage.heldFor(owner), GROWTH + SCALE);
 });

@@ -32,7 +32,10 @@ export type NextStep =
  */
 export const nextStep = (row: Subscription, attempts: readonly BillingAttempt[], now: Date): NextStep => {
 	const tries = attempts.filter(({retry}) => retry < FIRST_CHECKOUT);
-	const open = tries.find(({status}) => status === 'OPEN');
+	// An upgrade after the period's end charges the saved card as well, and is numbered like a checkout.
+	const open = attempts.find(
+		({status, retry, chargedAt}) => status === 'OPEN' && (retry < FIRST_CHECKOUT || chargedAt !== null),
+	);
 	if (open !== undefined) {
 		return {does: 'ASK', attempt: open};
 	}
