@@ -76,7 +76,6 @@ export const createOnce = async (
 	}
 
 	const response = await create();
-	await deleteExpired(trx, oldest);
 	await trx('idempotency_keys')
 		.insert({
 			organization_id: organizationId,
@@ -90,5 +89,7 @@ export const createOnce = async (
 		.catch((error: unknown) => {
 			throw translateViolation(error, {idempotency_keys_organization_id_fkey: organizationNotFound});
 		});
+	// Last, because the insert may wait for a row that another transaction has deleted here: both would wait.
+	await deleteExpired(trx, oldest);
 	return response;
 };

@@ -1,4 +1,7 @@
 import test from 'ava';
+import {inTransaction} from '../../src/db/db.ts';
+import {createOnce} from '../../src/links/idempotent-create.ts';
+import type {LinkJson} from '../../src/links/link.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {createFakeClock, serviceOf, startService} from '../helpers/service.ts';
@@ -95,4 +98,39 @@ test('keys that have run out are forgotten with the next keyed create', async (t
 	clock.advance(24 * 3600);
 	await acme.server.post('/links', {path: '/a'}, key('new'));
 	t.deepEqual(await timed.services.db('idempotency_keys').pluck('key'), ['new']);
+});
+
+test('creates of two organizations at once that repeat old keys do not wait for each other', async (t) => {
+	const [one, other] = [await organization(service), await organization(service)];
+	const {db} = service.services;
+	const now = service.clock.now();
+	const used = (organizationId: string, key: string, days: number) => ({
+		organization_id: organizationId,
+		key,
+		request_hash: Buffer.alloc(32),
+		response: '{}',
+		created_at: new Date(now.getTime() - days * 86_400_000),
+	});
+	// More than one create deletes, so that each deletes the key of the other.
+	const others = (count: number, days: number) =>
+		Array.from({length: count}, (_, index) => used(one.id, `${days} ${index}`, days));
+	for (let round = 0; round < 10; round += 1) {
+		await db('idempotency_keys')
+			.insert([used(one.id, 'again', 5), ...others(9, 4), used(other.id, 'again', 3), ...others(9, 2)])
+			.onConflict(['organization_id', 'key'])
+			.merge();
+		const waiting: Array<() => void> = [];
+		const together = () =>
+			new Promise<LinkJson>((resolve) => {
+				waiting.push(() => resolve({} as LinkJson));
+				if (waiting.length === 2) {
+					for (const go of waiting) {
+						go();
+					}
+				}
+			});
+		const repeat = (organizationId: string) =>
+			inTransaction(db, (trx) => createOnce(trx, {organizationId, key: 'again', request: {path: '/a'}, now}, together));
+		await t.notThrowsAsync(Promise.all([repeat(other.id), repeat(one.id)]));
+	}
 });
