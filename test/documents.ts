@@ -140,7 +140,7 @@ test('every environment variable of a document is one that is read', (t) => {
 	t.deepEqual(unknown, []);
 });
 
-const program = createProgram(processIo(new AbortController().signal), () => {});
+const program = createProgram(processIo(new AbortController().signal));
 
 /** The fault of a command line after `oplink`: an unknown command or option. */
 const wrongCommand = (line: string): string[] => {

@@ -60,7 +60,7 @@ const listed = (word: string, summary: string): string =>
 	`- ${wrapped(`[\`${word}\`](${word}.md): ${summary}`, WIDTH - 2).join('\n  ')}`;
 
 const indexPage = (): string => {
-	const program = createProgram(processIo(new AbortController().signal), () => {});
+	const program = createProgram(processIo(new AbortController().signal));
 	return page([
 		'# The command line',
 		`${program.description().split('\n\n').slice(1).join('\n\n')}`,

@@ -1,4 +1,3 @@
-import type {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {exitCodes} from './exit-codes.ts';
 
 /** A fault that the operator can fix: one line with the next step, without a stack. */
@@ -31,17 +30,5 @@ export class InterruptedError extends Error {
 
 	constructor(readonly note: string | null = null) {
 		super('Interrupted');
-	}
-}
-
-/** A refusal or a silence of the server with a next step that it alone does not determine. */
-export class AdvisedError extends Error {
-	override name = 'AdvisedError';
-
-	constructor(
-		readonly failure: OplinkApiError | OplinkConnectionError,
-		readonly nextStep: string,
-	) {
-		super(failure.message);
 	}
 }

@@ -1,14 +1,18 @@
 import type {Option} from 'commander';
+import type {PageOptions} from './common-options.ts';
 import {type Connection, type ConnectionOptions, createConnection} from './server/connection.ts';
 import {type Page, remainder} from './server/list-pages.ts';
 import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
 import {type Column, flattened, keyValues, table} from './terminal/output.ts';
 import {safeJson, styled} from './terminal/printable.ts';
 
+/** What the options of several commands are named, whichever a command has. */
+type CommonOptions = ConnectionOptions & PageOptions & {org?: string | undefined; yes?: boolean};
+
 /** The context of a command: its options, the clients, and its output. */
 export type Context<Options = object> = {
 	io: Io;
-	options: Options & ConnectionOptions;
+	options: Options & Omit<CommonOptions, keyof Options>;
 	connection: Connection;
 	show: Show;
 };
@@ -69,7 +73,11 @@ const createShow = (io: Io, json: boolean): Show => {
 	const note: Show['note'] = (text) => writeMessage(io, text);
 	const width = io.stdout.columns || WIDTH_OFF_A_TERMINAL;
 	const columns = io.stdout.columns || Number.POSITIVE_INFINITY;
-	const asTable: Show['table'] = (titles, rows) => table(titles, rows, {width: columns, heading: bold});
+	const isWide = columns >= WIDE;
+	const asTable: Show['table'] = (titles, rows) => {
+		const shown = titles.filter(({wide}) => isWide || !wide);
+		return table(shown, rows, {width: columns, heading: bold});
+	};
 	return {
 		json,
 		answer,
@@ -87,13 +95,13 @@ const createShow = (io: Io, json: boolean): Show => {
 		},
 		table: asTable,
 		width,
-		isWide: columns >= WIDE,
+		isWide,
 		note,
 	};
 };
 
 /** The environment of a command. */
-export const createContext = <Options>(io: Io, options: Options & ConnectionOptions): Context<Options> => ({
+export const createContext = (io: Io, options: Context['options']): Context => ({
 	io,
 	options,
 	connection: createConnection(options, io),

@@ -12,7 +12,6 @@ const wholeNumber = (value: string): number => {
 export const numberOption = (flags: string, meaning: string): Option =>
 	new Option(flags, meaning).argParser(wholeNumber);
 
-export type OrgOptions = {org?: string};
 export const orgOption = (): Option =>
 	new Option('--org <org>', 'id or orgKey of the organization; required if there are several');
 

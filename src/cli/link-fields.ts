@@ -2,7 +2,8 @@ import {InvalidArgumentError, Option} from 'commander';
 import {createClock} from '../clock.ts';
 import {platformFieldNames} from '../links/platform-fields.ts';
 import {usageError} from './cli-errors.ts';
-import {mendedPath} from './mended-path.ts';
+import {deepLinkOf} from './import/formats/foreign-fields.ts';
+import {putField} from './import/formats/import-row.ts';
 
 /** The options of a link's fields as commander gives them. */
 export type LinkFieldOptions = {
@@ -110,15 +111,6 @@ const namedValues = (flag: string, values: string[]): Array<[name: string, value
 		return [value.slice(0, at), value.slice(at + 1)];
 	});
 
-const put = (body: Record<string, unknown>, field: string, value: unknown): void => {
-	const [object, inner] = field.split('.');
-	if (object !== undefined && inner !== undefined) {
-		body[object] = {...(body[object] as object | undefined), [inner]: value};
-	} else {
-		body[field] = value;
-	}
-};
-
 /** The body with the given fields of `platformOptions`. An empty value clears. */
 export const withPlatforms = (
 	body: Record<string, unknown>,
@@ -139,7 +131,7 @@ export const withPlatforms = (
 			}
 
 			const isCode = column === 'minimumVersion.android' && /^\d+$/.test(value);
-			put(after, column, value === '' ? null : isCode ? Number(value) : value);
+			putField(after, column, value === '' ? null : isCode ? Number(value) : value);
 		}
 	}
 
@@ -153,20 +145,40 @@ const requireFuture = (expiry: unknown): void => {
 	}
 };
 
+/** The fields of a path as typed, and the corrections made to it. */
+type Mended = {fields: Record<string, unknown>; note: string | null};
+
+/**
+ * The path that was meant: a URL is split into path, parameters and campaign values, as an import splits it; a slash is
+ * added in front.
+ */
+const mendedPath = (typed: string): Mended => {
+	if (/^[a-z][a-z0-9+.-]*:\/\//i.test(typed)) {
+		const {fields} = deepLinkOf(typed);
+		const {path, params = {}, ...others} = fields;
+		const more = {...(params as Record<string, string>), ...(others as Record<string, string>)};
+		const texts = [`path ${path}`, ...Object.entries(more).map(([name, value]) => `${name} ${value}`)];
+		const page = /^https?:/i.test(typed) ? '; --fallback-url is for a page on the web' : '';
+		return {fields, note: `The app gets ${texts.join(', ')} of ${typed}${page}`};
+	}
+
+	return typed === '' || typed.startsWith('/')
+		? {fields: {path: typed}, note: null}
+		: {fields: {path: `/${typed}`}, note: `The path is /${typed}`};
+};
+
 /** The body of a create or an update: only the given fields, with what was mended in them. */
-export const linkBody = async (
-	options: LinkFieldOptions,
-): Promise<{body: Record<string, unknown>; note: string | null}> => {
+export const linkBody = (options: LinkFieldOptions): {body: Record<string, unknown>; note: string | null} => {
 	requireFuture(options['expiry']);
 	const body = withPlatforms({}, options);
 	const {path} = options;
-	const mended = typeof path === 'string' ? await mendedPath(path) : {fields: {}, note: null};
+	const mended = typeof path === 'string' ? mendedPath(path) : {fields: {}, note: null};
 	const {params: ofPath, ...fields}: {params?: object; [field: string]: unknown} = mended.fields;
 	Object.assign(body, fields);
 	for (const [flag, field] of textFields.filter(([name]) => name !== 'path')) {
 		const value = options[attributeOf(flag)] ?? options[field];
 		if (value !== undefined) {
-			put(body, field, value);
+			putField(body, field, value);
 		}
 	}
 
@@ -182,7 +194,7 @@ export const linkBody = async (
 	};
 	for (const [field, value] of Object.entries(others)) {
 		if (value !== undefined) {
-			put(body, field, value);
+			putField(body, field, value);
 		}
 	}
 
@@ -191,7 +203,7 @@ export const linkBody = async (
 			throw usageError(`'${field}' is not a field of a link`, `Fields are ${[...linkColumns].join(', ')}`);
 		}
 
-		put(body, field, null);
+		putField(body, field, null);
 	}
 
 	return {body, note: mended.note};

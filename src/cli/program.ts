@@ -1,8 +1,6 @@
 import {Command, CommanderError} from 'commander';
-import type {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
 import {packageVersion} from '../package-root.ts';
 import {adviceFor} from './advice.ts';
-import {AdvisedError} from './cli-errors.ts';
 import {type AnyCommand, type CommandGroup, createContext} from './command.ts';
 import {appCommands} from './commands/app.ts';
 import {appConfigCommands} from './commands/app-config.ts';
@@ -37,7 +35,7 @@ import {exitCodes} from './exit-codes.ts';
 import {exampleLines} from './help/example-lines.ts';
 import {addHelpCommand, topicsText} from './help/help-command.ts';
 import {argumentsOf, declareCommand, termOf} from './leading-organization.ts';
-import {reported} from './reported.ts';
+import {type Call, newCall, reported} from './reported.ts';
 import type {PathOrigin} from './system-error.ts';
 import type {Io} from './terminal/io.ts';
 import {messageText} from './terminal/wrapped.ts';
@@ -123,12 +121,8 @@ const givenTo = (command: Command): PathOrigin[] => [
 	),
 ];
 
-/** The tree of commands over `io`; `begin` receives what a command was given, `finish` its exit code. */
-export const createProgram = (
-	io: Io,
-	finish: (exitCode: number) => void,
-	begin: (given: PathOrigin[]) => void = () => {},
-): Command => {
+/** The tree of commands over `io`; the one that runs says in `call` what it was given and how it ended. */
+export const createProgram = (io: Io, call: Call = newCall()): Command => {
 	const program: Command = new Command('oplink')
 		.description(INTRODUCTION)
 		.version(packageVersion())
@@ -158,15 +152,15 @@ export const createProgram = (
 		.addHelpText('after', `${topicsText}\n${EXIT_CODES}`)
 		.exitOverride();
 	const act = async (spec: AnyCommand, command: Command) => {
-		begin(givenTo(command));
+		call.given = givenTo(command);
 		const options = command.optsWithGlobals<{org?: string}>();
 		const {args, org} = argumentsOf(spec.usage, command, options.org);
 		const context = createContext(io, {...options, org});
 		const exitCode = await spec.run(context as never, ...(args as never[])).catch(async (error: unknown) => {
-			const advice = await adviceFor(error, context.connection);
-			throw advice === null ? error : new AdvisedError(error as OplinkApiError | OplinkConnectionError, advice);
+			call.advice = await adviceFor(error, context.connection);
+			throw error;
 		});
-		finish(typeof exitCode === 'number' ? exitCode : exitCodes.ok);
+		call.exitCode = typeof exitCode === 'number' ? exitCode : exitCodes.ok;
 	};
 	for (const [heading, inGroup] of groups) {
 		program.commandsGroup(heading);
@@ -187,19 +181,9 @@ export const createProgram = (
 };
 
 /** Runs one command line, given as the arguments of the process. Never throws. @returns the exit code. */
-export const run = (argv: string[], io: Io): Promise<number> => {
-	let given: PathOrigin[] = [];
-	const work = async (): Promise<number> => {
-		let exitCode: number = exitCodes.ok;
-		const program = createProgram(
-			io,
-			(code) => {
-				exitCode = code;
-			},
-			(values) => {
-				given = values;
-			},
-		);
+export const run = (argv: string[], io: Io): Promise<number> =>
+	reported(io, async (call) => {
+		const program = createProgram(io, call);
 		try {
 			if (argv[0] === '__complete') {
 				await complete(program, argv.slice(1), io);
@@ -216,7 +200,5 @@ export const run = (argv: string[], io: Io): Promise<number> => {
 			throw error;
 		}
 
-		return exitCode;
-	};
-	return reported(io, work, () => given);
-};
+		return call.exitCode;
+	});

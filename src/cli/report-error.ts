@@ -23,7 +23,7 @@ import {
 	unknownPlan,
 } from '../errors.ts';
 import {planNames} from './advice.ts';
-import {AdvisedError, InterruptedError, OperatorError} from './cli-errors.ts';
+import {InterruptedError, OperatorError} from './cli-errors.ts';
 import {exitCodes} from './exit-codes.ts';
 import {explainSystemError, isSystemError, type PathOrigins} from './system-error.ts';
 
@@ -156,7 +156,7 @@ const isForeign = ({envelope}: OplinkApiError): boolean => envelope?.['statusCod
 const messageOf = ({status, message}: OplinkApiError): string =>
 	status < 300 ? 'The answer is not valid JSON: is this the address of an Oplink server?' : message;
 
-const reportApiError = (error: OplinkApiError, nextStep = nextStepOf(error)): Report => {
+const reportApiError = (error: OplinkApiError, nextStep: string | null): Report => {
 	const details = (error.details ?? []).map(({field, message}) =>
 		// A message mostly begins with the name of its field (contract/requests 3).
 		field === undefined || message.startsWith(field) ? `  ${message}` : `  ${field}: ${message}`,
@@ -178,17 +178,20 @@ const START = 'Start the server with oplink serve, or name another one with --ur
 /**
  * The message and exit code for any error of a command: an operator's error with the next step, a bug with its stack.
  */
-export const reportError = (error: unknown, origins: PathOrigins = {cwd: '/', named: []}): Report => {
-	const [failure, advice] = error instanceof AdvisedError ? [error.failure, error.nextStep] : [error, undefined];
-	if (failure instanceof OplinkApiError) {
-		return reportApiError(failure, advice);
+export const reportError = (
+	error: unknown,
+	origins: PathOrigins = {cwd: '/', named: []},
+	advice: string | null = null,
+): Report => {
+	if (error instanceof OplinkApiError) {
+		return reportApiError(error, advice ?? nextStepOf(error));
 	}
 
-	if (failure instanceof OplinkConnectionError) {
+	if (error instanceof OplinkConnectionError) {
 		return {
 			lines: [
-				`Error: Cannot reach ${failure.baseUrl}: ${failure.reason}`,
-				`Next: ${UNTRUSTED.test(failure.reason) ? TRUST : (advice ?? START)}`,
+				`Error: Cannot reach ${error.baseUrl}: ${error.reason}`,
+				`Next: ${UNTRUSTED.test(error.reason) ? TRUST : (advice ?? START)}`,
 			],
 			exitCode: exitCodes.unreachable,
 		};

@@ -4,17 +4,22 @@ import {reportError} from './report-error.ts';
 import type {PathOrigin} from './system-error.ts';
 import {type Io, isBrokenPipe, writeMessage} from './terminal/io.ts';
 
-/**
- * Runs a command line and reports its errors on standard error. Never throws.
- * @param given the options and arguments that may name a file of an error. @returns the exit code.
- */
-export const reported = async (
-	io: Io,
-	work: () => Promise<number>,
-	given: () => readonly PathOrigin[] = () => [],
-): Promise<number> => {
+/** What a command line turns out to be while it runs. */
+export type Call = {
+	exitCode: number;
+	/** The options and arguments, of which one may name the file of an error. */
+	given: readonly PathOrigin[];
+	/** What to do after a failure, where the failure alone does not say it. */
+	advice: string | null;
+};
+
+export const newCall = (): Call => ({exitCode: exitCodes.ok, given: [], advice: null});
+
+/** Runs a command line and reports its errors on standard error. Never throws. @returns the exit code. */
+export const reported = async (io: Io, work: (call: Call) => Promise<number>): Promise<number> => {
+	const call = newCall();
 	try {
-		return await work();
+		return await work(call);
 	} catch (error) {
 		// The reader of our output closed the pipe, which is a success.
 		if (isBrokenPipe(error)) {
@@ -22,8 +27,8 @@ export const reported = async (
 		}
 
 		const interrupted = io.interruption.aborted && !(error instanceof InterruptedError);
-		const named: PathOrigin[] = [...given(), ['DATA_DIR', io.env['DATA_DIR'] || './data']];
-		const report = reportError(interrupted ? new InterruptedError() : error, {cwd: io.cwd, named});
+		const named: PathOrigin[] = [...call.given, ['DATA_DIR', io.env['DATA_DIR'] || './data']];
+		const report = reportError(interrupted ? new InterruptedError() : error, {cwd: io.cwd, named}, call.advice);
 		await writeMessage(io, report.lines.join('\n')).catch(() => {});
 		return report.exitCode;
 	}

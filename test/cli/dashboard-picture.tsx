@@ -3,12 +3,9 @@ import {once} from 'node:events';
 import {access} from 'node:fs/promises';
 import test from 'ava';
 import stringWidth from 'string-width';
-import {createFigures} from '../../src/cli/dashboard/figures.ts';
-import {createIntake} from '../../src/cli/dashboard/intake.ts';
-import type {Size} from '../../src/cli/dashboard/live-screen.ts';
-import {createPainter} from '../../src/cli/dashboard/paint.ts';
-import {noColours} from '../../src/cli/dashboard/palette.ts';
-import {readEvents, type ServerSentEvent} from '../../src/cli/dashboard/read-events.ts';
+import {createFigures, createIntake} from '../../src/cli/dashboard/figures.ts';
+import {readEvents, type ServerSentEvent} from '../../src/cli/dashboard/follow.ts';
+import {createPainter, type Size} from '../../src/cli/dashboard/live-screen.ts';
 import {pictureOf} from '../../src/cli/dashboard/run-dashboard.tsx';
 import type {View} from '../../src/cli/dashboard/view.ts';
 import type {Ink} from '../../src/cli/terminal/bar-chart.ts';
@@ -31,7 +28,7 @@ const viewOf = (more: Partial<View> = {}): View => {
 };
 
 const picture = (size: Size, more: Partial<View> = {}, ink: Ink = 'blocks'): string[] =>
-	pictureOf(viewOf(more), {palette: noColours, ink}, size).split('\n');
+	pictureOf(viewOf(more), {isStyled: false, ink}, size).split('\n');
 
 test('the picture at 80 by 24', (t) => {
 	t.deepEqual(

@@ -188,7 +188,7 @@ test('every link between the pages leads to one', (t) => {
 
 const withSubcommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withSubcommands)];
 const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(command.parent), command.name()] : []);
-const program = createProgram(processIo(new AbortController().signal), () => {});
+const program = createProgram(processIo(new AbortController().signal));
 const callable = withSubcommands(program)
 	.map(wordsOf)
 	.filter((words) => words.length > 0 && !(words.length > 1 && words.at(-1) === 'help'));

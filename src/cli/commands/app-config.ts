@@ -19,7 +19,7 @@ const readJson = async (io: Io, file: string): Promise<unknown> => {
 	}
 };
 
-type SetOptions = {org?: string; file?: string; errorPages?: boolean} & LinkFieldOptions;
+type SetOptions = {file?: string; errorPages?: boolean} & LinkFieldOptions;
 
 export const appConfigCommands: CommandGroup = {
 	name: 'app-config',
@@ -30,7 +30,7 @@ export const appConfigCommands: CommandGroup = {
 			summary: 'Print the app configuration as JSON, in the form that set accepts',
 			examples: ['show', 'show --org Ab12 > app-config.json'],
 			options: [orgOption()],
-			run: async (context: Context<{org?: string}>) => {
+			run: async (context) => {
 				const {client, path: organization} = await chosenPath(context);
 				const config = await client.get<object>(`${organization}/app-config`);
 				await context.show.answer(config, () => JSON.stringify(config, null, 2));

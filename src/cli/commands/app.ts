@@ -7,7 +7,6 @@ import {createReport, strictOption} from '../doctor/report.ts';
 import {chosenPath} from '../server/link-surface.ts';
 
 type CheckOptions = {
-	org?: string;
 	android?: string;
 	ios?: string;
 	info?: string;
@@ -83,7 +82,7 @@ export const appCommands: CommandGroup = {
 				orgOption(),
 				new Option('--for <platform>', 'kind of the app').choices(platforms).makeOptionMandatory(),
 			],
-			run: async (context: Context<{org?: string; for: Platform}>) => {
+			run: async (context: Context<{for: Platform}>) => {
 				const {options, show} = context;
 				const {readExpectedApp} = await import('../app/expected-app.ts');
 				const {client, org} = await chosenPath(context);

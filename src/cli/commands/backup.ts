@@ -84,8 +84,8 @@ export const backupCommand = command({
 	summary: 'Write a consistent snapshot of the database to a file; the server can keep running',
 	options: [new Option('--yes', 'overwrite an existing file without asking')],
 	examples: ['backup oplink-2026-11-21.backup', 'backup - | ssh backup.example.com "umask 077; cat > oplink.backup"'],
-	run: async (context: Context<{yes?: boolean}>, file: string) => {
-		const {io, options, show} = context;
+	run: async (context, file: string) => {
+		const {io, show} = context;
 		if (file === '-') {
 			if (io.stdout.isTTY) {
 				throw usageError(
@@ -102,7 +102,7 @@ export const backupCommand = command({
 		const target = path.resolve(io.cwd, file);
 		const {changedAt} = await fileBehind(target);
 		if (changedAt !== null) {
-			await requireConsent(io, options.yes, `Replace ${file}, written on ${changedAt.toISOString()}?`);
+			await requireConsent(context, `Replace ${file}, written on ${changedAt.toISOString()}?`);
 		}
 
 		const done: {totals?: BackupTotals} = {};
@@ -183,18 +183,18 @@ export const restoreCommand = command({
 	summary: 'Restore a backup into an empty database, all or nothing; stop the server first',
 	examples: ['restore oplink-2026-11-21.backup', 'restore - --force --yes < oplink.backup'],
 	options: [new Option('--force', 'replace all data in the database'), yesOption()],
-	run: async (context: Context<{force?: boolean; yes?: boolean}>, file: string) => {
+	run: async (context: Context<{force?: boolean}>, file: string) => {
 		const {io, options, show} = context;
 		const {force = false, yes} = options;
 		if (force) {
-			requireAnswerer(io, yes);
+			requireAnswerer(context);
 		}
 
 		const work = async (db: Db, place: string) => {
 			const {readHolding} = await import('../../backup/backup-tables.ts');
 			const holding = force && !yes ? await readHolding(db) : null;
 			if (holding !== null) {
-				await requireConsent(io, yes, replacementQuestion(place, holding));
+				await requireConsent(context, replacementQuestion(place, holding));
 			}
 
 			return restore(db, io, file, force);

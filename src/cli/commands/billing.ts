@@ -1,14 +1,12 @@
 import {Option} from 'commander';
 import type {gatewayEventJson} from '../../billing/gateway-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type PageOptions, pageOptions} from '../common-options.ts';
+import {pageOptions} from '../common-options.ts';
 import {eventColumns, eventCommands} from '../received-events.ts';
 import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
 type GatewayEvent = Json<ReturnType<typeof gatewayEventJson>>;
-
-type EventOptions = PageOptions & {org?: string; gateway?: string; outcome?: string};
 
 const EVENTS = '/admin/billing/events';
 
@@ -53,15 +51,12 @@ export const billingCommands: CommandGroup = {
 				]),
 				...pageOptions(),
 			],
-			run: async ({connection, options, show}: Context<EventOptions>) => {
+			run: async ({connection, options, show}: Context<{gateway?: string; outcome?: string}>) => {
 				const {org: orgId, gateway, outcome} = options;
 				const list = listAt<GatewayEvent>(connection.admin(), EVENTS);
 				await show.page(
 					await listPages(list, options, {orgId, gateway, outcome}),
-					[
-						...eventColumns,
-						...(show.isWide ? [{title: 'REASON', value: ({reason}: GatewayEvent) => reason, flexible: true}] : []),
-					],
+					[...eventColumns, {title: 'REASON', value: ({reason}) => reason, flexible: true, wide: true}],
 					[orgId, gateway, outcome].some((filter) => filter !== undefined)
 						? 'oplink billing events without a filter'
 						: 'have Stripe or Paymob send its events here (docs/billing.md)',

@@ -1,6 +1,6 @@
 import {counted} from '../../counted.ts';
 import {OperatorError, usageError} from '../cli-errors.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {clickHouseOf} from '../server/clickhouse-of.ts';
@@ -21,17 +21,13 @@ export const clickCommands: CommandGroup = {
 			summary: 'Move all raw clicks to clickhouse (CLICKS_URL) or back to postgres; stop every server first',
 			examples: ['migrate clickhouse', 'migrate postgres --yes'],
 			options: [yesOption()],
-			run: async (context: Context<{yes?: boolean}>, place: string) => {
+			run: async (context, place: string) => {
 				if (!isPlace(place)) {
 					throw usageError('The place must be clickhouse or postgres', 'Example: oplink clicks migrate clickhouse');
 				}
 
 				const clickHouse = await clickHouseOf(context.io);
-				await requireConsent(
-					context.io,
-					context.options.yes,
-					`Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`,
-				);
+				await requireConsent(context, `Move all raw clicks to ${placeNames[place]}? No server may run meanwhile.`);
 				const {migrateClicks} = await import('../../clicks/clickhouse/migrate-clicks.ts');
 				const moved = await withDatabase(context, (db) => migrateClicks(db, clickHouse, place), {
 					exclusive: true,

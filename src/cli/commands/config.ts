@@ -16,9 +16,7 @@ export const configCommand = command({
 						value: ({value, default: fallback}) => value ?? (fallback && `(${fallback})`),
 						flexible: true,
 					},
-					...(show.isWide
-						? [{title: 'MEANING', value: ({meaning}: {meaning: string}) => meaning, flexible: true}]
-						: []),
+					{title: 'MEANING', value: ({meaning}) => meaning, flexible: true, wide: true},
 				],
 				variables,
 			),

@@ -1,12 +1,12 @@
 import {Option} from 'commander';
-import {type Context, command} from '../command.ts';
+import {command} from '../command.ts';
 
 export const dashboardCommand = command({
 	usage: 'dashboard [org]',
 	summary: 'Watch clicks, matches and events live, for one organization or all; without a terminal, print them once',
 	examples: ['dashboard', 'dashboard --org Ab12 --json'],
 	options: [new Option('--org <org>', 'id or orgKey of an organization (default: all)')],
-	run: async (context: Context<{org?: string}>) => {
+	run: async (context) => {
 		// Loaded lazily: ink is needed only here.
 		const {runDashboard} = await import('../dashboard/run-dashboard.tsx');
 		return runDashboard(context, context.options.org);

@@ -1,38 +1,30 @@
 import type {DeviceJson} from '../../devices/device-store.ts';
 import type {EventJson} from '../../sdk/sdk-store.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
-import {type OrgOptions, orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {type CommandGroup, command} from '../command.ts';
+import {orgOption} from '../common-options.ts';
 import {timeText} from '../match-trace.ts';
+import {listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
-import {listAt, listPages} from '../server/list-pages.ts';
 
 type Device = Json<DeviceJson>;
-type Event = Json<EventJson>;
 
 export const deviceCommands: CommandGroup = {
 	name: 'devices',
 	summary: 'Look at the devices that run the app; privacy exports or erases their data',
 	commands: [
-		command({
-			usage: 'list [org]',
+		listCommand<Device>({
 			summary: 'List devices, newest first',
 			examples: ['list', 'list --org Ab12 --all --json'],
-			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>) => {
-				const {client, path} = await chosenPath(context);
-				await context.show.page(
-					await listPages(listAt<Device>(client, `${path}/devices`), context.options),
-					[
-						{title: 'FIRST SEEN (UTC)', value: ({firstSeenAt}) => timeText(firstSeenAt)},
-						{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
-						{title: 'PLATFORM', value: ({platform}) => platform},
-						{title: 'MODEL', value: ({deviceModel}) => deviceModel, flexible: true},
-						{title: 'USER', value: ({externalUserId}) => externalUserId, flexible: true},
-					],
-					'have the app report its devices, with the CLIENT key (docs/sdk.md)',
-				);
-			},
+			path: 'devices',
+			columns: [
+				{title: 'FIRST SEEN (UTC)', value: ({firstSeenAt}) => timeText(firstSeenAt)},
+				{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+				{title: 'PLATFORM', value: ({platform}) => platform},
+				{title: 'MODEL', value: ({deviceModel}) => deviceModel, flexible: true},
+				{title: 'USER', value: ({externalUserId}) => externalUserId, flexible: true},
+			],
+			empty: 'have the app report its devices, with the CLIENT key (docs/sdk.md)',
 		}),
 
 		command({
@@ -40,7 +32,7 @@ export const deviceCommands: CommandGroup = {
 			summary: 'Show a device, by the id that the app gave it',
 			examples: ['show 0b7e9f12'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, device: string) => {
+			run: async (context, device: string) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.fields(await client.get<Device>(`${path}/devices/${encodeURIComponent(device)}`));
 			},
@@ -52,23 +44,16 @@ export const eventCommands: CommandGroup = {
 	name: 'events',
 	summary: 'Look at the events that the app sends',
 	commands: [
-		command({
-			usage: 'list [org]',
+		listCommand<Json<EventJson>>({
 			summary: 'List events, newest first',
 			examples: ['list', "list --org Ab12 --json | jq '.data[].properties'"],
-			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>) => {
-				const {client, path} = await chosenPath(context);
-				await context.show.page(
-					await listPages(listAt<Event>(client, `${path}/events`), context.options),
-					[
-						{title: 'AT (UTC)', value: ({occurredAt}) => timeText(occurredAt)},
-						{title: 'EVENT', value: ({eventName}) => eventName, flexible: true},
-						{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
-					],
-					'have the app send events, with the CLIENT key (docs/sdk.md)',
-				);
-			},
+			path: 'events',
+			columns: [
+				{title: 'AT (UTC)', value: ({occurredAt}) => timeText(occurredAt)},
+				{title: 'EVENT', value: ({eventName}) => eventName, flexible: true},
+				{title: 'DEVICE', value: ({deviceId}) => deviceId, flexible: true},
+			],
+			empty: 'have the app send events, with the CLIENT key (docs/sdk.md)',
 		}),
 	],
 };

@@ -3,10 +3,9 @@ import {createClock} from '../../clock.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {type Context, command} from '../command.ts';
-import {askServer} from '../doctor/ask-server.ts';
+import {askServer, reachServer} from '../doctor/ask-server.ts';
 import {examineHost} from '../doctor/examine-host.ts';
 import {askPublicCaches, publicCachesOf} from '../doctor/public-caches.ts';
-import {reachServer} from '../doctor/reach-server.ts';
 import {createReport, strictOption} from '../doctor/report.ts';
 import {examineThisMachine} from '../doctor/this-machine.ts';
 import {exitCodes} from '../exit-codes.ts';
@@ -17,10 +16,6 @@ type Options = {org?: string[]; strict?: boolean; public?: boolean};
 
 /** Hosts checked concurrently. */
 const PARALLEL_HOSTS = 8;
-
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
-	yield* items;
-}
 
 /** Prints findings by area as they arrive, those of hosts last. @returns whether the server answered. */
 async function* examine(
@@ -51,7 +46,7 @@ async function* examine(
 		]);
 		return areas.flat();
 	};
-	yield* inParallel(each(answer.hosts), PARALLEL_HOSTS, look);
+	yield* inParallel(answer.hosts, PARALLEL_HOSTS, look);
 	signal.throwIfAborted();
 	return true;
 }

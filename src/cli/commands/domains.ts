@@ -4,12 +4,12 @@ import type {domainJson} from '../../domains/domain.ts';
 import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
 import {listAt, listPages, type Page} from '../server/list-pages.ts';
-import {idOfNamed, namedRow} from '../server/named-row.ts';
+import {namedRow, pathOfNamed} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 type Domain = Json<ReturnType<typeof domainJson>>;
@@ -33,9 +33,6 @@ const domainFields = (domain: Domain): Array<[string, unknown]> => [
 		return set === undefined ? [] : [[title, set]];
 	}),
 ];
-
-const pathOf = async (chosen: Chosen, domain: string): Promise<string> =>
-	`${chosen.path}/domains/${await idOfNamed(chosen, 'domain', domain)}`;
 
 type SetOptions = {pathPrefix?: string[]; rootUrl?: string; unknownCodes?: string; clear?: string[]};
 
@@ -74,7 +71,7 @@ const listUnknownCodes = async (
 };
 
 /** The question before a removal, with the number of links that move to the shared domain. */
-const removalQuestion = async (context: Context<OrgOptions>, domain: string): Promise<string> => {
+const removalQuestion = async (context: Context, domain: string): Promise<string> => {
 	const {client, path, org} = await chosenPath(context);
 	const {id, hostname} = await namedRow<Domain>({client, path}, 'domain', domain);
 	const {total} = await client.get<Page<unknown>>(`${path}/links`, {domainId: id, limit: 1});
@@ -90,9 +87,9 @@ const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string
 		summary,
 		examples: [`${word} go.acme.example`, ...otherExamples],
 		options: [orgOption()],
-		run: async (context: Context<OrgOptions>, domain: string) => {
+		run: async (context, domain: string) => {
 			const chosen = await chosenPath(context);
-			const changed = await chosen.client.post<Domain>(`${await pathOf(chosen, domain)}/${word}`);
+			const changed = await chosen.client.post<Domain>(`${await pathOfNamed(chosen, 'domain', domain)}/${word}`);
 			await context.show.fields(changed, domainFields);
 		},
 	});
@@ -106,7 +103,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'List the domains of an organization',
 			examples: ['list', 'list --org Ab12 --json'],
 			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>) => {
+			run: async (context) => {
 				const {client, path} = await chosenPath(context);
 				const page = await listPages(listAt<Domain>(client, `${path}/domains`), context.options);
 				await context.show.page(page, [
@@ -129,7 +126,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'Show a domain, its DNS record and where its old addresses lead',
 			examples: ['show go.acme.example'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, domain: string) => {
+			run: async (context, domain: string) => {
 				const found = await namedRow<Domain>(await chosenPath(context), 'domain', domain);
 				await context.show.fields(found, (shown) => [
 					...domainFields(shown),
@@ -152,14 +149,14 @@ export const domainCommands: CommandGroup = {
 				new Option('--unknown-codes <url>', 'where unknown codes are redirected; {code} stands for the code'),
 				new Option('--clear <setting>', `empty a setting: ${clearable.join(', ')}`).argParser(collect),
 			],
-			run: async (context: Context<OrgOptions & SetOptions>, domain: string) => {
+			run: async (context: Context<SetOptions>, domain: string) => {
 				const changes = changesOf(context.options);
 				if (Object.keys(changes).length === 0) {
 					throw usageError('Nothing to set', 'Give --path-prefix, --root-url, --unknown-codes or --clear');
 				}
 
 				const chosen = await chosenPath(context);
-				const changed = await chosen.client.patch<Domain>(await pathOf(chosen, domain), changes);
+				const changed = await chosen.client.patch<Domain>(await pathOfNamed(chosen, 'domain', domain), changes);
 				await context.show.fields(changed, domainFields);
 			},
 		}),
@@ -169,7 +166,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'List tapped codes that no link has, most taps first',
 			examples: ['unknown', 'unknown go.acme.example --all --json'],
 			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>, domain?: string) => {
+			run: async (context, domain?: string) => {
 				const chosen = await chosenPath(context);
 				const domains =
 					domain === undefined
@@ -194,7 +191,7 @@ export const domainCommands: CommandGroup = {
 			summary: 'Add a domain and show the DNS record that proves it',
 			examples: ['add go.acme.example --org Ab12'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, hostname: string) => {
+			run: async (context, hostname: string) => {
 				const {show} = context;
 				const {client, path} = await chosenPath(context);
 				const domain = await client.post<Domain>(`${path}/domains`, {hostname});
@@ -219,9 +216,8 @@ export const domainCommands: CommandGroup = {
 			summary: 'Remove a domain',
 			examples: ['remove go.acme.example --yes'],
 			options: [orgOption(), yesOption()],
-			run: async (context: Context<OrgOptions & {yes?: boolean}>, domain: string) => {
-				const {io, options, show} = context;
-				await requireConsent(io, options.yes, () => removalQuestion(context, domain));
+			run: async (context, domain: string) => {
+				await requireConsent(context, () => removalQuestion(context, domain));
 				const chosen = await chosenPath(context);
 				const found = isUuid(domain) ? null : await namedRow<Domain>(chosen, 'domain', domain);
 				if (found !== null && !found.verification) {
@@ -232,7 +228,7 @@ export const domainCommands: CommandGroup = {
 				}
 
 				const removed = await chosen.client.delete(`${chosen.path}/domains/${found?.id ?? domain}`);
-				await show.answer(removed, () => `Removed domain ${domain}`);
+				await context.show.answer(removed, () => `Removed domain ${domain}`);
 			},
 		}),
 	],

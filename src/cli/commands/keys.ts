@@ -1,6 +1,6 @@
 import type {allKeyCards} from '../../api-keys/rotation.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import {type CommandGroup, command} from '../command.ts';
 import {orgOption, yesOption} from '../common-options.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -55,7 +55,7 @@ export const keyCommands: CommandGroup = {
 			summary: 'Show both keys in full, and the earlier ones that are still accepted',
 			examples: ['show', 'show --org Ab12 --json | jq -r .serverKey.displayKey'],
 			options: [orgOption()],
-			run: async (context: Context<{org?: string}>) => {
+			run: async (context) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.answer(await client.get<KeyCards>(`${path}/api-keys`), cardsText);
 			},
@@ -66,8 +66,7 @@ export const keyCommands: CommandGroup = {
 			summary: 'End a key at once, such as one that leaked; name it by its first 16 characters or its id',
 			examples: ['revoke opl_sdk_Qm3xY7aP', 'revoke opl_sdk_Qm3xY7aP --org Ab12 --yes'],
 			options: [orgOption(), yesOption()],
-			run: async (context: Context<{org?: string; yes?: boolean}>, named: string) => {
-				const {io, options, show} = context;
+			run: async (context, named: string) => {
 				const find = async () => {
 					const {client, org, path} = await chosenPath(context);
 					const {sdkKey, serverKey, earlier} = await client.get<KeyCards>(`${path}/api-keys`);
@@ -78,14 +77,14 @@ export const keyCommands: CommandGroup = {
 
 					return {client, org, path, card, isEarlier: earlier.includes(card)};
 				};
-				await requireConsent(io, options.yes, async () => {
+				await requireConsent(context, async () => {
 					const {org, card, isEarlier} = await find();
 					const current = isEarlier ? '' : ' It is the current one: whatever uses it stops, and a new one is made.';
 					return `Revoke the ${card.tier} key ${card.prefix}… of ${org}?${current}`;
 				});
 				const {client, path, card} = await find();
 				const revoked = await client.delete(`${path}/api-keys/${card.id}`);
-				await show.answer(revoked, () => `Revoked ${card.prefix}…; nobody can use it any more`);
+				await context.show.answer(revoked, () => `Revoked ${card.prefix}…; nobody can use it any more`);
 			},
 		}),
 
@@ -94,21 +93,20 @@ export const keyCommands: CommandGroup = {
 			summary: 'Replace a key: CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once)',
 			examples: ['regenerate SERVER --org Ab12 --yes'],
 			options: [orgOption(), yesOption()],
-			run: async (context: Context<{org?: string; yes?: boolean}>, name: string) => {
-				const {io, options, show} = context;
+			run: async (context, name: string) => {
 				const tier = name.toUpperCase();
 				const consequence = consequences[tier];
 				if (consequence === undefined) {
 					throw usageError(`'${name}' is not a valid tier`, 'Tiers are CLIENT and SERVER');
 				}
 
-				await requireConsent(io, options.yes, async () => {
+				await requireConsent(context, async () => {
 					const {org} = await chosenPath(context);
 					return `Regenerate the ${tier} key of ${org}? ${consequence}`;
 				});
 				const {client, path} = await chosenPath(context);
 				const regenerated = await client.post<KeyCard & {rawKey: string}>(`${path}/api-keys/${tier}/regenerate`);
-				await show.fields(regenerated, ({rawKey, ...card}) => cardFields({...card, displayKey: rawKey}));
+				await context.show.fields(regenerated, ({rawKey, ...card}) => cardFields({...card, displayKey: rawKey}));
 			},
 		}),
 	],

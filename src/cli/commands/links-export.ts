@@ -10,7 +10,7 @@ import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import {writeData} from '../terminal/io.ts';
 
-type Options = {org?: string; output?: string; format: ExportFormatName};
+type Options = {output?: string; format: ExportFormatName};
 type Row = Record<string, unknown>;
 
 /** All links: one stream of the admin API, or page by page with a SERVER key, which has no stream. */

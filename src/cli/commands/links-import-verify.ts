@@ -8,8 +8,6 @@ import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import/send-ro
 import {verifyLinks} from '../import/verify-links.ts';
 import {linkSurface} from '../server/link-surface.ts';
 
-type Options = InputOptions & {org?: string};
-
 /** Counts of links that resolve, links that are gone as their rows say, and rows whose link differs. */
 type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
 
@@ -21,7 +19,7 @@ export const verifyCommand = command({
 	summary: 'Request the short URL of every link in an imported file; counts no clicks',
 	examples: ['verify links.csv --org Ab12', 'verify fdl.csv --format firebase --json'],
 	options: [orgOption(), ...inputOptions()],
-	run: async (context: Context<Options>, fileName: string) => {
+	run: async (context: Context<InputOptions>, fileName: string) => {
 		const {io, options, show} = context;
 		const input = await openInput(context, fileName, options);
 		const surface = await linkSurface(context);

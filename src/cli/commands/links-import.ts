@@ -29,7 +29,6 @@ import type {Io} from '../terminal/io.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
 type Options = InputOptions & {
-	org?: string;
 	onConflict: OnConflict;
 	dryRun?: boolean;
 	failed?: string;

@@ -1,29 +1,87 @@
 import {Option} from 'commander';
-import type {NewLink} from '../../client/oplink.ts';
+import type {LinkWithDomain, NewLink} from '../../client/oplink.ts';
+import {createClock} from '../../clock.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {orgOption, pageOptions, yesOption} from '../common-options.ts';
+import {inParallel} from '../import/in-parallel.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
-import {linkSurface} from '../server/link-surface.ts';
-import {listPages} from '../server/list-pages.ts';
+import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import {listPages, type Page} from '../server/list-pages.ts';
 import {namedLink} from '../server/named-link.ts';
 import {withIds} from '../server/named-row.ts';
-import {showLinks} from '../show-links.ts';
 import {print} from '../terminal/io.ts';
-import {flattened} from '../terminal/output.ts';
+import {type Column, flattened} from '../terminal/output.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
-type ListOptions = OrgOptions &
-	PageOptions & {
-		active?: boolean;
-		inactive?: boolean;
-		search?: string;
-		tag?: string;
-		channel?: string;
-		externalId?: string;
+/** The most links whose clicks are counted for a list, each with a request. */
+const MOST_COUNTED = 100;
+/** Concurrent requests. */
+const AT_ONCE = 4;
+/** A shorter path is never cut. */
+const PATH_WIDTH = 40;
+
+/** Clicks of the last 30 days by link; null where nobody counts them. */
+const readClicks = async (
+	{client, base, credential}: LinkSurface,
+	links: readonly LinkWithDomain[],
+): Promise<Map<string, number> | null> => {
+	if (credential === 'key' || links.length > MOST_COUNTED) {
+		return null;
+	}
+
+	const clicks = new Map<string, number>();
+	const stats = base.replace(/links$/, 'stats');
+	const count = async ({id}: LinkWithDomain) => {
+		const {totals} = await client.get<{totals: {clicks: number}}>(stats, {linkId: id, interval: 'month'});
+		clicks.set(id, totals.clicks);
 	};
+	for await (const _ of inParallel(links, AT_ONCE, count)) {
+		// Each count is kept.
+	}
+
+	return clicks;
+};
+
+const stateOf = ({isActive, expiry}: LinkWithDomain, now: Date): string =>
+	isActive ? (expiry !== null && Date.parse(expiry) <= now.getTime() ? 'expired' : 'active') : 'inactive';
+
+/** Links as a table: the code, which every command takes, comes first and is never cut. */
+const showLinks = async (
+	{show}: Pick<Context, 'show'>,
+	surface: LinkSurface,
+	page: Page<LinkWithDomain>,
+): Promise<void> => {
+	const clicks = show.json ? null : await readClicks(surface, page.data);
+	const now = createClock(0).now();
+	const counted: Column<LinkWithDomain> = {
+		title: 'CLICKS 30D',
+		value: ({id}) => (clicks?.get(id) ?? 0).toLocaleString('en'),
+		align: 'right',
+	};
+	await show.page(
+		page,
+		[
+			{title: 'SHORT CODE', value: ({shortCode}) => shortCode},
+			{title: 'PATH', value: ({path}) => path, flexible: true, least: PATH_WIDTH},
+			...(clicks === null ? [] : [counted]),
+			{title: 'STATE', value: (link) => stateOf(link, now)},
+			{title: 'TITLE', value: ({title}) => title, flexible: true},
+		],
+		'oplink links create --path /sale, or oplink links list without a filter',
+	);
+};
+
+type ListOptions = {
+	active?: boolean;
+	inactive?: boolean;
+	search?: string;
+	tag?: string;
+	channel?: string;
+	externalId?: string;
+};
 
 const listOptions = [
 	orgOption(),
@@ -53,13 +111,13 @@ export const linkCommands: CommandGroup = {
 				new Option('--url-only', 'print nothing but the short URL'),
 				new Option('--qr', 'print the QR code, too').conflicts('urlOnly'),
 			],
-			run: async (context: Context<OrgOptions & LinkFieldOptions & {urlOnly?: boolean; qr?: boolean}>) => {
+			run: async (context: Context<LinkFieldOptions & {urlOnly?: boolean; qr?: boolean}>) => {
 				const {urlOnly, qr} = context.options;
 				if (context.show.json && (urlOnly || qr)) {
 					throw usageError('--url-only and --qr cannot be combined with --json');
 				}
 
-				const {body, note} = await linkBody(context.options);
+				const {body, note} = linkBody(context.options);
 				if (body['path'] === undefined && body['templateId'] === undefined) {
 					throw usageError('A link needs a path', 'Give --path, or the --template with a path of its own');
 				}
@@ -108,7 +166,7 @@ export const linkCommands: CommandGroup = {
 			summary: 'Show a link, by its short URL, short code or id',
 			examples: ['show https://go.acme.example/Ab12/spring', 'show spring --org Ab12 --json'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, named: string) => {
+			run: async (context, named: string) => {
 				const {links, id} = await namedLink(context, named);
 				await context.show.fields(await links.get(id));
 			},
@@ -122,8 +180,8 @@ export const linkCommands: CommandGroup = {
 				'update https://go.acme.example/Ab12/spring --title Spring --clear expiry',
 			],
 			options: [orgOption(), ...linkFieldOptions(), clearOption()],
-			run: async (context: Context<OrgOptions & LinkFieldOptions>, named: string) => {
-				const {body: changes, note} = await linkBody(context.options);
+			run: async (context: Context<LinkFieldOptions>, named: string) => {
+				const {body: changes, note} = linkBody(context.options);
 				if (Object.keys(changes).length === 0) {
 					throw usageError('Nothing to change', 'Give at least one field');
 				}
@@ -143,8 +201,8 @@ export const linkCommands: CommandGroup = {
 			summary: 'Delete a link permanently; its short URL then answers 404',
 			examples: ['delete spring', 'delete https://go.acme.example/Ab12/spring --yes'],
 			options: [orgOption(), yesOption()],
-			run: async (context: Context<OrgOptions & {yes?: boolean}>, named: string) => {
-				await requireConsent(context.io, context.options.yes, async () => {
+			run: async (context, named: string) => {
+				await requireConsent(context, async () => {
 					const {links, id} = await namedLink(context, named);
 					const {url, title} = await links.get(id);
 					return `Delete ${url}${title ? `, ${title},` : ''} permanently?`;

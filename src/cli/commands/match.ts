@@ -4,18 +4,17 @@ import type {Simulation} from '../../match/simulate-match.ts';
 import {simulatedNetworks} from '../../match/simulated-phone.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type OrgOptions, orgOption, type PageOptions, pageOptions} from '../common-options.ts';
+import {orgOption} from '../common-options.ts';
 import {type LinkNames, linksOf, matchTrace, timeText} from '../match-trace.ts';
 import {type Attempt, outcomeWords} from '../match-words.ts';
+import {listCommand} from '../organization-rows.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
-import {queryOf} from '../server/link-reference.ts';
 import {chosenPath, organizationPath} from '../server/link-surface.ts';
-import {listAt, listPages} from '../server/list-pages.ts';
-import {linkOfId, namedAdminLink} from '../server/named-link.ts';
+import {linkOfId, namedAdminLink, queryOf} from '../server/named-link.ts';
 import {durationOption, durationText} from '../terminal/duration.ts';
 import {keyValues} from '../terminal/output.ts';
 
-type SimulateOptions = OrgOptions & {
+type SimulateOptions = {
 	platform: 'ios' | 'android';
 	osVersion?: string;
 	deviceModel?: string;
@@ -72,7 +71,7 @@ export const matchCommands: CommandGroup = {
 			summary: 'Show a match attempt: the request, every candidate with its points, and the reason for the answer',
 			examples: ['explain 5b4e1c3a-9b1f-4c53-8b0e-0a3d2b7f1c11'],
 			options: [new Option('--org <org>', 'only if it is of this organization (id or orgKey)')],
-			run: async ({connection, options, show}: Context<OrgOptions>, id: string) => {
+			run: async ({connection, options, show}, id: string) => {
 				const client = connection.admin();
 				const owner = options.org === undefined ? '/admin' : organizationPath(options.org);
 				const attempt = await client.get<Json<MatchAttempt>>(`${owner}/matches/${encodeURIComponent(id)}`);
@@ -81,25 +80,17 @@ export const matchCommands: CommandGroup = {
 			},
 		}),
 
-		command({
-			usage: 'list [org]',
+		listCommand<Json<MatchAttempt>>({
 			summary:
 				'List first opens of the app and whether they matched a tap, newest first; match explain shows one in full',
 			examples: ['list', 'list --org Ab12 --all --json'],
-			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>) => {
-				const {client, path} = await chosenPath(context);
-				const page = await listPages(listAt<Json<MatchAttempt>>(client, `${path}/matches`), context.options);
-				await context.show.page(
-					page,
-					[
-						{title: 'AT (UTC)', value: ({at}) => timeText(at)},
-						{title: 'ID', value: ({id}) => id},
-						{title: 'MATCHED', value: outcomeWords},
-					],
-					'oplink match simulate tries one; the app asks at its first open (docs/sdk.md)',
-				);
-			},
+			path: 'matches',
+			columns: [
+				{title: 'AT (UTC)', value: ({at}) => timeText(at)},
+				{title: 'ID', value: ({id}) => id},
+				{title: 'MATCHED', value: outcomeWords},
+			],
+			empty: 'oplink match simulate tries one; the app asks at its first open (docs/sdk.md)',
 		}),
 
 		command({

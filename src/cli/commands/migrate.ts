@@ -45,18 +45,14 @@ export const migrateCommands: CommandGroup = {
 			summary: 'Roll back the latest migration with the data of its tables; stop the server first',
 			examples: ['down', 'down --yes'],
 			options: [yesOption()],
-			run: async (context: Context<{yes?: boolean}>) => {
-				const {
-					io,
-					options: {yes},
-				} = context;
-				requireAnswerer(io, yes);
+			run: async (context) => {
+				requireAnswerer(context);
 				const down = async (db: Db, place: string) => {
 					const {migrateDown, migrationStatus} = await migrations();
 					const newest = (await migrationStatus(db)).findLast(({appliedAt}) => appliedAt !== null);
 					if (newest !== undefined) {
 						const question = `Roll back ${newest.name} in ${place}, and delete the data in the tables it created?`;
-						await requireConsent(io, yes, question);
+						await requireConsent(context, question);
 					}
 
 					return migrateDown(db);

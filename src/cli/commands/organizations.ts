@@ -4,7 +4,7 @@ import type {organizationJson} from '../../organizations/organization-store.ts';
 import type {Usage} from '../../usage/read-usage.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {pageOptions, yesOption} from '../common-options.ts';
 import type {ApiClient, Json} from '../server/admin-client.ts';
 import {organizationPath} from '../server/link-surface.ts';
 import {listAt, listPages, type Page} from '../server/list-pages.ts';
@@ -54,7 +54,7 @@ export const organizationCommands: CommandGroup = {
 				...pageOptions(),
 				new Option('--search <text>', 'only organizations whose name or orgKey contains this'),
 			],
-			run: async ({connection, options, show}: Context<PageOptions & {search?: string}>) => {
+			run: async ({connection, options, show}: Context<{search?: string}>) => {
 				const page = await listPages(listAt<Organization>(connection.admin(), '/admin/organizations'), options, {
 					q: options.search,
 				});
@@ -121,13 +121,13 @@ export const organizationCommands: CommandGroup = {
 			summary: 'Suspend an organization: its links answer 410, its keys 401',
 			examples: ['suspend Ab12', 'suspend Ab12 --yes'],
 			options: [yesOption()],
-			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string) => {
-				const client = connection.admin();
-				await requireConsent(io, options.yes, async () => {
+			run: async (context, org: string) => {
+				const client = context.connection.admin();
+				await requireConsent(context, async () => {
 					const {title} = await named(client, org);
 					return `Suspend ${title}: its links answer 410 and its keys 401 until it is activated?`;
 				});
-				await show.fields(await client.post<Organization>(`${organizationPath(org)}/suspend`));
+				await context.show.fields(await client.post<Organization>(`${organizationPath(org)}/suspend`));
 			},
 		}),
 
@@ -144,10 +144,10 @@ export const organizationCommands: CommandGroup = {
 			summary: 'Delete an organization with its links, keys and clicks',
 			examples: ['delete Ab12', 'delete Ab12 --yes'],
 			options: [yesOption()],
-			run: async ({io, connection, options, show}: Context<{yes?: boolean}>, org: string) => {
-				const client = connection.admin();
-				await requireConsent(io, options.yes, () => deletionQuestion(client, org));
-				await show.answer(await client.delete(organizationPath(org)), () => `Deleted organization ${org}`);
+			run: async (context, org: string) => {
+				const client = context.connection.admin();
+				await requireConsent(context, () => deletionQuestion(client, org));
+				await context.show.answer(await client.delete(organizationPath(org)), () => `Deleted organization ${org}`);
 			},
 		}),
 	],

@@ -1,6 +1,6 @@
 import type {planPrices} from '../../billing/plan-for-sale.ts';
 import {planNames} from '../advice.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import {type CommandGroup, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import type {Column} from '../terminal/output.ts';
@@ -41,7 +41,7 @@ export const planCommands: CommandGroup = {
 			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
 			examples: ['set GROWTH', 'set none --org Ab12'],
 			options: [orgOption()],
-			run: async (context: Context<{org?: string}>, plan: string) => {
+			run: async (context, plan: string) => {
 				const {client, path} = await chosenPath(context);
 				const body = {plan: plan.toLowerCase() === 'none' ? null : plan};
 				await context.show.fields(await client.put<object>(`${path}/plan`, body));

@@ -12,7 +12,7 @@ import {write} from '../terminal/io.ts';
 import {safeJson} from '../terminal/printable.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
-type SubjectOptions = {org?: string; device?: string; user?: string};
+type SubjectOptions = {device?: string; user?: string};
 
 const subjectOptions = (): Option[] => [
 	orgOption(),
@@ -80,10 +80,10 @@ export const privacyCommands: CommandGroup = {
 			summary: 'Erase all data of a device or user; report and quota figures do not change',
 			examples: ['erase --user customer-77', 'erase --org Ab12 --device 0b7e9f12 --yes --json'],
 			options: [...subjectOptions(), yesOption()],
-			run: async (context: Context<SubjectOptions & {yes?: boolean}>) => {
-				const {io, options, show} = context;
+			run: async (context: Context<SubjectOptions>) => {
+				const {options, show} = context;
 				const {client, org, data} = await subjectOf(context);
-				await requireConsent(io, options.yes, `Erase all data of the ${nameOf(options)} of ${org}?`);
+				await requireConsent(context, `Erase all data of the ${nameOf(options)} of ${org}?`);
 				await show.answer(
 					await client.delete<{erased: Erased}>(data),
 					({erased: {devices, events, matchAttempts, clicks, links}}) =>

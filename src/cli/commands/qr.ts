@@ -14,7 +14,6 @@ import {namedLink} from '../server/named-link.ts';
 import {write} from '../terminal/io.ts';
 
 type Options = {
-	org?: string;
 	all?: boolean;
 	output?: string;
 	sheet?: string;

@@ -11,7 +11,6 @@ import {writeData} from '../terminal/io.ts';
 import {renderStats, type Stats} from '../terminal/stats-chart.ts';
 
 type Options = {
-	org?: string;
 	from?: string;
 	to?: string;
 	interval?: string;

@@ -2,13 +2,12 @@ import {Option} from 'commander';
 import type {Template} from '../../templates/template.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type OrgOptions, orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {orgOption} from '../common-options.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
+import {deleteCommand, listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
-import {listAt, listPages} from '../server/list-pages.ts';
-import {idOfNamed, namedRow} from '../server/named-row.ts';
-import {requireConsent} from '../terminal/require-consent.ts';
+import {namedRow, pathOfNamed} from '../server/named-row.ts';
 
 /** The fields of links that templates lack. */
 const ofLinksAlone = new Set(
@@ -43,7 +42,7 @@ const write = async (
 	send: (body: Record<string, unknown>) => Promise<Template>,
 ): Promise<void> => {
 	const {clear = [], name} = options;
-	const {body: shared, note} = await linkBody({...options, clear: clear.filter((field) => field !== CLIENT_CREATE)});
+	const {body: shared, note} = linkBody({...options, clear: clear.filter((field) => field !== CLIENT_CREATE)});
 	const clientCreate = clear.includes(CLIENT_CREATE) ? null : clientCreateOf(options);
 	const template = await send({
 		...shared,
@@ -61,23 +60,16 @@ export const templateCommands: CommandGroup = {
 	name: 'templates',
 	summary: 'Manage templates, which give their links what these leave out',
 	commands: [
-		command({
-			usage: 'list [org]',
+		listCommand<Json<Template>>({
 			summary: 'List templates, newest first',
 			examples: ['list', 'list --org Ab12 --json'],
-			options: [orgOption(), ...pageOptions()],
-			run: async (context: Context<OrgOptions & PageOptions>) => {
-				const {client, path} = await chosenPath(context);
-				await context.show.page(
-					await listPages(listAt<Json<Template>>(client, `${path}/templates`), context.options),
-					[
-						{title: 'NAME', value: ({name}) => name, flexible: true},
-						{title: 'PATH', value: (template) => template.path, flexible: true},
-						{title: 'CHANNEL', value: ({channel}) => channel, flexible: true},
-					],
-					'oplink templates create NAME --path /sale',
-				);
-			},
+			path: 'templates',
+			columns: [
+				{title: 'NAME', value: ({name}) => name, flexible: true},
+				{title: 'PATH', value: ({path}) => path, flexible: true},
+				{title: 'CHANNEL', value: ({channel}) => channel, flexible: true},
+			],
+			empty: 'oplink templates create NAME --path /sale',
 		}),
 
 		command({
@@ -85,7 +77,7 @@ export const templateCommands: CommandGroup = {
 			summary: 'Show a template, by its name or id',
 			examples: ['show Spring'],
 			options: [orgOption()],
-			run: async (context: Context<OrgOptions>, template: string) =>
+			run: async (context, template: string) =>
 				context.show.fields(await namedRow<Template>(await chosenPath(context), 'template', template)),
 		}),
 
@@ -97,7 +89,7 @@ export const templateCommands: CommandGroup = {
 				'create invite --path /invite --open-field params --open-field title --open-path /invite',
 			],
 			options: [orgOption(), ...templateOptions()],
-			run: async (context: Context<OrgOptions & LinkFieldOptions>, name: string) => {
+			run: async (context: Context<LinkFieldOptions>, name: string) => {
 				const {client, path} = await chosenPath(context);
 				await write(context, (body) => client.post(`${path}/templates`, {...body, name}));
 			},
@@ -111,31 +103,22 @@ export const templateCommands: CommandGroup = {
 				'update invite --name invitation --clear channel --clear clientCreate',
 			],
 			options: [orgOption(), new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
-			run: async (context: Context<OrgOptions & LinkFieldOptions & {name?: string}>, template: string) => {
+			run: async (context: Context<LinkFieldOptions & {name?: string}>, template: string) => {
 				const chosen = await chosenPath(context);
-				const id = await idOfNamed(chosen, 'template', template);
+				const path = await pathOfNamed(chosen, 'template', template);
 				await write(context, (body) => {
 					if (Object.keys(body).length === 0) {
 						throw usageError('Nothing to change', 'Give at least one field');
 					}
 
-					return chosen.client.patch(`${chosen.path}/templates/${id}`, body);
+					return chosen.client.patch(path, body);
 				});
 			},
 		}),
 
-		command({
-			usage: 'delete [org] <template>',
+		deleteCommand('template', {
 			summary: 'Delete a template that no link uses',
 			examples: ['delete Spring --yes'],
-			options: [orgOption(), yesOption()],
-			run: async (context: Context<OrgOptions & {yes?: boolean}>, template: string) => {
-				await requireConsent(context.io, context.options.yes, `Delete template ${template}?`);
-				const chosen = await chosenPath(context);
-				const id = await idOfNamed(chosen, 'template', template);
-				const deleted = await chosen.client.delete(`${chosen.path}/templates/${id}`);
-				await context.show.answer(deleted, () => `Deleted template ${template}`);
-			},
 		}),
 	],
 };

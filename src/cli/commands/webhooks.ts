@@ -1,7 +1,7 @@
 import {Option} from 'commander';
 import type {IdentityEventJson} from '../../identity/identity-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {type PageOptions, pageOptions} from '../common-options.ts';
+import {pageOptions} from '../common-options.ts';
 import {eventColumns, eventCommands} from '../received-events.ts';
 import type {Json} from '../server/admin-client.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
@@ -34,7 +34,7 @@ export const webhookCommands: CommandGroup = {
 				new Option('--outcome <outcome>', 'only events with this outcome').choices(['APPLIED', 'IGNORED', 'FAILED']),
 				...pageOptions(),
 			],
-			run: async ({connection, options, show}: Context<PageOptions & {outcome?: string}>) => {
+			run: async ({connection, options, show}: Context<{outcome?: string}>) => {
 				const {outcome} = options;
 				const list = listAt<IdentityEvent>(connection.admin(), EVENTS);
 				await show.page(

@@ -10,7 +10,7 @@ import {readProfiles} from '../server/profiles.ts';
 export type Candidate = {value: string; description?: string | undefined};
 
 /** The known part of the command line: its options so far, and its arguments by name. */
-export type Lookup = {context: Context<{org?: string}>; args: Readonly<Record<string, string>>};
+export type Lookup = {context: Context; args: Readonly<Record<string, string>>};
 
 type Source = (lookup: Lookup) => Candidate[] | Promise<Candidate[]>;
 

@@ -5,11 +5,7 @@ import {bar, compact, type Ink} from '../terminal/bar-chart.ts';
 import {AXIS_WIDTH, columnChart} from '../terminal/column-chart.ts';
 import {cellText} from '../terminal/output.ts';
 import type {Ranked} from './figures.ts';
-import {latestLine} from './latest-line.ts';
-import type {Palette} from './palette.ts';
-import {healthText, isHealthy, layoutOf, linkText, timeText, type View, versionText} from './view.ts';
-
-type Look = {palette: Palette; ink: Ink};
+import {healthText, isHealthy, latestLine, layoutOf, linkText, timeText, type View, versionText} from './view.ts';
 
 /** Text at both ends of a line; the left one is truncated. */
 const Ends = ({left, right}: {left: ReactNode; right: ReactNode}) => (
@@ -23,7 +19,7 @@ const Ends = ({left, right}: {left: ReactNode; right: ReactNode}) => (
 	</Box>
 );
 
-const Header = ({view, palette}: {view: View; palette: Palette}) => {
+const Header = ({view}: {view: View}) => {
 	const {link, status, figures, timezone} = view;
 	const time = timeText(figures.now, timezone);
 	return (
@@ -31,9 +27,9 @@ const Header = ({view, palette}: {view: View; palette: Palette}) => {
 			<Ends
 				left={
 					<>
-						<Text {...palette.heading}>{cellText(view.scope)}</Text>
+						<Text bold>{cellText(view.scope)}</Text>
 						{'  '}
-						<Text {...palette.faint}>{view.server}</Text>
+						<Text dimColor>{view.server}</Text>
 					</>
 				}
 				right={
@@ -41,7 +37,7 @@ const Header = ({view, palette}: {view: View; palette: Palette}) => {
 						`at ${time}`
 					) : (
 						<>
-							<Text {...(link.state === 'live' ? palette.good : palette.bad)}>
+							<Text color={link.state === 'live' ? 'green' : 'yellow'}>
 								{link.state === 'live' ? '●' : '○'} {linkText(link)}
 							</Text>{' '}
 							{time}
@@ -50,8 +46,8 @@ const Header = ({view, palette}: {view: View; palette: Palette}) => {
 				}
 			/>
 			<Ends
-				left={<Text {...(isHealthy(status) ? palette.good : palette.bad)}>{healthText(status)}</Text>}
-				right={<Text {...palette.faint}>{status === null ? '' : versionText(status)}</Text>}
+				left={<Text color={isHealthy(status) ? 'green' : 'yellow'}>{healthText(status)}</Text>}
+				right={<Text dimColor>{status === null ? '' : versionText(status)}</Text>}
 			/>
 		</>
 	);
@@ -66,36 +62,35 @@ type ChartProps = {
 	/** The headings of the first column and the last one. */
 	ends: (shown: number) => [from: string, to: string];
 	ink: Ink;
-	color: Palette[keyof Palette];
-	palette: Palette;
+	color: string;
 };
 
-const Chart = ({title, figure, values, width, height, ends, ink, color, palette}: ChartProps) => {
+const Chart = ({title, figure, values, width, height, ends, ink, color}: ChartProps) => {
 	const shown = values.slice(-(width - AXIS_WIDTH));
 	const [from, to] = ends(shown.length);
 	const lines = columnChart(shown, {width, height, ink, from, to});
 	return (
 		<Box flexDirection="column" width={width}>
 			<Text wrap="truncate">
-				<Text {...palette.heading}>{title}</Text> {figure}
+				<Text bold>{title}</Text> {figure}
 			</Text>
-			<Text {...color}>{lines.slice(0, height).join('\n')}</Text>
-			<Text {...palette.faint}>{lines.slice(height).join('\n')}</Text>
+			<Text color={color}>{lines.slice(0, height).join('\n')}</Text>
+			<Text dimColor>{lines.slice(height).join('\n')}</Text>
 		</Box>
 	);
 };
 
-type RankingProps = {title: string; rows: Ranked[]; width: number; lines: number; look: Look; hasBars?: boolean};
+type RankingProps = {title: string; rows: Ranked[]; width: number; lines: number; ink: Ink; hasBars?: boolean};
 
 const COUNT_WIDTH = 4;
 const BAR_SHARE = 0.3;
 
-const Ranking = ({title, rows, width, lines, look: {palette, ink}, hasBars = false}: RankingProps) => {
+const Ranking = ({title, rows, width, lines, ink, hasBars = false}: RankingProps) => {
 	const most = rows[0]?.count ?? 0;
 	const barWidth = hasBars ? Math.floor(width * BAR_SHARE) : 0;
 	return (
 		<Box flexDirection="column" width={width} height={lines + 1}>
-			<Text wrap="truncate" {...palette.heading}>
+			<Text wrap="truncate" bold>
 				{title}
 			</Text>
 			{rows.slice(0, lines).map(({name, count}, index) => (
@@ -109,12 +104,12 @@ const Ranking = ({title, rows, width, lines, look: {palette, ink}, hasBars = fal
 					</Box>
 					{hasBars ? (
 						<Box width={barWidth} flexShrink={0}>
-							<Text {...palette.seconds}>{bar(count, most, barWidth, ink)}</Text>
+							<Text color="green">{bar(count, most, barWidth, ink)}</Text>
 						</Box>
 					) : null}
 				</Box>
 			))}
-			{rows.length === 0 ? <Text {...palette.faint}>none</Text> : null}
+			{rows.length === 0 ? <Text dimColor>none</Text> : null}
 		</Box>
 	);
 };
@@ -122,15 +117,15 @@ const Ranking = ({title, rows, width, lines, look: {palette, ink}, hasBars = fal
 const TIME_WIDTH = 8;
 const KIND_WIDTH = 7;
 
-const Latest = ({view, width, lines, palette}: {view: View; width: number; lines: number; palette: Palette}) => (
+const Latest = ({view, width, lines}: {view: View; width: number; lines: number}) => (
 	<Box flexDirection="column" height={lines + 1}>
-		<Text {...palette.heading}>LAST EVENTS</Text>
+		<Text bold>LAST EVENTS</Text>
 		{view.figures.latest.slice(0, lines).map((event) => {
 			const {kind, subject, details} = latestLine(event);
 			return (
 				<Box key={event.data.id} columnGap={2}>
 					<Box width={TIME_WIDTH} flexShrink={0}>
-						<Text {...palette.faint}>{timeText(Date.parse(event.data.at), view.timezone)}</Text>
+						<Text dimColor>{timeText(Date.parse(event.data.at), view.timezone)}</Text>
 					</Box>
 					<Box width={KIND_WIDTH} flexShrink={0}>
 						<Text>{kind}</Text>
@@ -144,7 +139,7 @@ const Latest = ({view, width, lines, palette}: {view: View; width: number; lines
 				</Box>
 			);
 		})}
-		{view.figures.latest.length === 0 ? <Text {...palette.faint}>none yet</Text> : null}
+		{view.figures.latest.length === 0 ? <Text dimColor>none yet</Text> : null}
 	</Box>
 );
 
@@ -156,13 +151,7 @@ const footerText = ({figures, link}: View): string =>
 	].join('   ');
 
 /** The whole screen: at most `columns` by `rows`, and always `rows` lines if they suffice. */
-export const DashboardScreen = ({
-	view,
-	columns,
-	rows,
-	palette,
-	ink,
-}: Look & {view: View; columns: number; rows: number}) => {
+export const DashboardScreen = ({view, columns, rows, ink}: {view: View; columns: number; rows: number; ink: Ink}) => {
 	const layout = layoutOf(columns, rows);
 	const {figures, timezone} = view;
 	const rate = `${compact(figures.rate)} now`;
@@ -175,18 +164,18 @@ export const DashboardScreen = ({
 		);
 	}
 
-	const look = {palette, ink};
-	const size = {width: layout.half, height: layout.chart, ...look};
+	const size = {width: layout.half, height: layout.chart, ink};
+	const isTroubled = figures.lost > 0 || view.link?.state === 'waiting';
 	return (
 		<Box flexDirection="column" width={columns} height={rows} paddingX={1}>
-			<Header view={view} palette={palette} />
+			<Header view={view} />
 			<Box marginTop={1} columnGap={2}>
 				<Chart
 					title="CLICKS PER SECOND"
 					figure={rate}
 					values={figures.perSecond}
 					ends={(shown) => [`-${shown}s`, 'now']}
-					color={palette.seconds}
+					color="green"
 					{...size}
 				/>
 				<Chart
@@ -197,7 +186,7 @@ export const DashboardScreen = ({
 						timeText(figures.now - (shown - 1) * 60_000, timezone, {seconds: false}),
 						timeText(figures.now, timezone, {seconds: false}),
 					]}
-					color={palette.minutes}
+					color="cyan"
 					{...size}
 				/>
 			</Box>
@@ -207,16 +196,16 @@ export const DashboardScreen = ({
 					rows={figures.links}
 					width={layout.links}
 					lines={layout.tops}
-					look={look}
+					ink={ink}
 					hasBars
 				/>
-				<Ranking title="PLATFORMS" rows={figures.platforms} width={layout.side} lines={layout.tops} look={look} />
-				<Ranking title="MATCHES" rows={figures.matches} width={layout.side} lines={layout.tops} look={look} />
+				<Ranking title="PLATFORMS" rows={figures.platforms} width={layout.side} lines={layout.tops} ink={ink} />
+				<Ranking title="MATCHES" rows={figures.matches} width={layout.side} lines={layout.tops} ink={ink} />
 			</Box>
 			<Box marginTop={1} flexDirection="column">
-				<Latest view={view} width={layout.width} lines={layout.latest} palette={palette} />
+				<Latest view={view} width={layout.width} lines={layout.latest} />
 			</Box>
-			<Text wrap="truncate" {...(figures.lost > 0 || view.link?.state === 'waiting' ? palette.bad : palette.faint)}>
+			<Text wrap="truncate" {...(isTroubled ? {color: 'yellow'} : {dimColor: true})}>
 				{footerText(view)}
 			</Text>
 		</Box>

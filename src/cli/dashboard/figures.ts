@@ -2,6 +2,7 @@ import type {Recent} from '../../clicks/click-stream-recent.ts';
 import type {StreamEvent} from '../../clicks/click-stream-store.ts';
 import {MINUTE_MS} from '../../clock.ts';
 import type {Json} from '../server/admin-client.ts';
+import type {ServerSentEvent} from './follow.ts';
 
 export type RecentAnswer = Json<Recent>;
 export type LiveEvent = Json<StreamEvent>;
@@ -187,5 +188,32 @@ export const createFigures = (elapsed: () => number) => {
 				lost: state.lost,
 			};
 		},
+	};
+};
+
+/**
+ * Passes the stream's events to the figures. After a reconnect the events behind the last id are repeated; they are
+ * counted once.
+ */
+export const createIntake = (figures: ReturnType<typeof createFigures>): ((event: ServerSentEvent) => void) => {
+	let cursor: string | null = null;
+	const sinceCursor = new Set<string>();
+	return ({type, data, id}) => {
+		if (id !== cursor) {
+			cursor = id;
+			sinceCursor.clear();
+		}
+
+		if (type === 'recent') {
+			figures.begin(JSON.parse(data) as RecentAnswer);
+		} else if (type === 'lost') {
+			figures.lose((JSON.parse(data) as {count: number}).count);
+		} else if (type === 'click' || type === 'match' || type === 'event') {
+			const event = {type, data: JSON.parse(data)} as LiveEvent;
+			if (!sinceCursor.has(event.data.id)) {
+				sinceCursor.add(event.data.id);
+				figures.take(event);
+			}
+		}
 	};
 };

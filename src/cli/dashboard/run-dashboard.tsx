@@ -1,3 +1,4 @@
+import {stripVTControlCharacters} from 'node:util';
 import {renderToString} from 'ink';
 import {InterruptedError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
@@ -6,12 +7,9 @@ import {organizationPath} from '../server/link-surface.ts';
 import {type Ink, inkOf} from '../terminal/bar-chart.ts';
 import type {Io} from '../terminal/io.ts';
 import {DashboardScreen} from './dashboard-screen.tsx';
-import {createFigures, type RecentAnswer} from './figures.ts';
-import {follow, type Link} from './follow.ts';
-import {createIntake} from './intake.ts';
+import {createFigures, createIntake, type RecentAnswer} from './figures.ts';
+import {follow, type Link, readEvents} from './follow.ts';
 import {type Size, showLive} from './live-screen.ts';
-import {colours, noColours, type Palette} from './palette.ts';
-import {readEvents} from './read-events.ts';
 import type {Status, View} from './view.ts';
 
 const SECONDS_BETWEEN_CHECKS = 5;
@@ -44,12 +42,14 @@ const findTarget = async ({connection}: Context, named: string | undefined): Pro
 	return {...target, scope: `${name} (${orgKey})`, query: {orgId: id}};
 };
 
-/** The picture as text: lines without trailing spaces. */
-export const pictureOf = (view: View, look: {palette: Palette; ink: Ink}, size: Size): string =>
-	renderToString(<DashboardScreen view={view} {...look} {...size} />, {columns: size.columns})
+/** The picture as text: lines without trailing spaces, and without styles where there are to be none. */
+export const pictureOf = (view: View, {isStyled, ink}: {isStyled: boolean; ink: Ink}, size: Size): string => {
+	const picture = renderToString(<DashboardScreen view={view} ink={ink} {...size} />, {columns: size.columns});
+	return (isStyled ? picture : stripVTControlCharacters(picture))
 		.split('\n')
 		.map((line) => line.trimEnd())
 		.join('\n');
+};
 
 const printOnce = async ({connection, show}: Context, {query, status, ...target}: Target, ink: Ink): Promise<void> => {
 	for await (const {type, data} of readEvents(connection.admin().stream('/admin/clicks/stream', query))) {
@@ -60,7 +60,7 @@ const printOnce = async ({connection, show}: Context, {query, status, ...target}
 				figures.begin(recent);
 				const view: View = {...target, status, figures: figures.read(), link: null};
 				const size = {columns: Math.max(LEAST_COLUMNS, show.width), rows: PRINTED_ROWS};
-				return pictureOf(view, {palette: noColours, ink}, size).trimEnd();
+				return pictureOf(view, {isStyled: false, ink}, size).trimEnd();
 			});
 			return;
 		}
@@ -72,7 +72,7 @@ const watch = async ({io, options}: Context, {query, ...target}: Target, ink: In
 	const connect = (signal: AbortSignal) =>
 		createConnection(options, {...io, interruption: AbortSignal.any([io.interruption, signal])}).admin();
 	const figures = createFigures(() => performance.now());
-	const palette = io.env['NO_COLOR'] ? noColours : colours;
+	const isStyled = !io.env['NO_COLOR'];
 	let link: Link = {state: 'connecting'};
 	let status: Status | null = target.status;
 	let failure: unknown = null;
@@ -100,7 +100,7 @@ const watch = async ({io, options}: Context, {query, ...target}: Target, ink: In
 		io,
 		(size) => {
 			const view: View = {...target, status, figures: figures.read(), link};
-			return pictureOf(view, {palette, ink}, size);
+			return pictureOf(view, {isStyled, ink}, size);
 		},
 		left.signal,
 	).finally(() => {

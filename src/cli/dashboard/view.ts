@@ -1,5 +1,6 @@
 import {durationText} from '../terminal/duration.ts';
-import type {Figures} from './figures.ts';
+import {cellText} from '../terminal/output.ts';
+import {type Figures, type LiveEvent, linkName, methodWord} from './figures.ts';
 import type {Link} from './follow.ts';
 
 /** The shown part of `GET /admin/status`. */
@@ -65,6 +66,30 @@ export const versionText = ({version, uptimeSeconds, database}: Status): string 
 
 export const linkText = (link: Link): string =>
 	link.state === 'waiting' ? `away, again in ${link.seconds}s` : link.state;
+
+/** An event in three cells: its kind, its subject and its details. */
+export type LatestLine = {kind: string; subject: string; details: string};
+
+const joined = (parts: Array<string | null>): string =>
+	parts.filter((part) => part !== null && part !== '').join(' · ');
+
+export const latestLine = ({type, data}: LiveEvent): LatestLine => {
+	const subject = cellText(linkName(data));
+	switch (type) {
+		case 'click':
+			return {
+				kind: data.botClass === null ? 'click' : 'crawler',
+				subject,
+				details: cellText(data.botClass ?? joined([data.platform, data.browser, data.country])),
+			};
+		case 'match':
+			return data.matched
+				? {kind: 'match', subject, details: cellText(joined([methodWord(data.method), data.confidence]))}
+				: {kind: 'miss', subject, details: cellText(data.reason)};
+		default:
+			return {kind: 'event', subject, details: cellText(data.eventName)};
+	}
+};
 
 /** The lines of each part on a screen of this height, and the parts' widths. */
 export const layoutOf = (columns: number, rows: number) => {

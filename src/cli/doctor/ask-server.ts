@@ -1,11 +1,88 @@
 import {OplinkApiError} from '../../client/errors.ts';
+import type {Clock} from '../../clock.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
+import {reasonOf} from '../../doctor/probe.ts';
+import {fieldsOf, parseJson} from '../../http/untrusted-json.ts';
 import {packageVersion} from '../../package-root.ts';
 import {OperatorError} from '../cli-errors.ts';
 import type {Connection} from '../server/connection.ts';
 
 const {ok, warn, fail} = findingsOf('Server');
+
+const TIMEOUT_MS = 10_000;
+/** The Date header has no fractions, and the answer took a while. */
+const CLOCK_TOLERANCE = 5;
+
+/** The difference of the two clocks by the server's Date header; nothing without one. */
+export const judgeClock = (header: string | null, now: Date): Finding[] => {
+	const server = header === null ? Number.NaN : Date.parse(header);
+	if (Number.isNaN(server)) {
+		return [];
+	}
+
+	const seconds = Math.round((server - now.getTime()) / 1000);
+	return Math.abs(seconds) <= CLOCK_TOLERANCE
+		? [ok('server.clock', 'its clock agrees with that of this machine')]
+		: [
+				warn(
+					'server.clock',
+					`its clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} that of this machine`,
+					'Synchronize both clocks by NTP',
+				),
+			];
+};
+
+const judgeReadiness = (status: number, text: string): Finding => {
+	const body = fieldsOf(parseJson(text));
+	if (status === 200 && body.status === 'ok') {
+		return ok('server.ready', 'it answers and is ready');
+	}
+
+	const parts = typeof body.checks === 'object' && body.checks !== null ? Object.entries(body.checks) : [];
+	const away = parts.filter(([, state]) => state !== 'ok').map(([name, state]) => `${name} ${state}`);
+	return status === 503
+		? fail(
+				'server.ready',
+				`it answers but is not ready: ${away.join(', ') || 'it is still starting'}`,
+				'See the findings below, or its log',
+			)
+		: fail(
+				'server.ready',
+				`the server there (status ${status}) is not Oplink, or this is not its API host`,
+				'Name the address of PUBLIC_URL with --url or oplink login',
+			);
+};
+
+/** Whether the server answers, is ready, and agrees with our clock. */
+export const reachServer = async (
+	baseUrl: string,
+	{signal, clock}: {signal: AbortSignal; clock: Clock},
+): Promise<{isReachable: boolean; findings: Finding[]}> => {
+	try {
+		const response = await fetch(`${baseUrl}/health/ready`, {
+			redirect: 'manual',
+			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+		});
+		const text = await response.text();
+		return {
+			isReachable: true,
+			findings: [judgeReadiness(response.status, text), ...judgeClock(response.headers.get('date'), clock.now())],
+		};
+	} catch (error) {
+		signal.throwIfAborted();
+		return {
+			isReachable: false,
+			findings: [
+				fail(
+					'server.reachable',
+					`it does not answer: ${reasonOf(error)}`,
+					'Start it with oplink serve, or name another one with --url or oplink login',
+				),
+			],
+		};
+	}
+};
 
 /** The answer of `GET /admin/doctor`. */
 type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};

@@ -1,10 +1,29 @@
+import {lookup} from 'node:dns/promises';
+import {setTimeout as delay} from 'node:timers/promises';
 import type {Clock} from '../../clock.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {isLoopback} from '../server/chosen-server.ts';
-import {checkAddress} from './host-address.ts';
 import {checkCertificate} from './host-certificate.ts';
 import {associationFiles, checkFile} from './host-files.ts';
+
+const RESOLVER_MS = 5000;
+
+/** Whether a link host has an address, by this machine's resolver. */
+const checkAddress = async (area: string, hostname: string): Promise<Finding> => {
+	const {ok, fail} = findingsOf(area);
+	const found = await Promise.race([
+		lookup(hostname.replace(/^\[|\]$/g, ''), {all: true}),
+		delay(RESOLVER_MS, 'ETIMEOUT', {ref: false}),
+	]).catch(({code, message}: NodeJS.ErrnoException) => code ?? message);
+	return typeof found === 'string'
+		? fail(
+				'host.address',
+				`it does not resolve (${found})`,
+				`Set an A, AAAA or CNAME record for ${hostname} that points to the server`,
+			)
+		: ok('host.address', `it resolves to ${[...new Set(found.map(({address}) => address))].join(', ')}`);
+};
 
 /** The consequence of http for links. */
 const plainHttp = (area: string, url: string): Finding => {

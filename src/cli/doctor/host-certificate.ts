@@ -1,4 +1,5 @@
 import {isIP} from 'node:net';
+import {addAbortSignal} from 'node:stream';
 import {connect, type PeerCertificate} from 'node:tls';
 import {DAY_MS} from '../../clock.ts';
 import {counted} from '../../counted.ts';
@@ -70,26 +71,17 @@ export const judgeCertificate = (
 		: ok('host.certificate', message);
 };
 
-const handshake = ({
-	hostname,
-	port,
-	signal,
-}: {
-	hostname: string;
-	port: number;
-	signal: AbortSignal;
-}): Promise<Handshake> =>
+const handshake = (url: URL, signal: AbortSignal): Promise<Handshake> =>
 	new Promise((resolve, reject) => {
-		const host = hostname.replace(/^\[|\]$/g, '');
+		const host = url.hostname.replace(/^\[|\]$/g, '');
 		const socket = connect({
 			host,
-			port,
+			port: Number(url.port) || 443,
 			...(isIP(host) ? {} : {servername: host}),
 			// Inspect a bad certificate instead of rejecting it.
 			rejectUnauthorized: false,
 		});
-		const stop = () => socket.destroy(new Error('interrupted'));
-		signal.addEventListener('abort', stop);
+		addAbortSignal(signal, socket);
 		socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
 		socket.once('secureConnect', () => {
 			const fault = socket.authorized ? null : String(socket.authorizationError);
@@ -97,7 +89,6 @@ const handshake = ({
 			socket.destroy();
 		});
 		socket.once('error', reject);
-		socket.once('close', () => signal.removeEventListener('abort', stop));
 	});
 
 /** Whether phones accept the host's certificate, and how long it stays valid. */
@@ -107,8 +98,7 @@ export const checkCertificate = async (
 	{signal, now}: {signal: AbortSignal; now: Date},
 ): Promise<Finding> => {
 	try {
-		const shown = await handshake({hostname: url.hostname, port: Number(url.port) || 443, signal});
-		return judgeCertificate(area, url.hostname, shown, now);
+		return judgeCertificate(area, url.hostname, await handshake(url, signal), now);
 	} catch (error) {
 		return findingsOf(area).fail(
 			'host.certificate',

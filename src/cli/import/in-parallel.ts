@@ -1,6 +1,6 @@
 /** Runs `work` for up to `limit` items at once and yields results as they complete. */
 export async function* inParallel<T, R>(
-	items: AsyncIterable<T>,
+	items: AsyncIterable<T> | Iterable<T>,
 	limit: number,
 	work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {

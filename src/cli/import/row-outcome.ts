@@ -51,6 +51,6 @@ export const reasonOf = (
 	details
 		.map((detail) => {
 			const name = names?.[detail.field ?? ''];
-			return name === undefined ? detail.message : `${detail.message} (${name})`;
+			return name === undefined || name === detail.field ? detail.message : `${detail.message} (${name})`;
 		})
 		.join('; ') || message;

@@ -29,7 +29,7 @@ export const chosenOrganization = async (client: ApiClient, org: string | undefi
 export type Chosen = {client: ApiClient; org: string; path: string};
 
 /** The named organization, or the only one. @throws OperatorError if there are several or none. */
-export const chosenPath = async ({connection, options}: Context<{org?: string}>): Promise<Chosen> => {
+export const chosenPath = async ({connection, options}: Context): Promise<Chosen> => {
 	const client = connection.admin();
 	const org = await chosenOrganization(client, options.org);
 	return {client, org, path: organizationPath(org)};
@@ -57,13 +57,13 @@ export const adminSurface = (client: ApiClient, org: string): LinkSurface => {
 };
 
 /** The surface of the SERVER key, if one is given and no organization is named (contract/cli 1). */
-export const keySurface = ({connection, options}: Context<{org?: string}>): LinkSurface | null => {
+export const keySurface = ({connection, options}: Context): LinkSurface | null => {
 	const key = options.org ? null : connection.key();
 	return key && {...key, base: '/links', credential: 'key'};
 };
 
 /** Uses the SERVER key if one is given and no organization is named, otherwise the admin token (contract/cli 1). */
-export const linkSurface = async (context: Context<{org?: string}>): Promise<LinkSurface> => {
+export const linkSurface = async (context: Context): Promise<LinkSurface> => {
 	const {connection, options} = context;
 	return (
 		keySurface(context) ?? adminSurface(connection.admin(), await chosenOrganization(connection.admin(), options.org))

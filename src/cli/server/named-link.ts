@@ -1,9 +1,52 @@
+import {isUuid} from '../../uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import type {ApiClient} from './admin-client.ts';
-import {linkName, linkReference} from './link-reference.ts';
 import {adminSurface, type Chosen, keySurface, type LinkSurface, organizationPath} from './link-surface.ts';
 import type {Page} from './list-pages.ts';
+
+/** A link by its id or its short code; the code of a short URL is its last segment. */
+type LinkReference = {id: string} | {shortCode: string};
+
+const SHORT_CODE = /^[\w-]{1,64}$/;
+
+/** The parameters behind a link's name, each with its first value; undefined if there are none. */
+export const queryOf = (text: string): Record<string, string> | undefined => {
+	const [, query = ''] = /\?([^#]*)/.exec(text) ?? [];
+	const pairs = [...new URLSearchParams(query)];
+	const firsts = pairs.filter(([name], index) => pairs.findIndex(([other]) => other === name) === index);
+	return firsts.length === 0 ? undefined : Object.fromEntries(firsts);
+};
+
+const WEB = /^https?:\/\//i;
+
+/**
+ * Parses an id, a short code or a short URL, each without its query; a URL may be without its scheme.
+ * @throws OperatorError for a text that is none of them.
+ */
+const linkReference = (named: string): LinkReference => {
+	const [text = ''] = named.trim().split(/[?#]/);
+	if (isUuid(text)) {
+		return {id: text};
+	}
+
+	const shortCode = text.split('/').findLast((segment) => segment !== '');
+	if (shortCode === undefined || !SHORT_CODE.test(shortCode)) {
+		throw usageError(
+			`'${named}' is not a short URL, a short code or an id`,
+			'A short URL looks like https://go.acme.example/Ab12/spring; oplink links list shows the codes',
+		);
+	}
+
+	return {shortCode};
+};
+
+/** The same for a look-up in all organizations, which needs a URL as a whole. */
+const linkName = (named: string): LinkReference | {url: string} => {
+	const reference = linkReference(named);
+	const [text = ''] = named.trim().split(/[?#]/);
+	return text.includes('/') ? {url: WEB.test(text) ? text : `https://${text}`} : reference;
+};
 
 type Found = {id: string; organizationId: string; url: string};
 
@@ -35,7 +78,7 @@ const linkIn = async (surface: LinkSurface, named: string, owner: string): Promi
  * @throws OperatorError for an unknown link, and if several organizations have it.
  */
 export const namedAdminLink = async (
-	{connection, options: {org}}: Context<{org?: string}>,
+	{connection, options: {org}}: Context,
 	named: string,
 ): Promise<NamedLink & Chosen> => {
 	const client = connection.admin();
@@ -62,7 +105,7 @@ export const namedAdminLink = async (
 };
 
 /** The same with the SERVER key, if one is given and no organization is named (contract/cli 1). */
-export const namedLink = async (context: Context<{org?: string}>, named: string): Promise<NamedLink> => {
+export const namedLink = async (context: Context, named: string): Promise<NamedLink> => {
 	const surface = keySurface(context);
 	return surface === null ? namedAdminLink(context, named) : linkIn(surface, named, 'The organization of this key');
 };

@@ -4,7 +4,7 @@ import type {Chosen, LinkSurface} from './link-surface.ts';
 import {eachPage, listAt} from './list-pages.ts';
 
 type Named = {id: string; name?: string; hostname?: string};
-type Kind = 'channel' | 'domain' | 'template';
+export type Kind = 'channel' | 'domain' | 'template';
 
 const nameOf = ({name, hostname}: Named): string => (name ?? hostname ?? '').toLowerCase();
 
@@ -33,9 +33,9 @@ export const namedRow = async <Row extends Named>(
 	);
 };
 
-/** The id of such a row; an id is not looked up. */
-export const idOfNamed = async (chosen: Pick<Chosen, 'client' | 'path'>, kind: Kind, named: string): Promise<string> =>
-	isUuid(named) ? named : (await namedRow(chosen, kind, named)).id;
+/** The path of such a row; an id is not looked up. */
+export const pathOfNamed = async (chosen: Chosen, kind: Kind, named: string): Promise<string> =>
+	`${chosen.path}/${kind}s/${isUuid(named) ? named : (await namedRow(chosen, kind, named)).id}`;
 
 /** The body of a link with ids in place of the names of a domain and a template. */
 export const withIds = async (
@@ -53,7 +53,7 @@ export const withIds = async (
 				throw usageError(`A SERVER key cannot look up the ${kind} '${named}'`, `Give its id to --${kind}`);
 			}
 
-			ids[field] = await idOfNamed({client, path: base.replace(/\/links$/, '')}, kind, named);
+			ids[field] = (await namedRow({client, path: base.replace(/\/links$/, '')}, kind, named)).id;
 		}
 	}
 

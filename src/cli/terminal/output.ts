@@ -7,7 +7,7 @@ export const ID_WIDTH = 36;
 
 /**
  * A column of a table; `flexible` ones shrink on a narrow terminal, down to `least`. Of a text whose end says most,
- * such as `customer.subscription.updated`, the `end` is kept.
+ * such as `customer.subscription.updated`, the `end` is kept. A `wide` column is for a wide terminal alone.
  */
 export type Column<Row> = {
 	title: string;
@@ -15,6 +15,7 @@ export type Column<Row> = {
 	flexible?: boolean;
 	least?: number;
 	keep?: 'end';
+	wide?: true;
 	align?: 'right';
 };
 

@@ -1,10 +1,10 @@
 import {inputError, usageError} from '../cli-errors.ts';
-import type {Io} from './io.ts';
+import type {Context} from '../command.ts';
 import {canAsk, openPrompts} from './prompts.ts';
 
 /** @throws OperatorError where consent is needed and nobody can be asked. */
-export const requireAnswerer = (io: Io, yes: boolean | undefined): void => {
-	if (!yes && !canAsk(io)) {
+export const requireAnswerer = ({io, options}: Pick<Context, 'io' | 'options'>): void => {
+	if (!options.yes && !canAsk(io)) {
 		throw usageError(
 			'This needs confirmation, and there is no terminal to prompt on',
 			'Add --yes to skip the confirmation',
@@ -18,17 +18,16 @@ export const requireAnswerer = (io: Io, yes: boolean | undefined): void => {
  * @throws OperatorError without a terminal, or if the answer is no; InterruptedError for Ctrl-C.
  */
 export const requireConsent = async (
-	io: Io,
-	yes: boolean | undefined,
+	context: Pick<Context, 'io' | 'options'>,
 	question: string | (() => Promise<string>),
 ): Promise<void> => {
-	if (yes) {
+	if (context.options.yes) {
 		return;
 	}
 
-	requireAnswerer(io, yes);
+	requireAnswerer(context);
 	const text = typeof question === 'string' ? question : await question();
-	const prompts = openPrompts(io);
+	const prompts = openPrompts(context.io);
 	try {
 		if (!/^y(?:es)?$/i.test(await prompts.ask(`${text} [y/N] `))) {
 			throw inputError('Nothing was changed');

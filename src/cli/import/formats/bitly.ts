@@ -1,11 +1,9 @@
 import {
-	appClaims,
 	deepLinkOf,
 	destinationOf,
 	type ForeignLink,
+	foreignLink,
 	isoTime,
-	presentFields,
-	presentNames,
 	shortAddress,
 	storeClaims,
 	textIn,
@@ -29,7 +27,7 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 	const ownUrl = textIn(row['link']) ?? (id === undefined ? undefined : `https://${id}`);
 	// A custom back-half is the one in print; its domain is also the one that can move here.
 	const address = custom ?? ownUrl;
-	const {shortCode, host, prefix} = shortAddress(
+	const {shortCode, ...old} = shortAddress(
 		webUrl(address === undefined || address.includes('://') ? address : `https://${address}`, 'link'),
 	);
 	const longUrl = webUrl(textIn(row['long_url']), 'long_url');
@@ -37,8 +35,8 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 	const [appPath, ...furtherPaths] = new Set(deepLinks.flatMap((one) => textIn(one['app_uri_path']) ?? []));
 	const app = appPath === undefined ? null : deepLinkOf(appPath);
 	const stores = deepLinks.flatMap((one) => storeClaims(textIn(one['install_url'])) ?? []);
-	return {
-		link: presentFields({
+	return foreignLink({
+		link: {
 			...destinationOf(longUrl),
 			...app?.fields,
 			shortCode,
@@ -47,21 +45,18 @@ export const bitlyLink = (row: Record<string, unknown>): ForeignLink => {
 			fallbackUrl: longUrl.href,
 			expiry: isoTime(textIn(row['expiration_at'])),
 			isActive: row['archived'] === true || row['is_deleted'] === true ? false : undefined,
-		}),
-		facts: {
-			host,
-			prefix,
-			apps: appClaims({
-				appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
-				packageNames: stores.flatMap(({packageNames = []}) => packageNames),
-				schemes: app?.schemes ?? [],
-			}),
-			left: presentNames({
-				'the code of link beside the custom one': custom !== undefined && ownUrl !== undefined,
-				'further custom_bitlinks': furtherCustom,
-				'further app_uri_path': furtherPaths,
-				campaign_ids: row['campaign_ids'],
-			}),
 		},
-	};
+		address: old,
+		apps: {
+			appStoreIds: stores.flatMap(({appStoreIds = []}) => appStoreIds),
+			packageNames: stores.flatMap(({packageNames = []}) => packageNames),
+			schemes: app?.schemes ?? [],
+		},
+		left: {
+			'the code of link beside the custom one': custom !== undefined && ownUrl !== undefined,
+			'further custom_bitlinks': furtherCustom,
+			'further app_uri_path': furtherPaths,
+			campaign_ids: row['campaign_ids'],
+		},
+	});
 };

@@ -1,10 +1,8 @@
 import {
-	appClaims,
 	deepLinkOf,
 	type ForeignLink,
+	foreignLink,
 	placesOf,
-	presentFields,
-	presentNames,
 	shortAddress,
 	textIn,
 	textsIn,
@@ -87,7 +85,7 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	const label = (name: string) => textIn(row[name]) ?? textIn(data[`~${name}`]);
 	const url = webUrl(textIn(row['url']) ?? textIn(data['+url']) ?? textIn(data['url']), 'url');
 	const alias = textIn(row['alias']);
-	const {shortCode, host, prefix} = shortAddress(
+	const {shortCode, ...old} = shortAddress(
 		alias === undefined ? url : webUrl(`${url.origin}/${alias.replace(/^\/+/, '')}`, 'alias'),
 	);
 	const desktop = control('desktop_url');
@@ -103,8 +101,8 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	const others = Object.fromEntries(
 		Object.entries(data).filter(([name]) => name.startsWith('$') && !CARRIED.has(name)),
 	);
-	return {
-		link: presentFields({
+	return foreignLink({
+		link: {
 			...fields,
 			params: {...(fields['params'] as object | undefined), ...paramsOf(data)},
 			shortCode,
@@ -116,24 +114,19 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 			utmCampaign: label('campaign'),
 			fallbackUrl: control('fallback_url') ?? desktop ?? control('canonical_url'),
 			destinations: places.destinations,
-			og: presentFields({
-				title: control('og_title'),
-				description: control('og_description'),
-				imageUrl: control('og_image_url'),
-			}),
+			'og.title': control('og_title'),
+			'og.description': control('og_description'),
+			'og.imageUrl': control('og_image_url'),
 			matchWindowHours: windowHours(textIn(row['duration']) ?? control('match_duration')),
-		}),
-		facts: {
-			host,
-			prefix,
-			apps: appClaims({...places.claims, schemes}),
-			left: presentNames({
-				'one-time use': row['type'] === 1 && data['$one_time_use'] !== true,
-				stage: label('stage'),
-				"the url's own code beside the alias": alias !== undefined && url.pathname !== `/${shortCode}`,
-				...places.left,
-				...others,
-			}),
 		},
-	};
+		address: old,
+		apps: {...places.claims, schemes},
+		left: {
+			'one-time use': row['type'] === 1 && data['$one_time_use'] !== true,
+			stage: label('stage'),
+			"the url's own code beside the alias": alias !== undefined && url.pathname !== `/${shortCode}`,
+			...places.left,
+			...others,
+		},
+	});
 };

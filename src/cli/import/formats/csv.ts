@@ -6,7 +6,7 @@ import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {linkColumns} from '../../link-fields.ts';
 import {unguarded} from './formula-guard.ts';
-import {type ImportRow, lengthFault, MOST_READ_BYTES, type Wrapping} from './import-row.ts';
+import {type ImportRow, isObject, lengthFault, MOST_READ_BYTES, putField, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
 /** One record of csv-parse: its cells, its source text and its place in the file. */
@@ -113,7 +113,7 @@ const coerced = (field: string, cell: string): unknown => {
 /** The object in a `params` cell. @throws SyntaxError if it is invalid. */
 const objectIn = (text: string): object => {
 	const value: unknown = JSON.parse(text);
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+	if (!isObject(value)) {
 		throw new SyntaxError('no object');
 	}
 
@@ -130,13 +130,10 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => 
 		}
 
 		const value = unguarded(cell);
-		const [object, ...rest] = column.split('.');
 		if (column === 'params') {
 			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
-		} else if (object !== undefined && rest.length > 0) {
-			body[object] = {...(body[object] as object | undefined), [rest.join('.')]: coerced(column, value)};
 		} else {
-			body[column] = coerced(column, value);
+			putField(body, column, coerced(column, value));
 		}
 	}
 

@@ -1,35 +1,36 @@
 import {
-	appClaims,
+	copiedFields,
 	destinationOf,
 	type ForeignLink,
+	foreignLink,
 	isoTime,
 	placesOf,
-	presentFields,
-	presentNames,
 	shortAddress,
 	textIn,
 	UnusableRow,
-	utmIn,
+	utmNames,
 	webUrl,
 } from './foreign-fields.ts';
 import {isObject} from './import-row.ts';
 
-/** The source of each link field. */
-export const dubNames: Record<string, string> = {
-	path: 'url',
-	params: 'url',
-	fallbackUrl: 'url',
+const copied: Record<string, string> = {
+	...utmNames,
+	externalId: 'externalId',
+	title: 'title',
 	'og.title': 'title',
 	'og.description': 'description',
 	'og.imageUrl': 'image',
+};
+
+/** The source of each link field. */
+export const dubNames: Record<string, string> = {
+	...copied,
+	path: 'url',
+	params: 'url',
+	fallbackUrl: 'url',
 	expiry: 'expiresAt',
 	'destinations.ios': 'ios',
 	'destinations.android': 'android',
-	utmSource: 'utm_source',
-	utmMedium: 'utm_medium',
-	utmCampaign: 'utm_campaign',
-	utmTerm: 'utm_term',
-	utmContent: 'utm_content',
 };
 
 /** Dub's key for the page of a domain itself. */
@@ -71,36 +72,27 @@ export const dubLink = (row: Record<string, unknown>): ForeignLink => {
 		['ios', 'ios', row['ios']],
 		['android', 'android', row['android']],
 	]);
-	return {
-		link: presentFields({
+	const hasDomain = textIn(row['domain']) !== undefined || textIn(row['shortLink']) !== undefined;
+	return foreignLink({
+		link: {
 			...destinationOf(url),
-			...utmIn(row),
+			...copiedFields(row, copied),
 			shortCode,
-			externalId: textIn(row['externalId']),
-			title: textIn(row['title']),
 			tags: tagsOf(row['tags']),
 			fallbackUrl: url.href,
 			destinations: places.destinations,
-			og: presentFields({
-				title: textIn(row['title']),
-				description: textIn(row['description']),
-				imageUrl: textIn(row['image']),
-			}),
 			expiry: isoTime(textIn(row['expiresAt'])),
 			isActive: isOff(row) ? false : undefined,
-		}),
-		facts: {
-			host: textIn(row['domain']) === undefined && textIn(row['shortLink']) === undefined ? null : host,
-			prefix,
-			apps: appClaims(places.claims),
-			left: presentNames({
-				...places.left,
-				expiredUrl: row['expiredUrl'],
-				geo: row['geo'],
-				rewrite: row['rewrite'],
-				comments: row['comments'],
-				testVariants: row['testVariants'],
-			}),
 		},
-	};
+		address: {host: hasDomain ? host : null, prefix},
+		apps: places.claims,
+		left: {
+			...places.left,
+			expiredUrl: row['expiredUrl'],
+			geo: row['geo'],
+			rewrite: row['rewrite'],
+			comments: row['comments'],
+			testVariants: row['testVariants'],
+		},
+	});
 };

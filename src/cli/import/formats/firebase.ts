@@ -1,15 +1,14 @@
 import {usageError} from '../../cli-errors.ts';
 import {csvRecords, csvWrapping, recordFault} from './csv.ts';
 import {
-	appClaims,
+	copiedFields,
 	destinationOf,
 	type ForeignLink,
+	foreignLink,
 	placesOf,
-	presentFields,
-	presentNames,
 	shortAddress,
 	textIn,
-	utmIn,
+	utmNames,
 	webUrl,
 } from './foreign-fields.ts';
 import {mapped} from './foreign-rows.ts';
@@ -55,20 +54,15 @@ export type FirebaseRow = Partial<Record<ColumnName, string>>;
 
 const headingOf = new Map<string, string>(columns);
 
+const copied: Record<string, string> = {...utmNames, 'og.title': 'st', 'og.description': 'sd', 'og.imageUrl': 'si'};
+
 /** Columns that link fields are read from. */
 export const firebaseNames: Record<string, string> = {
+	...copied,
 	path: 'link',
 	params: 'link',
 	fallbackUrl: 'ofl, else link',
 	title: 'Link name, else st',
-	'og.title': 'st',
-	'og.description': 'sd',
-	'og.imageUrl': 'si',
-	utmSource: 'utm_source',
-	utmMedium: 'utm_medium',
-	utmCampaign: 'utm_campaign',
-	utmTerm: 'utm_term',
-	utmContent: 'utm_content',
 	'destinations.ios': 'ifl',
 	'destinations.ipad': 'ipfl',
 	'destinations.android': 'afl',
@@ -84,10 +78,9 @@ const listOf = (...texts: Array<string | undefined>): string[] => texts.flatMap(
 
 /** Converts a row to a link. @throws UnusableRow. */
 export const firebaseLink = (row: FirebaseRow): ForeignLink => {
-	const {shortCode, host, prefix} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
+	const {shortCode, ...old} = shortAddress(webUrl(textIn(row.short_link), 'short link'));
 	const deepLink = webUrl(textIn(row.link), 'deep link');
 	const ofl = textIn(row.ofl);
-	const fallbackUrl = ofl ?? deepLink.href;
 	const places = placesOf(
 		[
 			['ios', 'ifl', row.ifl],
@@ -97,11 +90,6 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 		ofl,
 	);
 	const [imv, amv] = [textIn(row.imv), textIn(row.amv)];
-	const minimumVersion = presentFields({
-		ios: imv !== undefined && isDotted(imv) ? imv : undefined,
-		// 0 is every version.
-		android: (amv !== undefined && isWhole(amv) && Number(amv)) || undefined,
-	});
 	const left: Partial<Record<ColumnName, unknown>> = {
 		...places.left,
 		amv: amv !== undefined && !isWhole(amv),
@@ -112,30 +100,28 @@ export const firebaseLink = (row: FirebaseRow): ForeignLink => {
 		mt: row.mt,
 		pt: row.pt,
 	};
-	return {
-		link: presentFields({
+	return foreignLink({
+		link: {
 			...destinationOf(deepLink),
+			...copiedFields(row, copied),
 			shortCode,
 			title: textIn(row.name) ?? textIn(row.st),
-			fallbackUrl,
+			fallbackUrl: ofl ?? deepLink.href,
 			destinations: places.destinations,
-			minimumVersion,
-			og: presentFields({title: textIn(row.st), description: textIn(row.sd), imageUrl: textIn(row.si)}),
-			...utmIn(row),
+			'minimumVersion.ios': imv !== undefined && isDotted(imv) ? imv : undefined,
+			// 0 is every version.
+			'minimumVersion.android': (amv !== undefined && isWhole(amv) && Number(amv)) || undefined,
 			isActive: row.archived?.trim().toLowerCase() === 'true' ? false : undefined,
-		}),
-		facts: {
-			host,
-			prefix,
-			apps: appClaims({
-				bundleIds: listOf(row.ibi, row.ipbi),
-				appStoreIds: [...listOf(row.isi), ...places.claims.appStoreIds],
-				packageNames: [...listOf(row.apn), ...places.claims.packageNames],
-				schemes: listOf(row.ius),
-			}),
-			left: presentNames(left).map((name) => headingOf.get(name) ?? name),
 		},
-	};
+		address: old,
+		apps: {
+			bundleIds: listOf(row.ibi, row.ipbi),
+			appStoreIds: [...listOf(row.isi), ...places.claims.appStoreIds],
+			packageNames: [...listOf(row.apn), ...places.claims.packageNames],
+			schemes: listOf(row.ius),
+		},
+		left: Object.fromEntries(Object.entries(left).map(([name, value]) => [headingOf.get(name) ?? name, value])),
+	});
 };
 
 /** The column of a heading, which may be the bare parameter, with or without brackets. */

@@ -1,6 +1,6 @@
 import type {Destinations} from '../../../links/platform-fields.ts';
 import {safeLine} from '../../terminal/printable.ts';
-import type {AppClaims, ForeignFacts} from './import-row.ts';
+import {type AppClaims, type ForeignFacts, putField} from './import-row.ts';
 
 /** A row that cannot become a link; the message continues «line 7: ». */
 export class UnusableRow extends Error {
@@ -30,17 +30,37 @@ const isPresent = (value: unknown): boolean =>
 export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
 
-/** The names of existing values. */
-export const presentNames = (named: Record<string, unknown>): string[] =>
-	Object.entries(named).flatMap(([name, value]) => (isPresent(value) ? [name] : []));
+/** The fields that a link takes over from a row as they are, by their names in both. */
+export const copiedFields = (row: Record<string, unknown>, names: Record<string, string>): Record<string, unknown> =>
+	presentFields(Object.fromEntries(Object.entries(names).map(([field, name]) => [field, textIn(row[name])])));
 
-export const appClaims = (claims: Partial<AppClaims> = {}): AppClaims => ({
-	bundleIds: [],
-	appStoreIds: [],
-	packageNames: [],
-	schemes: [],
-	...claims,
-});
+/** The link of a row, and what stays behind, by its name in the row. What is empty or absent there is left out. */
+export const foreignLink = ({
+	link,
+	address: {host, prefix},
+	apps,
+	left,
+}: {
+	link: Record<string, unknown>;
+	address: Pick<ForeignFacts, 'host' | 'prefix'>;
+	apps: Partial<AppClaims>;
+	left: Record<string, unknown>;
+}): ForeignLink => {
+	const body: Record<string, unknown> = {};
+	for (const [field, value] of Object.entries(presentFields(link))) {
+		putField(body, field, value);
+	}
+
+	return {
+		link: body,
+		facts: {
+			host,
+			prefix: prefix ?? null,
+			apps: {bundleIds: [], appStoreIds: [], packageNames: [], schemes: [], ...apps},
+			left: Object.keys(left).filter((name) => isPresent(left[name])),
+		},
+	};
+};
 
 /** A text of the file for messages: short and without control characters. */
 const shortened = (text: string): string => {
@@ -93,17 +113,16 @@ export const shortAddress = (url: URL): {shortCode: string; host: string; prefix
 	return {shortCode, host: url.host, prefix};
 };
 
-const utmFields: Record<string, string> = {
-	utm_source: 'utmSource',
-	utm_medium: 'utmMedium',
-	utm_campaign: 'utmCampaign',
-	utm_term: 'utmTerm',
-	utm_content: 'utmContent',
+/** The campaign values, as URLs and most services name them. */
+export const utmNames: Readonly<Record<string, string>> = {
+	utmSource: 'utm_source',
+	utmMedium: 'utm_medium',
+	utmCampaign: 'utm_campaign',
+	utmTerm: 'utm_term',
+	utmContent: 'utm_content',
 };
 
-/** The campaign values of a row that names them as in URLs. */
-export const utmIn = (row: Record<string, unknown>): Record<string, unknown> =>
-	presentFields(Object.fromEntries(Object.entries(utmFields).map(([name, field]) => [field, textIn(row[name])])));
+const utmParameters = new Set(Object.values(utmNames));
 
 /**
  * The in-app destination of a URL: its decoded path, its query as `params`, its `utm_*` as campaign values. A query
@@ -117,8 +136,8 @@ export const destinationOf = ({pathname, searchParams, search, hash}: URL): Reco
 
 	return {
 		path: decoded(pathname) + decoded(hash),
-		params: Object.fromEntries(query.filter(([name]) => !Object.hasOwn(utmFields, name))),
-		...utmIn(Object.fromEntries(query)),
+		params: Object.fromEntries(query.filter(([name]) => !utmParameters.has(name))),
+		...copiedFields(Object.fromEntries(query), utmNames),
 	};
 };
 

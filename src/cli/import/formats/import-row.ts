@@ -43,6 +43,12 @@ export const lengthFault = (raw: string): string | null =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Sets a field of a body; `og.title` is a field of an object in it. */
+export const putField = (body: Record<string, unknown>, field: string, value: unknown): void => {
+	const [object = '', ...rest] = field.split('.');
+	body[object] = rest.length === 0 ? value : {...(body[object] as object | undefined), [rest.join('.')]: value};
+};
+
 /** The row in a piece of JSON. */
 export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRow => {
 	const tooLong = lengthFault(raw);
