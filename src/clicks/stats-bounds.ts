@@ -28,17 +28,27 @@ const boundSql = (name: 'from' | 'to', text: string | null, fallback: string): s
 		: `CAST(:${name} AS timestamp) AT TIME ZONE :timezone`;
 };
 
+/** SQLSTATE of a zone that PostgreSQL does not know. */
+const INVALID_PARAMETER = '22023';
+
+const zoneRefused = (error: unknown): never => {
+	throw (error as {code?: unknown}).code === INVALID_PARAMETER
+		? validationFailed([{message: 'timezone must be an IANA time zone', field: 'timezone'}])
+		: error;
+};
+
 /** The report's bounds as instants; by default the last 30 full days including today. @throws 400. */
 export const readBounds = async (db: Db, {from, to, interval, timezone}: StatsQuery, now: Date): Promise<Range> => {
-	const {rows} = await db.raw<{rows: Array<Range & {buckets: number}>}>(
+	const asked = db.raw<{rows: Array<Range & {buckets: number}>}>(
 		`WITH bounds AS (
 			SELECT ${boundSql('from', from, "interval '-29 days'")} AS starts, ${boundSql('to', to, "interval '1 day'")} AS ends
 		)
 		SELECT starts AS "from", ends AS "to", CAST(
 			extract(epoch FROM ends - starts) / extract(epoch FROM CAST('1 ' || :interval AS interval)) AS float8) AS buckets
-		FROM bounds`,
+		FROM bounds WHERE starts AT TIME ZONE :timezone IS NOT NULL`,
 		{...(from === null ? {} : {from}), ...(to === null ? {} : {to}), interval, timezone, now},
 	);
+	const {rows} = await asked.catch(zoneRefused);
 	const {buckets, ...range} = onlyRow(rows);
 	if (range.from >= range.to) {
 		throw validationFailed([{message: 'from must be before to', field: 'from'}]);

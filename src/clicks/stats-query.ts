@@ -1,18 +1,21 @@
 import Joi from 'joi';
 import type {Interval, StatsQuery} from './stats.ts';
 
-const isTimezone = (name: string): boolean => {
+/**
+ * The zone's name for PostgreSQL, or null. A name without a slash is an abbreviation to it, and `CET` then has no summer
+ * time; bare offsets are rejected, because it inverts their sign.
+ */
+const timezoneNamed = (name: string): string | null => {
 	try {
-		new Intl.DateTimeFormat('en', {timeZone: name});
-		// Bare offsets are rejected: PostgreSQL inverts their sign.
-		return /^[A-Za-z]/.test(name);
+		const {timeZone} = new Intl.DateTimeFormat('en', {timeZone: name}).resolvedOptions();
+		return /^[A-Za-z]/.test(name) ? (name.includes('/') ? name : timeZone) : null;
 	} catch {
-		return false;
+		return null;
 	}
 };
 
 const DATE_TIME =
-	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+	/^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?)?$/;
 
 /** Whether the text is a valid date, with or without a time; 31 February is invalid. */
 const isDateTime = (text: string): boolean => {
@@ -38,7 +41,7 @@ export const statsQuery = Joi.object<StatsQuery>({
 	interval: Joi.valid('hour', 'day', 'month').default('day' satisfies Interval),
 	timezone: Joi.string()
 		.max(64)
-		.custom((name: string, helpers) => (isTimezone(name) ? name : helpers.error('any.invalid')))
+		.custom((name: string, helpers) => timezoneNamed(name) ?? helpers.error('any.invalid'))
 		.meta({schema: {description: 'An IANA time zone.'}})
 		.default('UTC')
 		.messages({'any.invalid': '{{#label}} must be an IANA time zone'}),

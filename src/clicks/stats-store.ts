@@ -46,8 +46,13 @@ export const readSeries = async (
 	clicks: ClickReader = postgresReader,
 ): Promise<Array<Counts & {start: Date}>> => {
 	const clicked = await clicks.counts(db, {scope, range, cover: range.cover});
+	// Hours as `readStarts` steps them: Lord Howe changes its clocks by half of one.
+	const start =
+		interval === 'hour'
+			? `date_bin('1 hour', at, date_trunc('hour', CAST(:from AS timestamptz), :timezone))`
+			: 'date_trunc(:interval, at, :timezone)';
 	const {rows} = await db.raw<{rows: Array<Counts & {start: Date}>}>(
-		`SELECT date_trunc(:interval, at, :timezone) AS start, CAST(sum(clicks) AS float8) AS clicks,
+		`SELECT ${start} AS start, CAST(sum(clicks) AS float8) AS clicks,
 			CAST(sum(crawler_views) AS float8) AS "crawlerViews", CAST(sum(matches) AS float8) AS matches,
 			CAST(sum(events) AS float8) AS events
 		FROM (
