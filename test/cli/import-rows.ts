@@ -87,6 +87,24 @@ for (const [name, end] of [
 	});
 }
 
+test('lines of a CSV end in any way, also where heading and rows differ', async (t) => {
+	for (const [first, rest] of [
+		['\n', '\r\n'],
+		['\r\n', '\n'],
+		['\r', '\r'],
+	]) {
+		const rows = await collect(csvRows(inPieces(`shortCode,path${first}a,/a${rest}b,"/b"${rest}c,/c${rest}`)));
+		t.deepEqual(
+			rows.map(({line, row}) => [line, row?.['shortCode'], row?.['path']]),
+			[
+				[2, 'a', '/a'],
+				[3, 'b', '/b'],
+				[4, 'c', '/c'],
+			],
+		);
+	}
+});
+
 test('a CSV row with too few or too many cells fails alone', async (t) => {
 	const rows = await collect(csvRows(inPieces('path,title\n/a\n/b,x,y\n/c,z\n')));
 	t.deepEqual(
@@ -190,6 +208,21 @@ test('objects one after the other are read, over several lines too', async (t) =
 			[3, undefined, '/b'],
 			[3, undefined, '/c'],
 		],
+	);
+});
+
+test('a row that is nested too deep to be written fails alone', async (t) => {
+	const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+	const cell = `"${deep.replaceAll('"', '""')}"`;
+	const lines = await collect(ndjsonRows(inPieces(`{"path":"/a"}\n${deep}\n{"path":"/c"}`, 2 ** 16)));
+	t.deepEqual(
+		lines.map(({error}) => error),
+		[undefined, 'is nested too deep', undefined],
+	);
+	const cells = await collect(csvRows(inPieces(`path,params\n/a,{}\n/b,${cell}\n`, 2 ** 16)));
+	t.deepEqual(
+		cells.map(({error}) => error),
+		[undefined, 'params is not a JSON object'],
 	);
 });
 

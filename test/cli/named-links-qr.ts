@@ -184,7 +184,13 @@ const setup = async (t: ExecutionContext) => {
 			[`GET /links/${id}`, () => ({body: {id, ...rest}})],
 		]),
 	);
-	const {env, requests} = await startRecordingServer(t, {...codes, 'GET /links': () => ({body: pageOf(links)})});
+	const {env, requests} = await startRecordingServer(t, {
+		...codes,
+		'GET /links': ({url}) => {
+			const named = new URL(url, 'http://x').searchParams.get('shortCode');
+			return {body: pageOf(links.filter(({id, shortCode}) => named === null || [id, shortCode].includes(named)))};
+		},
+	});
 	return {
 		requests,
 		cli: (...argv: string[]) =>
@@ -201,6 +207,15 @@ test('--all writes every code into a folder, under names that differ in more tha
 	t.is(stdout, 'codes/Spring.png\ncodes/spring-2.png\ncodes/summer.png\n');
 	t.deepEqual((await files()).toSorted(), ['codes', ...stdout.trim().split('\n')]);
 	t.is(await read('codes/spring-2.png'), 'png 2');
+});
+
+test('codes of named links go into one folder under different names, too', async (t) => {
+	const {cli, files, read} = await setup(t);
+	const {exitCode, stdout} = await cli('Spring', 'https://go.example/Ab12/spring', '--output', 'codes/');
+	t.is(exitCode, 0);
+	t.is(stdout, 'codes/Spring.svg\ncodes/spring-2.svg\n');
+	t.deepEqual((await files()).toSorted(), ['codes', ...stdout.trim().split('\n')]);
+	t.is(await read('codes/spring-2.svg'), svg('2'));
 });
 
 test('a sheet of HTML has each label with title and short URL, on pages of A4', async (t) => {

@@ -37,16 +37,17 @@ const AT_ONCE = 4;
 /** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */
 const wantedLinks = async function* (context: Context<Options>, names: string[]): AsyncGenerator<QrTarget> {
 	const {options} = context;
+	const fileName = createFileNames();
 	for (const name of names) {
 		const {id, ...surface} = await namedLink(context, name);
 		const link = options.sheet === undefined ? null : await surface.links.get(id);
 		const [plain = ''] = name.split(/[?#]/);
-		yield {surface, id, file: path.basename(plain), label: link && {title: link.title, url: link.url}};
+		const file = fileName({id, shortCode: path.basename(plain)});
+		yield {surface, id, file, label: link && {title: link.title, url: link.url}};
 	}
 
 	if (options.all) {
 		const surface = await linkSurface(context);
-		const fileName = createFileNames();
 		const seen = new Set<string>();
 		for await (const {data} of eachPage(surface.links.list)) {
 			for (const {id, shortCode, title, url} of data) {

@@ -1,3 +1,4 @@
+import {isTooDeep} from '../../../http/storable.ts';
 import {
 	deepLinkOf,
 	type ForeignLink,
@@ -53,7 +54,7 @@ const dataOf = (value: unknown): Record<string, unknown> => {
 
 	try {
 		const data: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-		if (isObject(data)) {
+		if (isObject(data) && !isTooDeep(data)) {
 			return data;
 		}
 	} catch {

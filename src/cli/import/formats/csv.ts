@@ -2,6 +2,7 @@ import {Readable} from 'node:stream';
 import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
 import {counted} from '../../../counted.ts';
+import {isTooDeep} from '../../../http/storable.ts';
 import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {linkColumns} from '../../link-fields.ts';
@@ -31,6 +32,8 @@ export async function* csvRecords(source: Source): AsyncGenerator<CsvRecord> {
 		bom: true,
 		info: true,
 		raw: true,
+		// All at once: a heading that another program added may end otherwise than the rows.
+		record_delimiter: ['\r\n', '\n', '\r'],
 		relax_column_count: true,
 		relax_quotes: true,
 		skip_empty_lines: true,
@@ -113,7 +116,7 @@ const coerced = (field: string, cell: string): unknown => {
 /** The object in a `params` cell. @throws SyntaxError if it is invalid. */
 const objectIn = (text: string): object => {
 	const value: unknown = JSON.parse(text);
-	if (!isObject(value)) {
+	if (!isObject(value) || isTooDeep(value)) {
 		throw new SyntaxError('no object');
 	}
 

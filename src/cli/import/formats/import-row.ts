@@ -1,3 +1,5 @@
+import {isTooDeep} from '../../../http/storable.ts';
+
 /** How to join failed rows into a file that can be imported again. */
 export type Wrapping = {open: string; between: string; close: string};
 
@@ -58,6 +60,11 @@ export const jsonRow = (place: Place, raw: string, wrapping: Wrapping): ImportRo
 
 	try {
 		const row: unknown = JSON.parse(raw);
+		// Writing it would exhaust the stack; the server refuses fewer levels.
+		if (isTooDeep(row)) {
+			return {...place, raw, wrapping, error: 'is nested too deep'};
+		}
+
 		return isObject(row) ? {...place, raw, wrapping, row} : {...place, raw, wrapping, error: 'is not a JSON object'};
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
