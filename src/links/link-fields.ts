@@ -37,6 +37,7 @@ export type SharedFieldsInput = Partial<Omit<SharedFields, 'og' | keyof Platform
 
 const MAX_PARAMS_BYTES = 8192;
 
+const MAX_URL = 2048;
 const NO_LOOP = 'must not be on the link domain';
 
 /**
@@ -46,7 +47,7 @@ const NO_LOOP = 'must not be on the link domain';
 export const httpUrl = () =>
 	sized
 		.string()
-		.max(2048)
+		.max(MAX_URL)
 		.meta({
 			schema: {
 				format: 'uri',
@@ -58,6 +59,13 @@ export const httpUrl = () =>
 			const url = safeHttpUrl(value, {linkHosts: []});
 			if (url === null) {
 				return helpers.message({custom: '{{#label}} must be an http or https URL of a public host'});
+			}
+
+			// Percent-encoded, which is how it is stored, exported and checked when shown.
+			if (url.length > MAX_URL) {
+				return helpers.message({
+					custom: `{{#label}} must be shorter than or equal to ${MAX_URL} characters, percent-encoded`,
+				});
 			}
 
 			const {linkDomain} = helpers.prefs.context as BodyContext;

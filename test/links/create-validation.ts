@@ -86,6 +86,20 @@ for (const [field, value] of Object.entries(outOfBounds)) {
 	});
 }
 
+test('a URL over 2048 characters once it is percent-encoded is 400: no page would show it', async (t) => {
+	const acme = await organization(service);
+	const url = (characters: number) => `https://example.org/${'夏'.repeat(characters)}`;
+	const {status, body} = await acme.server.post('/links', {
+		path: '/a',
+		fallbackUrl: url(300),
+		og: {imageUrl: url(300)},
+	});
+	t.is(status, 400);
+	t.deepEqual(fieldsOf(body), ['fallbackUrl', 'og.imageUrl']);
+	const {body: kept} = await acme.server.post('/links', {path: '/a', fallbackUrl: url(225)});
+	t.is((await acme.server.patch(`/links/${kept.id}`, {fallbackUrl: kept.fallbackUrl})).status, 200);
+});
+
 test('params over 8192 bytes serialized are 400', async (t) => {
 	const acme = await organization(service);
 	const {status, body} = await acme.server.post('/links', {path: '/a', params: {a: 'x'.repeat(8192)}});
