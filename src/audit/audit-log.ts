@@ -26,10 +26,11 @@ const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 
 /**
  * The key by which records are merged: actor, action and target within an hour (UTC). Null for records that stand
- * alone, such as those from gateways and the identity provider, since nobody here controls their number.
+ * alone: those from gateways and the identity provider, since nobody here controls their number, and those of members,
+ * because a role that was given and taken back within the hour would leave no trace.
  */
 const repeatKey = (now: Date, {actor}: Caller, {action, entityType, entityId, organizationId}: AuditEntry) => {
-	if (!REPEATABLE.has(action) || actor.type === 'SYSTEM') {
+	if (!REPEATABLE.has(action) || actor.type === 'SYSTEM' || entityType === 'Member') {
 		return null;
 	}
 

@@ -68,6 +68,16 @@ test('no event that comes late undoes a change', async (t) => {
 	t.deepEqual(await rolesOf(portal, viewer), {there: 'analyst', here: 'ANALYST'});
 });
 
+test('a role that is given and taken back within the hour leaves both records', async (t) => {
+	const [owner, viewer] = await team(portal, ['owner', 'viewer']);
+	for (const role of ['OWNER', 'VIEWER']) {
+		t.is((await owner.caller.patch(at(viewer), {role})).status, 200);
+	}
+
+	const records = await auditOf(portal, owner.organization.id, 'Member');
+	t.deepEqual(records.map(({details}) => details?.['role']).toSorted(), ['OWNER', 'VIEWER']);
+});
+
 test('the same role again is written at the provider, and changes nothing here', async (t) => {
 	const [admin, viewer] = await team(portal, ['admin', 'viewer']);
 	portal.provider.updateMember(viewer.clerkOrgId, viewer.user.clerkUserId, {role: null});
