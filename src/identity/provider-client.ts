@@ -79,6 +79,13 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			return found.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
+		/** How many members an organization has there; the events of some may not have arrived. */
+		countMembers: async (organizationId: string): Promise<number> => {
+			const path = `/organizations/${segment(organizationId)}/memberships`;
+			const body = await call({method: 'GET', path, query: {limit: 1}});
+			return body === null ? 0 : demand(readList(body, readMembership)).total;
+		},
+
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
 			const all: ProviderMembership[] = [];
 			for (let page = 0; page < MAX_PAGES; page += 1) {

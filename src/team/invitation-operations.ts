@@ -4,6 +4,7 @@ import {inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
 import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound} from '../errors.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
+import {bestEffort} from '../identity/resolve-role.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
@@ -79,7 +80,9 @@ const requireSeat = async (services: InviteDeps, {organization: {id}}: TeamChang
 	const organizationId = requireProviderId(organization);
 	const members = createMemberStore(services.db, id);
 	const open = await openInvitations(services, organizationId);
-	requireQuota(plan, 'members', (await members.count()) + open.total);
+	// Whoever has just accepted is no longer invited, and perhaps not mirrored yet.
+	const there = await bestEffort(services, 'count the members', services.provider.countMembers(organizationId));
+	requireQuota(plan, 'members', Math.max(await members.count(), there ?? 0) + open.total);
 	if (await members.hasEmail(email)) {
 		throw alreadyMember(email);
 	}

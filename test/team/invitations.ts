@@ -178,6 +178,15 @@ test('open invitations count as members', async (t) => {
 	t.is((await owner.caller.post(path, {email: address(), role: 'VIEWER'})).status, 201);
 });
 
+test('whoever has accepted counts before the event of it arrives', async (t) => {
+	const [owner] = await team(portal, ['owner'], {plan: 'STARTER'});
+	const {body: invitation} = await owner.caller.post(path, {email: address(), role: 'VIEWER'});
+	portal.provider.accept(invitation);
+	const {status, body} = await owner.caller.post(path, {email: address(), role: 'VIEWER'});
+	t.is(status, 402);
+	t.like(body, {code: 'QUOTA_EXCEEDED', quota: 'members'});
+});
+
 test('an invitation that has expired frees its place', async (t) => {
 	const later = await startPortal();
 	t.teardown(() => later.stop());
