@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import type {Knex} from 'knex';
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
-import type {Db} from '../db/db.ts';
+import {type Db, translateViolation} from '../db/db.ts';
+import {organizationNotFound} from '../errors.ts';
 import type {Currency} from '../plans/plans.ts';
 import type {GatewayName} from './subscription.ts';
 
@@ -83,7 +84,10 @@ export const createAttemptStore = (db: Db) => {
 	};
 
 	return {
-		/** A new OPEN attempt, or null if the same try of a renewal exists: the index decides. */
+		/**
+		 * A new OPEN attempt, or null if the same try of a renewal exists: the index decides. @throws 404 if the organization
+		 * was deleted meanwhile.
+		 */
 		insert: async (attempt: NewAttempt, now: Date): Promise<BillingAttempt | null> => {
 			const {amount, ...fields} = attempt;
 			const [row]: AttemptRow[] = await db('billing_attempts')
@@ -97,7 +101,10 @@ export const createAttemptStore = (db: Db) => {
 				})
 				.onConflict(db.raw("(organization_id, period_start, retry) WHERE purpose = 'RENEWAL'"))
 				.ignore()
-				.returning(columns.list);
+				.returning(columns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {billing_attempts_organization_id_fkey: organizationNotFound});
+				});
 			return row === undefined ? null : toAttempt(row);
 		},
 

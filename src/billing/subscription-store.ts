@@ -1,6 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
-import {type Db, onlyRow} from '../db/db.ts';
+import {type Db, onlyRow, translateViolation} from '../db/db.ts';
+import {organizationNotFound} from '../errors.ts';
 import type {Subscription} from './subscription.ts';
 
 const columns: Columns<Subscription> = columnsOf(
@@ -65,6 +66,7 @@ export const createSubscriptionStore = (db: Db) => {
 		findByGatewayId: (gateway: Subscription['gateway'], gatewaySubscriptionId: string) =>
 			first({gateway, gateway_subscription_id: gatewaySubscriptionId}),
 
+		/** @throws 404 if the organization was deleted meanwhile. */
 		upsert: async (
 			organizationId: string,
 			state: Partial<SubscriptionState> & Pick<SubscriptionState, 'plan' | 'status' | 'gateway'>,
@@ -75,7 +77,10 @@ export const createSubscriptionStore = (db: Db) => {
 				.insert({id: randomUUID(), organization_id: organizationId, created_at: now, ...values})
 				.onConflict('organization_id')
 				.merge(values)
-				.returning(columns.list);
+				.returning(columns.list)
+				.catch((error: unknown) => {
+					throw translateViolation(error, {subscriptions_organization_id_fkey: organizationNotFound});
+				});
 			return onlyRow(rows);
 		},
 

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {setTimeout as pause} from 'node:timers/promises';
 import test from 'ava';
 import {admin} from '../helpers/callers.ts';
 import {startedFor} from '../helpers/started.ts';
@@ -259,6 +260,18 @@ test.serial('a checkout of a deleted organization is closed; one that is paid ne
 	const charge = stage.stripe.charges.find(({organizationId}) => organizationId === id);
 	t.is(charge?.refunded, 7900);
 	t.is(stage.stripe.account.subscriptions.get(charge?.subscription ?? '')?.status, 'canceled');
+});
+
+test.serial('a checkout whose organization is deleted meanwhile is 404', async (t) => {
+	const owner = await stage.newOwner();
+	stage.stripe.fail({method: 'POST', path: '/checkout/sessions', delay: 1000});
+	const opening = owner.openCheckout();
+	while ((await stage.attemptStatuses(owner)).length === 0) {
+		await pause(10);
+	}
+
+	t.is((await admin(stage.portal).delete(`/admin/organizations/${owner.organization.id}`)).status, 200);
+	t.like(await opening, {status: 404, body: {message: 'Organization not found'}});
 });
 
 test.serial('a payment that has ended before we heard of it gives nothing, and is put to review', async (t) => {
