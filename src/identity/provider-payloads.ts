@@ -71,14 +71,15 @@ const text = (value: unknown): string =>
 const idIn = (value: unknown): string | null =>
 	typeof value === 'string' && value !== '' && value.length <= LONGEST && text(value) === value ? value : null;
 
-const time = (value: unknown): Date | null =>
+/** A time of the provider; null if invalid. */
+export const timeIn = (value: unknown): Date | null =>
 	typeof value === 'number' && value > 0 && value <= LATEST_MS
 		? new Date(value < SMALLEST_MS ? value * 1000 : value)
 		: null;
 
 const times = ({created_at, updated_at}: Fields): {createdAt: Date; updatedAt: Date} => {
-	const createdAt = time(created_at);
-	return {createdAt: createdAt ?? LONG_AGO, updatedAt: time(updated_at) ?? createdAt ?? LONG_AGO};
+	const createdAt = timeIn(created_at);
+	return {createdAt: createdAt ?? LONG_AGO, updatedAt: timeIn(updated_at) ?? createdAt ?? LONG_AGO};
 };
 
 /** Whether the provider sent a time, see `LONG_AGO`. */
@@ -165,7 +166,7 @@ export const readInvitation = (value: unknown): ProviderInvitation | null => {
 				role: roleIn(fieldsOf(data['public_metadata'])),
 				status,
 				...times(data),
-				expiresAt: time(data['expires_at']),
+				expiresAt: timeIn(data['expires_at']),
 			};
 };
 
@@ -190,7 +191,7 @@ export const readUser = (value: unknown): ProviderUser | null => {
 	const id = idIn(data['id']);
 	return id === null
 		? null
-		: {id, ...addressOf(data), name: nameOf(data), lastSignInAt: time(data['last_sign_in_at']), ...times(data)};
+		: {id, ...addressOf(data), name: nameOf(data), lastSignInAt: timeIn(data['last_sign_in_at']), ...times(data)};
 };
 
 /** The usable records of a list, and its total; null for anything but a list. */

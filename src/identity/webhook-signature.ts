@@ -4,6 +4,7 @@ import {createRequire} from 'node:module';
 import {isWebhookSecret} from '../config/webhook-secret.ts';
 import {invalidWebhookSignature} from '../errors.ts';
 import {isTooDeep} from '../http/storable.ts';
+import {timeIn} from './provider-payloads.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -72,8 +73,7 @@ const bodyOf = (rawBody: Buffer): Omit<Delivery, 'id'> => {
 	}
 
 	const {type, data, timestamp} = (body ?? {}) as Record<string, unknown>;
-	const at = typeof timestamp === 'number' ? new Date(timestamp) : null;
-	return {type: typeof type === 'string' ? type : '', data, at};
+	return {type: typeof type === 'string' ? type : '', data, at: timeIn(timestamp)};
 };
 
 /**

@@ -132,6 +132,19 @@ test('the example of the facts is verified, as its own library signed it', (t) =
 	});
 });
 
+test('the time of an event is in milliseconds or in seconds, whichever the provider sends', (t) => {
+	const now = new Date(1_767_225_600_000);
+	for (const timestamp of [1_767_225_600, 1_767_225_600_000]) {
+		const body = JSON.stringify({type: 'user.created', data: {}, timestamp});
+		const headers = {
+			'svix-id': 'msg_time',
+			'svix-timestamp': '1767225600',
+			'svix-signature': new Webhook(SECRET).sign('msg_time', now, body),
+		};
+		t.deepEqual(verifyDelivery({secret: SECRET, rawBody: Buffer.from(body), headers, now}).at, now);
+	}
+});
+
 const badSecrets: Record<string, string | null> = {
 	'none at all': null,
 	'an empty one': '',
