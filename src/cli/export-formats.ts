@@ -44,12 +44,12 @@ const fieldOf = (row: Row, column: string): unknown => {
 };
 
 /**
- * The columns that an import reads. Parameters differ from link to link, so they share the column `params` as JSON. A
+ * The columns that an import reads, and `organizationId`, by which it knows an exported row. Parameters differ from link to link, so they share the column `params` as JSON. A
  * cell that a spreadsheet would take for a formula gets an apostrophe, which the import removes: reading returns what
  * was written.
  */
 const csv: Formatter = async function* (rows) {
-	const columns = [...linkColumns, 'params'];
+	const columns = [...linkColumns, 'organizationId', 'params'];
 	const records = async function* () {
 		yield columns;
 		for await (const row of rows) {

@@ -5,6 +5,7 @@ import {Readable} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {csvRows} from '../../src/cli/import/formats/csv.ts';
 import {organization} from '../helpers/builders.ts';
+import {admin} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
 import {hasPty, runOnTerminal} from './_pty.ts';
 import {pageOf, startRecordingServer} from './_recording-server.ts';
@@ -252,4 +253,25 @@ test('an interrupted or refused export does not touch an older file', async (t) 
 	t.is((await finish(start(t, [...argv, 'b'], broken))).exitCode, 4);
 	t.is(await readFile(file, 'utf8'), 'older');
 	t.deepEqual(await readdir(folder), ['data.json']);
+});
+
+test('links of a custom domain come into another organization from a CSV, too', async (t) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const [acme, other] = [await organization(service), await organization(service)];
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {body: domain} = await admin(service).post(domains, {hostname: 'go.exported.example'});
+	await admin(service).post(`${domains}/${domain.id}/approve`);
+	await acme.server.post('/links', {path: '/own', shortCode: 'own', domainId: domain.id});
+	const cli = (...argv: string[]) =>
+		runCli(['links', ...argv], {
+			env: {OPLINK_URL: service.url, OPLINK_ADMIN_TOKEN: service.adminToken},
+			io: {cwd: folder},
+		});
+	await cli('export', '--org', acme.id, '--format', 'csv', '--output', 'links.csv');
+	const {exitCode, stderr} = await cli('import', 'links.csv', '--org', other.id);
+	t.is(exitCode, 0, stderr);
+	t.is((await other.server.get('/links')).body.data[0].shortCode, 'own');
+	const again = await cli('import', 'links.csv', '--org', acme.id, '--on-conflict', 'update', '--json');
+	t.like(JSON.parse(again.stdout), {skipped: 1, updated: 0});
 });

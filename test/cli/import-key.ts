@@ -52,6 +52,17 @@ test('with a SERVER key rows are created one by one, without read-only fields', 
 	t.true(requests.every(({authorization}) => authorization === 'Bearer opl_api_key'));
 });
 
+test('an exported row of a domain that is not there is created on the default one', async (t) => {
+	const {imports, requests} = await setUp(t, ({body}) =>
+		(body as Row)['domainId'] === undefined ? created : refusal(404, 'Domain not found'),
+	);
+	const row = {path: '/a', shortCode: 'a', domainId: 'd'};
+	const {stdout} = await imports([{...row, organizationId: 'o'}, row]);
+	t.like(JSON.parse(stdout), {created: 1, failed: 1});
+	t.is(requests.filter(({body}) => (body as Row)['domainId'] === undefined).length, 1);
+	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 3);
+});
+
 test('a 429 is waited for as its message says, and the row is tried again', async (t) => {
 	let refusals = 5;
 	const {imports, waits} = await setUp(t, () => {

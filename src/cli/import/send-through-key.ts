@@ -103,12 +103,7 @@ export async function* sendThroughKey(
 		return {row, status: 'updated'};
 	};
 
-	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> => {
-		if (row.error !== undefined) {
-			return unreadable(row);
-		}
-
-		const body = named(createBody(row.row));
+	const send = async (row: ImportRow, body: Body): Promise<RowOutcome> => {
 		number += 1;
 		const idempotencyKey = `import-${run}-${number}`;
 		try {
@@ -120,6 +115,12 @@ export async function* sendThroughKey(
 			}
 
 			const refusal = error as OplinkApiError;
+			const {domainId, ...elsewhere} = body;
+			// An exported row may name a domain of another organization, or of another server, as in the admin API's import.
+			if (refusal.status === 404 && domainId !== undefined && row.row?.['organizationId'] !== undefined) {
+				return send(row, elsewhere);
+			}
+
 			if (refusal.status !== 409) {
 				return refused(row, refusal);
 			}
@@ -133,6 +134,9 @@ export async function* sendThroughKey(
 			});
 		}
 	};
+
+	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> =>
+		row.error === undefined ? send(row, named(createBody(row.row))) : unreadable(row);
 
 	// Two rows for one link are applied in the file's order, which requires sending them one at a time.
 	yield* inParallel(rows, onConflict === 'update' ? 1 : PARALLEL_REQUESTS, outcomeOf);

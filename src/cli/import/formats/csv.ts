@@ -128,7 +128,8 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => 
 	const body: Record<string, unknown> = {};
 	for (const [index, column] of columns.entries()) {
 		const cell = cells[index] ?? '';
-		if (cell === '' || readOnlyFields.has(column)) {
+		// By its organization the server knows a row of an export.
+		if (cell === '' || (readOnlyFields.has(column) && column !== 'organizationId')) {
 			continue;
 		}
 
