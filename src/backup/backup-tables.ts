@@ -1,5 +1,6 @@
 import {elsewhereTables} from '../clicks/clickhouse/place.ts';
 import type {Db} from '../db/db.ts';
+import {migratedTables} from '../db/migrate.ts';
 
 export type BackupTable = {name: string; columns: string[]};
 type ForeignKey = {table: string; name: string; definition: string};
@@ -10,15 +11,18 @@ type ForeignKey = {table: string; name: string; definition: string};
  */
 const NOT_DATA = ['migrations', 'leases', 'click_journals', ...elsewhereTables];
 
-/** All tables of the installation with their columns, partitioned ones as one, by name. */
+/**
+ * All tables of the installation with their columns, partitioned ones as one, by name. Tables that somebody else made in
+ * the same schema are left out: no other database would fit a backup with them.
+ */
 export const listTables = async (db: Db): Promise<BackupTable[]> => {
 	const {rows} = await db.raw<{rows: BackupTable[]}>(
 		`SELECT pg_class.relname AS name, array_agg(CAST(attname AS text) ORDER BY attnum) AS columns
 		FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
 		WHERE relnamespace = CAST(current_schema() AS regnamespace) AND relkind IN ('r', 'p') AND NOT relispartition
-			AND relname <> ALL(?)
+			AND relname <> ALL(:left) AND (CAST(:own AS text[]) IS NULL OR relname = ANY(:own))
 		GROUP BY 1 ORDER BY 1`,
-		[NOT_DATA],
+		{left: NOT_DATA, own: await migratedTables(db)},
 	);
 	return rows;
 };

@@ -136,3 +136,14 @@ export const migrationStatus = async (db: Db): Promise<MigrationState[]> => {
 	// Includes those of a newer version.
 	return [...new Set([...names, ...applied.keys()])].map((name) => ({name, appliedAt: applied.get(name) ?? null}));
 };
+
+/** The tables that migrations make; null for the database of a newer version, which may have more. */
+export const migratedTables = async (db: Db): Promise<string[] | null> => {
+	const known = await knownNames();
+	if ((await appliedRows(db)).some(({name}) => !known.includes(name))) {
+		return null;
+	}
+
+	const sections = await Promise.all(known.map(readSections));
+	return sections.flatMap(({up}) => [...up.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, table = '']) => table));
+};

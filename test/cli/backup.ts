@@ -138,6 +138,19 @@ test('on a terminal --force says whose data goes, and an empty database is resto
 	t.regex(down.asked, new RegExp(`Roll back \\d+_\\w+ in ${place} `));
 });
 
+test('tables of somebody else in the schema are neither in a backup nor in the way of a restore', async (t) => {
+	const {database, db} = await setUp(t);
+	await db.raw('CREATE TABLE links_before_cleanup AS SELECT 1 AS id');
+	const made = await runCli(['backup', '-'], {env: {DATABASE_URL: database.url}});
+	t.is(made.exitCode, 0, made.stderr);
+	t.false(gunzipSync(made.stdoutBytes).toString().includes('links_before_cleanup'));
+	const {db: into, restore} = await setUp(t, made.stdoutBytes);
+	await into.raw('CREATE TABLE spatial_ref_sys AS SELECT 1 AS srid');
+	const restored = await restore();
+	t.is(restored.exitCode, 0, restored.stderr);
+	t.is((await into('spatial_ref_sys')).length, 1);
+});
+
 test('a restore that is killed leaves the database as it was', async (t) => {
 	const {db, env} = await setUp(t);
 	const before = await contents(db);
