@@ -100,6 +100,9 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 	['organizationMembership.deleted', handler(readEndedMembership, inOneStep(endMember))],
 ]);
 
+/** Whether events of a type may change something. Others contain one-time codes and messages, which nobody needs here. */
+export const isHandled = (type: string): boolean => handlers.has(type);
+
 /**
  * Applies a verified delivery to the mirror once, with the same outcome in any order. Other types and events without a
  * usable subject are skipped.

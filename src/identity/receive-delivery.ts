@@ -4,7 +4,7 @@ import {HttpError, identityEventNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {FetchDeps} from './fetch-on-demand.ts';
 import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
-import {applyDelivery} from './provider-events.ts';
+import {applyDelivery, isHandled} from './provider-events.ts';
 
 /** Why it could not be applied, without details that belong only in the log. */
 const reasonOf = (error: unknown): string =>
@@ -29,7 +29,8 @@ const applyAndSettle = async (services: FetchDeps, by: Caller, {id, delivery}: I
 };
 
 /**
- * Records a verified delivery, applies it to the mirror once, and records the outcome. A repetition is counted.
+ * Records a verified delivery, applies it to the mirror once, and records the outcome. A repetition is counted. Of types
+ * that change nothing only the type is stored.
  * @throws any error that prevents it now; the provider then delivers it again.
  */
 export const receiveDelivery = async (
@@ -37,7 +38,8 @@ export const receiveDelivery = async (
 	by: Caller,
 	delivery: IdentityEvent['delivery'],
 ): Promise<void> => {
-	const event = await createIdentityEventStore(services.db).note(delivery, services.clock.now());
+	const noted = isHandled(delivery.type) ? delivery : {...delivery, data: null};
+	const event = await createIdentityEventStore(services.db).note(noted, services.clock.now());
 	if (event.outcome === 'FAILED') {
 		await applyAndSettle(services, by, event);
 	}

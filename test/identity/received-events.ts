@@ -57,6 +57,13 @@ test('an event that changes nothing is IGNORED with its reason', async (t) => {
 	t.like((await kept('user.updated'))[0], {outcome: 'IGNORED', reason: 'The event refers to unknown ids'});
 });
 
+test('the contents of an event that changes nothing are not stored', async (t) => {
+	const event = portal.provider.event('email.created', {id: 'ema_1', data: {otp_code: '424242'}});
+	taken(t, await portal.provider.deliver(portal, event));
+	const [{id}] = await kept('email.created');
+	t.deepEqual(await portal.services.db('identity_events').where({id}).pluck('payload'), [null]);
+});
+
 test('a failing event is FAILED, refused so that it is delivered again, and then APPLIED', async (t) => {
 	const own = await startPortal();
 	t.teardown(() => own.stop());
