@@ -1,7 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
-import type {Db} from '../db/db.ts';
+import {type Db, translateViolation} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
+import {organizationNotFound} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Tier} from './api-key.ts';
 
@@ -117,7 +118,10 @@ export const createApiKeyStore = (db: Db) => ({
 			.limit(limit)
 			.pluck('display_key'),
 
-	/** Adds a current key, or returns null if the tier has one already: the index api_keys_current_key decides. */
+	/**
+	 * Adds a current key, or returns null if the tier has one already: the index api_keys_current_key decides.
+	 * @throws 404 if the organization was deleted meanwhile.
+	 */
 	insertCurrent: async (
 		key: {organizationId: string; tier: Tier; prefix: string; keyHash: Buffer; displayKey: string},
 		now: Date,
@@ -126,7 +130,10 @@ export const createApiKeyStore = (db: Db) => ({
 			.insert(toColumns({id: randomUUID(), ...key, createdAt: now}))
 			.onConflict(db.raw('(organization_id, tier) WHERE NOT is_revoked AND expires_at IS NULL'))
 			.ignore()
-			.returning(columns.list);
+			.returning(columns.list)
+			.catch((error: unknown) => {
+				throw translateViolation(error, {api_keys_organization_id_fkey: organizationNotFound});
+			});
 		return inserted ?? null;
 	},
 

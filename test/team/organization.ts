@@ -141,6 +141,23 @@ test('an event that comes while an organization is deleted does not bring it bac
 	t.deepEqual(await portal.services.db('organizations').where({clerk_org_id: clerkOrgId}), []);
 });
 
+test('a key that is replaced while its organization is deleted is 404', async (t) => {
+	const {caller, organization, clerkOrgId} = await member(portal, {role: 'owner', plan: null});
+	await portal.services.db('organizations').where({id: organization.id}).update({plan: 'GROWTH'});
+	let replaced: ReturnType<typeof caller.post> | undefined;
+	portal.provider.fail({
+		method: 'DELETE',
+		path: `/organizations/${clerkOrgId}`,
+		delay: 300,
+		when: () => {
+			replaced = caller.post('/portal/api-keys/SERVER/regenerate');
+			return true;
+		},
+	});
+	t.is((await caller.delete(path)).status, 200);
+	t.like(await replaced, {status: 404, body: {message: 'Organization not found'}});
+});
+
 test('an organization that pays is not deleted, here or at the provider', async (t) => {
 	const {caller, organization, clerkOrgId} = await member(portal, {role: 'owner', plan: 'SCALE'});
 	const {status} = await caller.delete(path);
