@@ -64,6 +64,34 @@ test('with a SERVER key the export walks the list', async (t) => {
 	t.is(requests.length, 2);
 });
 
+test('an export with a SERVER key has every link once, also while others are made and deleted', async (t) => {
+	const stored = Array.from({length: 450}, (_, index) => ({id: `link-${index}`}));
+	// Each between the count of a page and the reading of its rows.
+	const changes = [
+		() => {},
+		() => stored.splice(0, 20),
+		() => stored.unshift({id: 'new-1'}, {id: 'new-2'}),
+		() => stored.splice(0, 132),
+		() => stored.splice(1, 1),
+	];
+	const {env} = await startRecordingServer(t, {
+		'GET /links': ({url}) => {
+			const page = Number(new URL(url, 'http://x').searchParams.get('page'));
+			const total = stored.length;
+			changes.shift()?.();
+			return {body: pageOf(stored.slice((page - 1) * 100, page * 100), {total, page, limit: 100})};
+		},
+	});
+	const {stdout} = await runCli(['links', 'export', '--format', 'json'], {env: {...env, OPLINK_API_KEY: 'k'}});
+	const ids = (JSON.parse(stdout) as Array<{id: string}>).map(({id}) => id);
+	t.is(new Set(ids).size, ids.length);
+	t.is(changes.length, 0);
+	t.deepEqual(
+		stored.filter(({id}) => !ids.includes(id)),
+		[],
+	);
+});
+
 test('a CSV export protects from formulas, and is read back as the same bodies', async (t) => {
 	const {env} = await startRecordingServer(t, exporting);
 	const {stdout} = await runCli(['links', 'export', '--org', 'Ab12', '--format', 'csv'], {env});

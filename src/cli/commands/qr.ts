@@ -48,14 +48,9 @@ const wantedLinks = async function* (context: Context<Options>, names: string[])
 
 	if (options.all) {
 		const surface = await linkSurface(context);
-		const seen = new Set<string>();
 		for await (const {data} of eachPage(surface.links.list)) {
 			for (const {id, shortCode, title, url} of data) {
-				// A link created meanwhile moves others to the next page.
-				if (!seen.has(id)) {
-					seen.add(id);
-					yield {surface, id, file: fileName({id, shortCode}), label: {title, url}};
-				}
+				yield {surface, id, file: fileName({id, shortCode}), label: {title, url}};
 			}
 		}
 	}

@@ -15,22 +15,36 @@ export const listAt =
 	(query) =>
 		client.get<Page<T>>(path, query);
 
-/** All pages of a list, one after the other. */
+/**
+ * All pages of a list, one after the other, with each row once. Lists are newest first, so rows created meanwhile move others
+ * to the next page. Deleted ones move them to earlier pages, which are then read again.
+ */
 export async function* eachPage<T>(list: List<T>, query: Query = {}): AsyncGenerator<Page<T>> {
+	const seen = new Set<unknown>();
+	const isNew = (row: T): boolean => {
+		const {id} = row as {id?: unknown};
+		return id === undefined || (!seen.has(id) && seen.add(id) !== null);
+	};
+	let known = 0;
 	for (let page = 1; ; page += 1) {
 		const answer = await list({...query, page, limit: LARGEST_PAGE});
-		yield answer;
-		if (answer.data.length < answer.limit || page * answer.limit >= answer.total) {
+		const {data, total, limit} = answer;
+		yield {...answer, data: data.filter(isNew)};
+		const isLast = data.length < limit || page * limit >= total;
+		// The server counts before it reads, so the last page may lack rows of its own total.
+		const left = isLast ? Math.min(total, (page - 1) * limit + data.length) : total;
+		const lost = known - left;
+		known = left;
+		if (lost > 0) {
+			page = Math.max(0, page - Math.ceil(lost / limit) - 1);
+		} else if (isLast) {
 			return;
 		}
 	}
 }
 
-/**
- * The requested page, or with `all` the whole list as one page. Lists are newest first, so rows created meanwhile move
- * others to the next page: repeated rows are dropped.
- */
-export const listPages = async <T extends {id?: unknown}>(
+/** The requested page, or with `all` the whole list as one page. */
+export const listPages = async <T>(
 	list: List<T>,
 	{page, limit, all}: PageOptions,
 	query: Query = {},
@@ -39,16 +53,14 @@ export const listPages = async <T extends {id?: unknown}>(
 		return list({...query, page, limit});
 	}
 
-	const rows = new Map<unknown, T>();
+	const rows: T[] = [];
 	let total = 0;
 	for await (const answer of eachPage(list, query)) {
 		total = answer.total;
-		for (const row of answer.data) {
-			rows.set(row.id ?? rows.size, row);
-		}
+		rows.push(...answer.data);
 	}
 
-	return {data: [...rows.values()], total, page: 1, limit: rows.size};
+	return {data: rows, total, page: 1, limit: rows.length};
 };
 
 /** The note below a list with more pages, else null. */
