@@ -231,6 +231,12 @@ test('an unknown column ends with 2, a missing file with 1, the input file as --
 	);
 });
 
+test('a pipe by its name is a usage error that says how to give it', async (t) => {
+	const {exitCode, stderr} = await runCli(['links', 'import', '/dev/null', '--format', 'csv', '--org', 'Ab12']);
+	t.is(exitCode, 2);
+	t.regex(stderr, /^Error: \/dev\/null is not a regular file\nNext: Write - for it/);
+});
+
 test('off a terminal progress is a line now and then', async (t) => {
 	const ticks: Array<() => void> = [];
 	const {imports, file} = await setUp(

@@ -53,9 +53,14 @@ const headOf = async (file: string): Promise<Head> => {
 	let handle: FileHandle | null = null;
 	try {
 		handle = await open(file);
+		const found = await handle.stat();
+		// Reading the start of a pipe would take it from the rows.
+		if (found.isFIFO() || found.isCharacterDevice()) {
+			throw usageError(`${file} is not a regular file`, 'Write - for it and give the rows on standard input');
+		}
+
 		const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-		const {size} = await handle.stat();
-		return {bytes: buffer.subarray(0, bytesRead), size};
+		return {bytes: buffer.subarray(0, bytesRead), size: found.size};
 	} finally {
 		await handle?.close();
 	}

@@ -92,6 +92,8 @@ test('percent codes of the deep link are decoded, and a query that params cannot
 	t.is(of('https://www.acme.test/promo/na%C3%AFve%20cap')['path'], '/promo/naïve cap');
 	t.is(of('https://www.acme.test/50%')['path'], '/50%');
 	t.is(of('https://www.acme.test/a?x=1&x=2#top')['path'], '/a?x=1&x=2#top');
+	// Encoded once more where the page opens the app.
+	t.is(of('https://www.acme.test/a?x=na%C3%AFve%20cap&x=c%26d')['path'], '/a?x=naïve cap&x=c%26d');
 	t.is(of('https://www.acme.test/a#top')['path'], '/a#top');
 	t.is(of('https://www.acme.test')['path'], '/');
 });

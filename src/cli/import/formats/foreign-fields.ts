@@ -131,7 +131,7 @@ const utmParameters = new Set(Object.values(utmNames));
 export const destinationOf = ({pathname, searchParams, search, hash}: URL): Record<string, unknown> => {
 	const query = [...searchParams];
 	if (new Set(query.map(([name]) => name)).size < query.length) {
-		return {path: decoded(pathname) + search + decoded(hash)};
+		return {path: decoded(pathname) + decoded(search) + decoded(hash)};
 	}
 
 	return {
