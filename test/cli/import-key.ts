@@ -143,6 +143,16 @@ test('a refused credential ends the import with 3 instead of failing every row',
 	t.true(requests.length <= 16);
 });
 
+test('a server whose database is away ends the import, which can go on later', async (t) => {
+	const {imports, requests} = await setUp(t, () => refusal(503, 'Database unavailable'));
+	const {exitCode, stdout, stderr} = await imports(Array.from({length: 100}, (_, index) => ({path: `/${index}`})));
+	t.is(exitCode, 1);
+	t.is(stdout, '');
+	t.regex(stderr, /Error: Database unavailable/);
+	// Eight at once, with three retries each.
+	t.true(requests.length <= 32);
+});
+
 test('a bad row and an exhausted quota fail their rows with the reason', async (t) => {
 	const {imports} = await setUp(t, ({body}) =>
 		(body as Row)['path'] === '/quota'

@@ -72,9 +72,12 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 	return null;
 };
 
-/** Whether continuing is useless: the credential is refused or nobody answers. */
+/** Whether continuing is useless: the credential is refused, nobody answers, or what the server needs is away. */
 const endsTheImport = (error: unknown): boolean =>
-	!(error instanceof OplinkApiError) || error.status === 401 || (error.status === 403 && error.code === undefined);
+	!(error instanceof OplinkApiError) ||
+	error.status === 401 ||
+	error.status > 500 ||
+	(error.status === 403 && error.code === undefined);
 
 /**
  * Creates rows one by one with a SERVER key, several concurrently, waiting as the rate limit demands. Each request has
