@@ -1,8 +1,7 @@
 import {rateLimited} from '../errors.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
-import type {Limit} from './limits.ts';
-import {limitOfPlan} from './plan-limits.ts';
+import {type Limit, limitOfPlan} from './limits.ts';
 
 export type LimitDeps = Pick<Services, 'limiter' | 'metrics' | 'refusals'>;
 

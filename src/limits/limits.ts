@@ -41,6 +41,23 @@ export const allowances = {
 	visitDevices: {name: 'visitDevices', max: 200, windowSeconds: DAY, per: 'ip'},
 } as const satisfies Record<string, Limit>;
 
+/** The limits that a plan may set: those per key or device, since an address belongs to no organization. */
+export const planLimitNames: readonly string[] = [limits, bodyLimits]
+	.flatMap((table): Limit[] => Object.values(table))
+	.filter(({per}) => per !== 'ip')
+	.map(({name}) => name);
+
+/** The limits that a plans file sets, by name (contract/limits 4). */
+export type PlanLimits = Readonly<Record<string, {max: number; seconds: number}>>;
+
+/** A limit as an organization's plan has it. Its windows have a name of their own. */
+export const limitOfPlan = (limit: Limit, own: PlanLimits | undefined): Limit => {
+	const set = own?.[limit.name];
+	return set === undefined
+		? limit
+		: {...limit, name: `${limit.name}@${set.max}/${set.seconds}`, max: set.max, windowSeconds: set.seconds};
+};
+
 /** How many requests of a subject each of `processes` may admit freely in a window. */
 export const freeOf = ({free = 0, max}: Limit, processes: number): number =>
 	Math.min(free, Math.floor(max / processes));

@@ -1,7 +1,6 @@
 import {createPendingRequests} from '../start/pending-requests.ts';
 import {createKeeper, type Member} from './keeper.ts';
 import {freeOf} from './limits.ts';
-import {limitNamed} from './plan-limits.ts';
 import {createWindows, type WindowOptions} from './windows.ts';
 import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
 
@@ -19,7 +18,7 @@ export const createSupervisorWindows = (given: WindowOptions) => {
 					() => 0,
 					() => CANNOT_DECIDE,
 				)
-			: keeper.take(limitNamed(limit), subject);
+			: keeper.take(limit, subject);
 
 	return {
 		/** Serves a worker, which `send` sends messages to. */
@@ -29,7 +28,7 @@ export const createSupervisorWindows = (given: WindowOptions) => {
 
 			const member: Member = {
 				close: async (limit, subject) =>
-					(await closings.ask((request) => send({is: 'limits', close: {request, limit: limit.name, subject}}))) ??
+					(await closings.ask((request) => send({is: 'limits', close: {request, limit, subject}}))) ??
 					freeOf(limit, given.processes),
 			};
 

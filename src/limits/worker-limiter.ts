@@ -2,8 +2,8 @@ import type {Clock} from '../clock.ts';
 import {createPendingRequests} from '../start/pending-requests.ts';
 import {createFreeAdmissions} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
+import type {Limit} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
-import {limitNamed} from './plan-limits.ts';
 
 /** A worker's message: that it joins or leaves, its requests, and how many it admitted freely of a closed subject. */
 export type OfWorker = {
@@ -14,14 +14,14 @@ export type OfWorker = {
 };
 
 /** A request to count one call; without a limit, to say whether shared windows decide. */
-export type Ask = {request: number; limit?: string; subject?: string};
+export type Ask = {request: number; limit?: Limit; subject?: string};
 
 /** A supervisor's message: that the worker has joined, the waits it asked for, and which subject to close. */
 export type OfSupervisor = {
 	is: 'limits';
 	joined?: true;
 	answers?: Array<{request: number; wait: number}>;
-	close?: {request: number; limit: string; subject: string};
+	close?: {request: number; limit: Limit; subject: string};
 };
 
 /** The answer where shared windows do not decide. */
@@ -70,7 +70,7 @@ export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes
 		}
 
 		if (close !== undefined) {
-			const admitted = free.close(limitNamed(close.limit), close.subject);
+			const admitted = free.close(close.limit, close.subject);
 			send({is: 'limits', closed: {request: close.request, admitted}});
 		}
 	};
@@ -79,9 +79,7 @@ export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes
 
 	return {
 		take: (limit, subject) =>
-			free.take(limit, subject)
-				? 0
-				: ask({limit: limit.name, subject}).then((wait) => wait ?? own.take(limit, subject)),
+			free.take(limit, subject) ? 0 : ask({limit, subject}).then((wait) => wait ?? own.take(limit, subject)),
 		ping: async () => {
 			if ((await ask({})) !== 0) {
 				throw new Error('the shared windows do not decide');

@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import type {Logger} from 'pino';
-import {type PlanLimits, planLimitNames} from '../limits/plan-limits.ts';
+import {type PlanLimits, planLimitNames} from '../limits/limits.ts';
 import {packageRoot} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */

@@ -2,8 +2,7 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {bodyLimits, limits} from '../../src/limits/limits.ts';
-import {limitNamed, limitOfPlan} from '../../src/limits/plan-limits.ts';
+import {limitOfPlan, limits} from '../../src/limits/limits.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, send} from '../helpers/callers.ts';
@@ -81,16 +80,9 @@ test.serial('doctor and /metrics name who was refused in the last day, by which 
 	t.deepEqual(await findings(), []);
 });
 
-test('processes know a limit of a plan by its name, and every other', (t) => {
+test('a limit of a plan has windows of its own', (t) => {
 	const raised = limitOfPlan(limits.sdkDevices, {sdkDevices: {max: 900, seconds: 30}});
 	t.like(raised, {max: 900, windowSeconds: 30, per: 'key'});
 	t.not(raised.name, limits.sdkDevices.name);
-	t.deepEqual(limitNamed(raised.name), raised);
 	t.is(limitOfPlan(limits.sdkEvents, {sdkDevices: {max: 900, seconds: 30}}), limits.sdkEvents);
-	for (const limit of [...Object.values(limits), ...Object.values(bodyLimits)]) {
-		t.is(limitNamed(limit.name), limit);
-	}
-
-	t.throws(() => limitNamed('match@9/9'), {message: /unknown limit/});
-	t.throws(() => limitNamed('nothing'), {message: /unknown limit/});
 });
