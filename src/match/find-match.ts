@@ -2,8 +2,8 @@ import {randomUUID} from 'node:crypto';
 import {isConnectionFault} from '../db/db.ts';
 import type {MinimumVersion} from '../links/platform-fields.ts';
 import type {PlanDeps} from '../plans/entitlements.ts';
-import {findLiveLinks} from '../resolution/resolve-link.ts';
-import {withQuery} from '../resolution/tap-query.ts';
+import {findLiveLink} from '../resolution/resolve-link.ts';
+import {appDataOf} from '../resolution/tap-query.ts';
 import type {Services} from '../services.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
@@ -75,8 +75,8 @@ const repeat = async (
 		return null;
 	}
 
-	const link = (await findLiveLinks(services, [click.linkId])).get(click.linkId);
-	return link === undefined ? null : {answer, link: {...link, params: withQuery(link.params, click.query ?? {})}};
+	const link = await findLiveLink(services, click.linkId);
+	return link && {answer, link: {id: link.id, ...appDataOf(link, click.query ?? {})}};
 };
 
 /**

@@ -4,13 +4,13 @@ import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from './crawler-page.ts';
 import {wayOutOf} from './in-app-browsers.ts';
-import {type LinkRow, ownParams, toResolvedLink} from './link-row.ts';
+import type {LinkRow} from './link-row.ts';
 import {linkViewOf} from './link-view.ts';
 import {pageLanguage} from './page-language.ts';
 import {bytesAsText, type PageTemplate} from './page-templates.ts';
 import {openMatchOf, recordVisit} from './record-visit.ts';
 import {redirectPageHeaders} from './redirect-page.ts';
-import {tapQueryOf, withQuery} from './tap-query.ts';
+import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode} from './visitor.ts';
 import {setVisitorCookie, type VisitorCookie, visitorCookie} from './visitor-cookie.ts';
 import {visitorOf} from './visitor-of-request.ts';
@@ -73,7 +73,7 @@ export const answerPage = (
 	const visitor = visitorOf(visit);
 	if (isCrawler(visitor)) {
 		recordAndAnswer(services, visit, row, to, () => {
-			const view = linkViewOf(services, toResolvedLink(services, row), null);
+			const view = linkViewOf(services, row, null);
 			return {outcome: 'preview', headers: crawlerPageHeaders, body: bytesAsText(renderCrawlerPage(view))};
 		});
 		return;
@@ -130,31 +130,12 @@ export const answerPage = (
 	});
 };
 
-const dataBody = (row: LinkRow, query: Query): string =>
-	bytesAsText(
-		JSON.stringify({
-			linkId: row.id,
-			path: row.path ?? '/',
-			params: withQuery(ownParams(row), query),
-			minimumVersion: row.minimum_version ?? undefined,
-		}),
-	);
-
-/** Bodies without a query, which are equal for all visits of a link. */
-const knownBodies = new WeakMap<LinkRow, string>();
-
-const plainDataBody = (row: LinkRow): string => {
-	const known = knownBodies.get(row) ?? dataBody(row, {});
-	knownBodies.set(row, known);
-	return known;
-};
-
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Records the visit of a link's data and answers it. @param query null if there is none. */
 export const answerData = (services: DataDeps, visit: Visit, row: LinkRow, query: Query | null, to: Responder): void =>
-	recordAndAnswer(services, visit, row, to, () => ({
-		outcome: 'data',
-		headers: DATA_HEADERS,
-		body: query === null ? plainDataBody(row) : dataBody(row, query),
-	}));
+	recordAndAnswer(services, visit, row, to, () => {
+		const data = appDataOf(row, query ?? {});
+		const body = {linkId: row.id, ...data, minimumVersion: data.minimumVersion ?? undefined};
+		return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};
+	});

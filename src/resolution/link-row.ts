@@ -1,42 +1,11 @@
 import type {ClipboardFormat} from '../app-config/app-config.ts';
-import type {Addresses} from '../config/config.ts';
 import type {linkGone} from '../errors.ts';
 import type {Destinations, MinimumVersion} from '../links/platform-fields.ts';
-import {shortUrl} from '../links/short-url.ts';
 
 /**
- * A link as it resolves: its own values override its template's, and those override the organization's (contract/links
- * 4).
+ * The stored row of an address: the link's own values override its template's, and those override the organization's
+ * (contract/links 4). Whether it resolves is decided at each visit.
  */
-export type ResolvedLink = {
-	id: string;
-	organization: {id: string; orgKey: string; name: string};
-	shortCode: string;
-	url: string;
-	path: string;
-	params: Record<string, string>;
-	title: string | null;
-	channel: string | null;
-	fallbackUrl: string | null;
-	destinations: Destinations | null;
-	minimumVersion: MinimumVersion | null;
-	og: {title: string | null; description: string | null; imageUrl: string | null};
-	utm: {
-		source: string | null;
-		medium: string | null;
-		campaign: string | null;
-		term: string | null;
-		content: string | null;
-	};
-	deferredDeepLinking: boolean;
-	matchWindowHours: number;
-	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
-	android: Array<{packageName: string; scheme: string | null}>;
-	clipboardFormat: ClipboardFormat;
-	logoUrl: string | null;
-};
-
-/** The stored row of an address. Whether it resolves is decided at each visit. */
 export type LinkRow = {
 	id: string;
 	organization_id: string;
@@ -68,8 +37,8 @@ export type LinkRow = {
 	utm_content: string | null;
 	deferred_deep_linking: boolean;
 	match_window_hours: number;
-	ios: ResolvedLink['ios'];
-	android: ResolvedLink['android'] | null;
+	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
+	android: Array<{packageName: string; scheme: string | null}> | null;
 	clipboard_format: ClipboardFormat | null;
 	logo_url: string | null;
 };
@@ -81,35 +50,6 @@ export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean 
 export const ownParams = (row: Pick<LinkRow, 'params' | 'template_params'>): Record<string, string> => ({
 	...row.template_params,
 	...row.params,
-});
-
-/** The link of a row. */
-export const toResolvedLink = ({addresses}: {addresses: Addresses}, row: LinkRow): ResolvedLink => ({
-	id: row.id,
-	organization: {id: row.organization_id, orgKey: row.org_key, name: row.organization_name},
-	shortCode: row.short_code,
-	url: shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code}),
-	path: row.path ?? '/',
-	params: ownParams(row),
-	title: row.title,
-	channel: row.channel,
-	fallbackUrl: row.fallback_url,
-	destinations: row.destinations,
-	minimumVersion: row.minimum_version,
-	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
-	utm: {
-		source: row.utm_source,
-		medium: row.utm_medium,
-		campaign: row.utm_campaign,
-		term: row.utm_term,
-		content: row.utm_content,
-	},
-	deferredDeepLinking: row.deferred_deep_linking,
-	matchWindowHours: row.match_window_hours,
-	ios: row.ios,
-	android: row.android ?? [],
-	clipboardFormat: row.clipboard_format ?? 'token',
-	logoUrl: row.logo_url,
 });
 
 /** Why a link does not resolve, or null if it does. */

@@ -1,8 +1,9 @@
 import type {ClipboardFormat} from '../app-config/app-config.ts';
 import type {Addresses} from '../config/config.ts';
 import type {Destinations} from '../links/platform-fields.ts';
+import {shortUrl} from '../links/short-url.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
-import type {ResolvedLink} from './link-row.ts';
+import {type LinkRow, ownParams} from './link-row.ts';
 import {tappedUrl, type Utm} from './link-targets.ts';
 import {withQuery} from './tap-query.ts';
 
@@ -25,8 +26,8 @@ export type LinkView = {
 	utm: Utm;
 	/** The match token `opl_…`; null if the link is not deferred. */
 	token: string | null;
-	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
-	android: Array<{packageName: string; scheme: string | null}>;
+	ios: LinkRow['ios'];
+	android: NonNullable<LinkRow['android']>;
 	clipboardFormat: ClipboardFormat;
 	/** The organization's logo. */
 	logoUrl: string | null;
@@ -59,29 +60,42 @@ export const logoOf = ({logoUrl}: LinkView): string | null => {
 	return url?.startsWith('https:') ? url : null;
 };
 
+/** The row's link on the shared domain or its own. */
+export const urlOf = ({addresses}: {addresses: Addresses}, row: LinkRow): string =>
+	shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code});
+
 /** @param token, query of the visit that receives the page. */
 export const linkViewOf = (
-	{addresses}: {addresses: Addresses},
-	link: ResolvedLink,
+	services: {addresses: Addresses},
+	row: LinkRow,
 	token: string | null,
 	query: LinkView['query'] = null,
-): LinkView => ({
-	organizationName: link.organization.name,
-	orgKey: link.organization.orgKey,
-	shortCode: link.shortCode,
-	url: link.url,
-	title: link.title,
-	og: link.og,
-	path: link.path,
-	params: withQuery(link.params, query ?? {}),
-	query,
-	fallbackUrl: link.fallbackUrl,
-	destinations: link.destinations,
-	utm: link.utm,
-	token,
-	ios: link.ios,
-	android: link.android,
-	clipboardFormat: link.clipboardFormat,
-	logoUrl: link.logoUrl,
-	host: URL.canParse(link.url) ? new URL(link.url).host : addresses.linkDomain,
-});
+): LinkView => {
+	const url = urlOf(services, row);
+	return {
+		organizationName: row.organization_name,
+		orgKey: row.org_key,
+		shortCode: row.short_code,
+		url,
+		title: row.title,
+		og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
+		path: row.path ?? '/',
+		params: withQuery(ownParams(row), query ?? {}),
+		query,
+		fallbackUrl: row.fallback_url,
+		destinations: row.destinations,
+		utm: {
+			source: row.utm_source,
+			medium: row.utm_medium,
+			campaign: row.utm_campaign,
+			term: row.utm_term,
+			content: row.utm_content,
+		},
+		token,
+		ios: row.ios,
+		android: row.android ?? [],
+		clipboardFormat: row.clipboard_format ?? 'token',
+		logoUrl: row.logo_url,
+		host: URL.canParse(url) ? new URL(url).host : services.addresses.linkDomain,
+	};
+};

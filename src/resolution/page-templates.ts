@@ -1,8 +1,8 @@
 import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../random-text.ts';
-import {type LinkRow, toResolvedLink} from './link-row.ts';
-import {type LinkView, linkViewOf, sharedUrl} from './link-view.ts';
+import type {LinkRow} from './link-row.ts';
+import {type LinkView, linkViewOf, sharedUrl, urlOf} from './link-view.ts';
 import {pageScript} from './page-script.ts';
 import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
@@ -138,27 +138,20 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 		return template;
 	};
 
-	const viewOf = (row: LinkRow, {query}: PageKind, token: string | null): LinkView =>
-		linkViewOf(services, toResolvedLink(services, row), token, query);
-
 	const draw = (row: LinkRow, kind: PageKind, code: string | null, token: string | null): string =>
 		renderRedirectPage({
-			link: viewOf(row, kind, token),
+			link: linkViewOf(services, row, token, kind.query),
 			visitor: kind,
 			acceptLanguage: kind.acceptLanguage,
 			globalPrivacyControl: kind.globalPrivacyControl,
 			qrSvg: code,
 		});
 
-	/** The code of a visit with a query, without it where it would take long to draw, and to scan. */
-	const codeOf = (view: LinkView): Promise<string> => {
-		const shared = sharedUrl(view);
-		return qrSvg(shared.length > MOST_IN_CODE ? view.url : shared);
-	};
-
-	/** The page of one visit with its query. */
+	/** The page of one visit with its query. Its code is without it where it would take long to draw, and to scan. */
 	const drawOnce = async (row: LinkRow, kind: PageKind): Promise<PageTemplate> => {
-		const code = kind.hasQrCode ? await codeOf(viewOf(row, kind, null)) : null;
+		const view = linkViewOf(services, row, null, kind.query);
+		const shared = sharedUrl(view);
+		const code = kind.hasQrCode ? await qrSvg(shared.length > MOST_IN_CODE ? view.url : shared) : null;
 		return {fill: (token) => bytesAsText(draw(row, kind, code, token))};
 	};
 
@@ -180,9 +173,7 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 				return keep(key, row, draw(row, kind, null, token));
 			}
 
-			const drawing = qrSvg(toResolvedLink(services, row).url).then((code) =>
-				keep(key, row, draw(row, kind, code, token)),
-			);
+			const drawing = qrSvg(urlOf(services, row)).then((code) => keep(key, row, draw(row, kind, code, token)));
 			templates.set(key, drawing);
 			return drawing;
 		},

@@ -3,7 +3,7 @@ import {linkGone, linkNotFound} from '../errors.ts';
 import {platformSql} from '../links/platform-fields.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
-import {goneReason, type LinkRow, type ResolvedLink, toResolvedLink} from './link-row.ts';
+import {goneReason, type LinkRow} from './link-row.ts';
 import {type Address, type HostDeps, locate, type ResolutionPath} from './locate.ts';
 
 export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
@@ -47,7 +47,7 @@ const byOrgKey: Prepared = {
 	name: 'link by address',
 	text: query('organizations.org_key = $1 AND links.short_code = $2'),
 };
-const byIds: Prepared = {name: 'links by id', text: query('links.id = ANY($1)')};
+const byId: Prepared = {name: 'link by id', text: query('links.id = $1')};
 
 /** The row at this time: the organization's plan decides whether its domain is served. */
 const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): LinkRow => {
@@ -60,20 +60,11 @@ const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil
 export const isLiveSql = (now: string): string =>
 	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
 
-/** Those of the links that resolve now, by id. */
-export const findLiveLinks = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
-	ids: readonly string[],
-): Promise<Map<string, ResolvedLink>> => {
-	if (ids.length === 0) {
-		return new Map();
-	}
-
-	const rows = (await runPrepared<StoredRow>(services.db, byIds, [ids])).map((row) => withServedHost(services, row));
-	const now = services.clock.now();
-	return new Map(
-		rows.filter((row) => goneReason(row, now) === null).map((row) => [row.id, toResolvedLink(services, row)]),
-	);
+/** The row of a link if it resolves now, else null. */
+export const findLiveLink = async (services: PlanDeps & Pick<Services, 'db'>, id: string): Promise<LinkRow | null> => {
+	const [found] = await runPrepared<StoredRow>(services.db, byId, [id]);
+	const row = found === undefined ? null : withServedHost(services, found);
+	return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
 };
 
 /** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */

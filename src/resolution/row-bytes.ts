@@ -11,7 +11,7 @@ const ARRAY_HEADER = 32;
 const DATE = 96;
 /** Cost of a property in an object with arbitrary keys beside key and value: a hidden class of its own. */
 const OWN_SHAPE = 120;
-/** The row's own fields and hidden class, and the holder of the body of `/data`. */
+/** The row's own fields and hidden class. */
 const ROW = 600;
 
 const isOneByte = (text: string): boolean => {
@@ -24,9 +24,8 @@ const isOneByte = (text: string): boolean => {
 	return true;
 };
 
-const charBytes = (text: string): number => text.length * (isOneByte(text) ? 1 : 2);
-
-const textBytes = (text: string): number => STRING_HEADER + Math.ceil(charBytes(text) / WORD) * WORD;
+const textBytes = (text: string): number =>
+	STRING_HEADER + Math.ceil((text.length * (isOneByte(text) ? 1 : 2)) / WORD) * WORD;
 
 /** An object with the fixed keys of its type. */
 const recordBytes = (record: object): number =>
@@ -42,22 +41,11 @@ const paramsBytes = (params: Record<string, string> | null): number =>
 		OBJECT_HEADER,
 	);
 
-/** A least version in the body of `/data`, at its longest. */
-const LEAST_VERSION_BYTES = 130;
-
-/** The most bytes of a text in the body of `/data`, as UTF-8 or escaped JSON: three per character. */
-const bodyBytes = ({path, params, template_params, minimum_version: minimumVersion}: LinkRow): number =>
-	[path ?? '', ...Object.entries({...template_params, ...params}).flat()].reduce(
-		(sum, text) => sum + WORD + (isOneByte(text) ? text.length : 3 * text.length),
-		minimumVersion ? LEAST_VERSION_BYTES : 0,
-	);
-
-/** Estimated memory of a link, with the body of its `/data`. */
+/** Estimated memory of a link. */
 export const rowBytes = (row: LinkRow): number =>
 	ROW +
 	recordBytes(row) +
 	paramsBytes(row.params) +
 	paramsBytes(row.template_params) +
 	[row.ios, row.destinations, row.minimum_version].reduce((sum, part) => sum + (part ? recordBytes(part) : 0), 0) +
-	(row.android ?? []).reduce((sum, app) => sum + WORD + recordBytes(app), ARRAY_HEADER) +
-	bodyBytes(row);
+	(row.android ?? []).reduce((sum, app) => sum + WORD + recordBytes(app), ARRAY_HEADER);

@@ -45,6 +45,13 @@ export const withQuery = (params: Params, query: Query): Params => {
 	return merged;
 };
 
+/** What an app receives of a link, with the query of the tap. */
+export const appDataOf = (row: LinkRow, query: Query) => ({
+	path: row.path ?? '/',
+	params: withQuery(ownParams(row), query),
+	minimumVersion: row.minimum_version,
+});
+
 /**
  * The query of a visit as the page and the open match carry it; null if there is none. What the link's parameters leave
  * room for comes first, so that `withQuery` adds the same of it later as of the whole query.
