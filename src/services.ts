@@ -18,7 +18,7 @@ import {readClickHouseUrl} from './clicks/clickhouse/clickhouse-url.ts';
 import {createRawStore} from './clicks/clickhouse/raw-store.ts';
 import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
 import {postgresClicks} from './clicks/postgres-clicks.ts';
-import {createRelayRanges, noRelayRanges, type RelayRanges} from './clicks/relay-ranges.ts';
+import {createRelayRanges, type RelayRanges} from './clicks/relay-ranges.ts';
 import type {Clock} from './clock.ts';
 import {type Addresses, addressesOf, type Config} from './config/config.ts';
 import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
@@ -184,7 +184,7 @@ export const createServices = (options: ServiceOptions): Services => {
 		clicks,
 		clickStream: createClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
-		relayRanges: config.relayRangesFile === null ? noRelayRanges : createRelayRanges(config.relayRangesFile, log),
+		relayRanges: createRelayRanges(config.relayRangesFile, log),
 		phoneBook,
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),

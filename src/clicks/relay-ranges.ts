@@ -5,16 +5,6 @@ import {setImmediate as turn} from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type {Logger} from 'pino';
 
-/** The addresses of iCloud Private Relay, which many people share (contract/match 18). */
-export type RelayRanges = {
-	/** @param ip the caller's address as `clientIp` gives it. Until the file is read, none is known. */
-	has(ip: string): boolean;
-	/** Reads the file if it has changed since. @throws if it cannot be read; then the ranges stay. */
-	refresh(): Promise<void>;
-};
-
-type Numbers = Uint32Array | BigUint64Array;
-
 /** How many of the ascending numbers are less than `value`; at most that if `orEqual`. */
 const countBelow = <N extends number | bigint>(numbers: ArrayLike<N>, value: N, orEqual: boolean): number => {
 	let [low, high] = [0, numbers.length];
@@ -31,50 +21,18 @@ const countBelow = <N extends number | bigint>(numbers: ArrayLike<N>, value: N, 
 	return low;
 };
 
-/** A typed array that grows. */
-const growing = <A extends Numbers>(make: (length: number) => A) => {
-	let numbers = make(1024);
-	let length = 0;
-	return {
-		push: (value: A[number]): void => {
-			if (length === numbers.length) {
-				const more = make(2 * length);
-				more.set(numbers as never);
-				numbers = more;
-			}
+/** The first and the last number of each range, each list for itself. Ranges may overlap. */
+type Ranges<N> = {firsts: ArrayLike<N>; lasts: ArrayLike<N>};
 
-			numbers[length] = value;
-			length += 1;
-		},
-		/** Sorted by the engine itself, which takes a tenth of a comparison in our code. */
-		sorted: (): A => numbers.slice(0, length).sort() as A,
-	};
-};
+/** Whether more ranges have begun up to a number than have ended before it. */
+const isIn = <N extends number | bigint>({firsts, lasts}: Ranges<N>, value: N): boolean =>
+	countBelow(firsts, value, true) > countBelow(lasts, value, false);
 
-type Ranges<N> = {count: number; has(value: N): boolean};
-
-/**
- * Collects ranges as their first and last numbers, each sorted for itself: a number is in a range if more ranges have
- * begun up to it than have ended before it. Ranges may overlap.
- */
-const collectRanges = <A extends Numbers>(make: (length: number) => A) => {
-	const [firsts, lasts] = [growing(make), growing(make)];
-	return {
-		add: (from: A[number], to: A[number]): void => {
-			firsts.push(from);
-			lasts.push(to);
-		},
-		sorted: async (): Promise<Ranges<A[number]>> => {
-			const first = firsts.sorted() as ArrayLike<number | bigint>;
-			await turn();
-			const last = lasts.sorted() as ArrayLike<number | bigint>;
-			await turn();
-			return {
-				count: first.length,
-				has: (value) => countBelow(first, value, true) > countBelow(last, value, false),
-			};
-		},
-	};
+/** Sorted by the engine itself, which takes a tenth of a comparison in our code. */
+const ascending = async <A extends Uint32Array | BigUint64Array>(numbers: A): Promise<A> => {
+	numbers.sort();
+	await turn();
+	return numbers;
 };
 
 const ipv4Number = (ip: string): number => ip.split('.').reduce((number, part) => number * 256 + Number(part), 0);
@@ -99,8 +57,8 @@ const plainOf = (ip: string): string =>
 
 /** Collects the prefixes of lines `prefix,country,region,city,`. */
 const collectPrefixes = () => {
-	const ipv4 = collectRanges((length) => new Uint32Array(length));
-	const ipv6 = collectRanges((length) => new BigUint64Array(length));
+	const ipv4 = {firsts: [] as number[], lasts: [] as number[]};
+	const ipv6 = {firsts: [] as bigint[], lasts: [] as bigint[]};
 	return {
 		/** @returns whether the prefix is valid. */
 		add: (prefix: string): boolean => {
@@ -114,30 +72,43 @@ const collectPrefixes = () => {
 			if (family === 4) {
 				const size = 2 ** (32 - bits);
 				const from = Math.floor(ipv4Number(address) / size) * size;
-				ipv4.add(from, from + size - 1);
+				ipv4.firsts.push(from);
+				ipv4.lasts.push(from + size - 1);
 			} else {
 				const rest = BigInt(Math.max(0, 64 - bits));
 				const from = (ipv6Number(address) >> rest) << rest;
-				ipv6.add(from, from | ((1n << rest) - 1n));
+				ipv6.firsts.push(from);
+				ipv6.lasts.push(from | ((1n << rest) - 1n));
 			}
 
 			return true;
 		},
-		sorted: async () => ({ipv4: await ipv4.sorted(), ipv6: await ipv6.sorted()}),
+		sorted: async () => ({
+			ipv4: {
+				firsts: await ascending(Uint32Array.from(ipv4.firsts)),
+				lasts: await ascending(Uint32Array.from(ipv4.lasts)),
+			},
+			ipv6: {
+				firsts: await ascending(BigUint64Array.from(ipv6.firsts)),
+				lasts: await ascending(BigUint64Array.from(ipv6.lasts)),
+			},
+		}),
 	};
 };
 
 /** Read at once, before others have their turn: a few hundred lines, a millisecond or two. */
 const TURN_BYTES = 16 * 1024;
 
-export const noRelayRanges: RelayRanges = {has: () => false, refresh: async () => {}};
-
-/** The ranges of a file, which the jobs read after the first pages, and again when it has changed. */
-export const createRelayRanges = (file: string, log: Pick<Logger, 'info' | 'warn'>): RelayRanges => {
+/**
+ * The addresses of iCloud Private Relay, which many people share (contract/match 18), from a file, which the jobs read
+ * after the first pages, and again when it has changed.
+ * @param file null: no address is one of the relay.
+ */
+export const createRelayRanges = (file: string | null, log: Pick<Logger, 'info' | 'warn'>) => {
 	let ranges: {ipv4: Ranges<number>; ipv6: Ranges<bigint>} | null = null;
 	let readAt: number | null = null;
 
-	const read = async (): Promise<void> => {
+	const read = async (name: string): Promise<void> => {
 		const prefixes = collectPrefixes();
 		let bad = 0;
 		const take = (line: string): void => {
@@ -145,7 +116,7 @@ export const createRelayRanges = (file: string, log: Pick<Logger, 'info' | 'warn
 			bad += prefix === '' || prefixes.add(prefix) ? 0 : 1;
 		};
 		let rest = '';
-		for await (const chunk of createReadStream(file, {encoding: 'latin1', highWaterMark: TURN_BYTES})) {
+		for await (const chunk of createReadStream(name, {encoding: 'latin1', highWaterMark: TURN_BYTES})) {
 			const lines = `${rest}${chunk}`.split('\n');
 			rest = lines.pop() ?? '';
 			lines.forEach(take);
@@ -153,27 +124,34 @@ export const createRelayRanges = (file: string, log: Pick<Logger, 'info' | 'warn
 
 		take(rest);
 		ranges = await prefixes.sorted();
-		log.info({ranges: ranges.ipv4.count + ranges.ipv6.count}, 'read the ranges of iCloud Private Relay');
+		log.info(
+			{ranges: ranges.ipv4.firsts.length + ranges.ipv6.firsts.length},
+			'read the ranges of iCloud Private Relay',
+		);
 		if (bad > 0) {
 			log.warn({lines: bad}, 'RELAY_RANGES_FILE has lines without a valid prefix; they are ignored');
 		}
 	};
 
 	return {
-		has: (ip) => {
+		/** @param ip the caller's address as `clientIp` gives it. Until the file is read, none is known. */
+		has: (ip: string): boolean => {
 			if (ranges === null) {
 				return false;
 			}
 
 			const plain = plainOf(ip);
-			return plain.includes(':') ? ranges.ipv6.has(ipv6Number(plain)) : ranges.ipv4.has(ipv4Number(plain));
+			return plain.includes(':') ? isIn(ranges.ipv6, ipv6Number(plain)) : isIn(ranges.ipv4, ipv4Number(plain));
 		},
-		refresh: async () => {
-			const {mtimeMs} = await stat(file);
-			if (mtimeMs !== readAt) {
-				await read();
+		/** Reads the file if it has changed since. @throws if it cannot be read; then the ranges stay. */
+		refresh: async (): Promise<void> => {
+			const mtimeMs = file === null ? null : (await stat(file)).mtimeMs;
+			if (file !== null && mtimeMs !== readAt) {
+				await read(file);
 				readAt = mtimeMs;
 			}
 		},
 	};
 };
+
+export type RelayRanges = ReturnType<typeof createRelayRanges>;
