@@ -20,6 +20,7 @@ export const directly = ({
 	const write = createDirectWriter({
 		db,
 		clickPartitions,
+		raw: null,
 		onRefused: (_, error) => {
 			throw error;
 		},

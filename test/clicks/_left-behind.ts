@@ -75,10 +75,10 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
 	const drainOf = () => {
 		const {db, clickPartitions} = services;
-		return createDrains(folder, {db, clickPartitions, raw: null, onRefused: () => (refused += 1), onDamage}).tables;
+		return createDrains(folder, {db, clickPartitions, raw: null, onRefused: () => (refused += 1), onDamage});
 	};
 	const drain = async (one = drainOf()) => {
-		while ((await one.step()) !== null) {
+		while ((await one.tables.step()) !== null) {
 			// Until nothing is left.
 		}
 	};

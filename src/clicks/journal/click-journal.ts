@@ -4,7 +4,7 @@ import type {Click} from '../click.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {createDamageKeeper} from './damaged.ts';
 import {createDirectWriter} from './direct-writer.ts';
-import {createDraining, intoStore, intoTables, isDrained} from './draining.ts';
+import {createDraining, intoStore, intoTables} from './draining.ts';
 import {createDrains} from './drains.ts';
 import {type Entry, encodeEntry} from './entry.ts';
 import type {OnRefused} from './entry-store.ts';
@@ -92,12 +92,13 @@ export const createClickJournal = (options: Options): ClickJournal => {
 	};
 
 	const onDamage = createDamageKeeper(log);
-	const withoutJournal = createDirectWriter({db, clickPartitions, raw, onRefused});
+	const stores = {db, clickPartitions, raw, onRefused};
+	const withoutJournal = createDirectWriter(stores);
 	const life = createJournalLife({
 		db,
 		log,
 		dataDir,
-		drainsOf: (folder) => createDrains(folder, {db, clickPartitions, raw, onRefused, onDamage}),
+		drainsOf: (folder) => createDrains(folder, {...stores, onDamage}),
 		onFailure: fail,
 	});
 	const draining = createDraining({life, log}, intoTables);
@@ -191,7 +192,7 @@ export const createClickJournal = (options: Options): ClickJournal => {
 				maxBytes,
 				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drains.position()),
 				oldestSeconds: current?.waiting.oldestSeconds() ?? 0,
-				drained: draining.drained() + (storing?.drained() ?? 0),
+				drained: draining.drained(),
 				...figures,
 			};
 		},
@@ -204,7 +205,7 @@ export const createClickJournal = (options: Options): ClickJournal => {
 
 			journal.writer.close();
 			await Promise.all([draining.finish(journal), storing?.finish(journal)]);
-			await life.leave(journal, isDrained(journal));
+			await life.leave(journal);
 		},
 	};
 };

@@ -1,10 +1,8 @@
 import type {Logger} from 'pino';
 import {stopping} from '../../errors.ts';
-import type {Drain} from './drain.ts';
+import type {Drain} from './drains.ts';
 import {type Current, type JournalLife, within} from './journal-life.ts';
-import type {Position} from './position.ts';
-import {mentionsOf} from './segments.ts';
-import {isBefore} from './waiting-clicks.ts';
+import {isBefore, mentionsOf, type Position} from './segments.ts';
 
 const FEW = 2;
 const RETRY_MS = 500;
@@ -40,29 +38,10 @@ export const intoStore: Way = {
 };
 
 /** Schedules a drain of this process's journal. */
-export type Draining = {
-	/** Schedules a drain soon, and retries until all clicks are in the tables. */
-	soon(): void;
-	/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
-	isAway(): boolean;
-	/**
-	 * Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks.
-	 * @throws the error of a failed drain; 503 if a stop ended the drain before.
-	 */
-	settled(mentioned: string[]): Promise<void>;
-	/** Clicks of this process that reached the tables. */
-	drained(): number;
-	/** Drains the rest, for at most the time a stop may take, then closes. */
-	finish(journal: Current): Promise<void>;
-};
-
-/** Whether a journal is completely where it belongs. */
-export const isDrained = ({drains, writer}: Current): boolean => !isBefore(drains.position(), writer.end());
-
 export const createDraining = (
 	{life, log}: {life: JournalLife; log: Logger},
 	{drainOf, waitMs, singleWaitMs, back, away}: Way,
-): Draining => {
+) => {
 	const positionOf = (journal: Current): Position => (drainOf(journal) ?? journal.drains).position();
 	const isThrough = (journal: Current): boolean => !isBefore(positionOf(journal), journal.writer.end());
 	let draining: Promise<void> | null = null;
@@ -85,7 +64,8 @@ export const createDraining = (
 				}
 
 				drainedLast = moved;
-				drained += journal.waiting.drainedTo(journal.drains.position());
+				drained += moved;
+				journal.waiting.drainedTo(journal.drains.position());
 			}
 
 			if (isAway) {
@@ -134,23 +114,26 @@ export const createDraining = (
 	}
 
 	return {
-		soon: () => schedule(drainedLast > FEW ? waitMs : singleWaitMs),
-		isAway: () => {
+		/** Schedules a drain soon, and retries until all clicks are in the tables. */
+		soon: (): void => schedule(drainedLast > FEW ? waitMs : singleWaitMs),
+		/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
+		isAway: (): boolean => {
 			const journal = life.current();
 			// With nothing waiting, no drain would notice that the database is back.
 			return isAway && journal !== null && !isThrough(journal);
 		},
-		settled: async (mentioned) => {
+		/**
+		 * Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks.
+		 * @throws the error of a failed drain; 503 if a stop ended the drain before.
+		 */
+		settled: async (mentioned: string[]): Promise<void> => {
 			const journal = life.current();
 			if (journal === null) {
 				return;
 			}
 
 			const end = journal.writer.end();
-			if (
-				!isBefore(positionOf(journal), end) ||
-				(mentioned.length > 0 && !mentionsOf(journal.folder, positionOf(journal), mentioned))
-			) {
+			if (isThrough(journal) || (mentioned.length > 0 && !mentionsOf(journal.folder, positionOf(journal), mentioned))) {
 				return;
 			}
 
@@ -164,8 +147,10 @@ export const createDraining = (
 				await drain();
 			}
 		},
-		drained: () => drained,
-		finish: async (journal) => {
+		/** Clicks that this process has moved. */
+		drained: (): number => drained,
+		/** Drains the rest, for at most the time a stop may take, then closes. */
+		finish: async (journal: Current): Promise<void> => {
 			const rest = async (): Promise<void> => {
 				while (!isThrough(journal) && !isClosed && life.current() === journal) {
 					await drain();

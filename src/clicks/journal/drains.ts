@@ -1,54 +1,87 @@
 import path from 'node:path';
-import type {Db} from '../../db/db.ts';
-import type {ClickPartitions} from '../click-partitions.ts';
 import type {OnDamage} from './damaged.ts';
-import {createDrain, type Drain} from './drain.ts';
-import {monthsOf, type OnRefused, storeBatch, storeRows} from './entry-store.ts';
-import type {Position} from './position.ts';
-import type {RawClicks} from './raw-clicks.ts';
-import {removeBefore} from './segments.ts';
-import {isBefore} from './waiting-clicks.ts';
+import {type Stores, storeClicks, storeRows} from './entry-store.ts';
+import {readPosition, type Sink, type Step} from './journal-position.ts';
+import {decodeSection, type Section} from './section.ts';
+import {isBefore, type Position, readChunk, removeBefore, restBehind} from './segments.ts';
+
+/** Copies a journal to the tables. Several processes may drain it at once: each click is written exactly once. */
+export type Drain = {
+	/** Copies the next clicks. @returns how many; null if there were none. @throws errors of the database and the disk. */
+	step(): Promise<number | null>;
+	/** The last known position of the drain. */
+	position(): Position;
+};
 
 /**
  * The drains of a journal: into the tables, and, where raw clicks are outside PostgreSQL, into their store. They do not
  * wait for each other. A file is removed when both are past it.
  */
-export type Drains = {
-	tables: Drain;
-	store: Drain | null;
-	/** Everything before it is where it belongs. */
-	position(): Position;
-};
+export const createDrains = (folder: string, {onDamage, ...stores}: Stores & {onDamage: OnDamage}) => {
+	const {db, raw} = stores;
+	const journal = path.basename(folder);
 
-type Options = {
-	db: Db;
-	clickPartitions: ClickPartitions;
-	raw: RawClicks | null;
-	onRefused: OnRefused;
-	onDamage: OnDamage;
-};
+	/** @param store brings clicks to where they belong and moves the position, both or neither; false if it was moved. */
+	const createDrain = (sink: Sink, store: (sections: Section[], step: Step) => Promise<boolean>): Drain => {
+		let at: Position = {segment: 0, position: 0};
+		/** False if a transaction of unknown outcome may have moved the position. */
+		let isKnown = false;
 
-export const createDrains = (folder: string, {db, clickPartitions, raw, onRefused, onDamage}: Options): Drains => {
-	const onNextFile = (): void => removeBefore(folder, drains.position());
-	const shared = {db, folder, journal: path.basename(folder), onDamage, onNextFile};
-	const drains: Drains = {
-		tables: createDrain({
-			...shared,
-			sink: 'tables',
-			store: async (batch) => {
-				for (const month of raw === null ? monthsOf(batch.sections) : []) {
-					await clickPartitions.ensure(month);
+		return {
+			step: async () => {
+				if (!isKnown) {
+					at = await readPosition(db, journal, sink);
+					isKnown = true;
 				}
 
-				return storeBatch(db, batch, raw, onRefused);
+				const chunk = readChunk(folder, at);
+				if (chunk === null) {
+					return null;
+				}
+
+				// Before the position moves past it: afterwards its file may be removed at any time.
+				for (const damage of chunk.damage) {
+					onDamage(folder, damage);
+				}
+
+				const sections = chunk.payloads.map(decodeSection);
+				const {to} = chunk;
+				isKnown = false;
+				if (!(await store(sections, {sink, journal, from: at, to}))) {
+					return 0;
+				}
+
+				const isInNextFile = to.segment > at.segment;
+				at = to;
+				isKnown = true;
+				if (isInNextFile) {
+					removeBefore(folder, position());
+				}
+
+				return sections.flatMap(({counts}) => counts).reduce((sum, {clicks}) => sum + clicks, 0);
 			},
-		}),
-		store: raw === null ? null : createDrain({...shared, sink: 'store', store: (batch) => storeRows(db, batch, raw)}),
-		position: () => {
-			const tables = drains.tables.position();
-			const store = drains.store?.position() ?? tables;
-			return isBefore(store, tables) ? store : tables;
+			position: () => at,
+		};
+	};
+
+	const tables = createDrain('tables', (sections, step) => storeClicks(stores, sections, step));
+	const store = raw && createDrain('store', (sections, step) => storeRows(db, raw, sections, step));
+
+	/** Everything before it is where it belongs. */
+	const position = (): Position =>
+		store !== null && isBefore(store.position(), tables.position()) ? store.position() : tables.position();
+
+	return {
+		tables,
+		store,
+		position,
+		/** Reports the bytes behind the last frame of a dead process's journal, before the journal is removed. */
+		reportRest: (): void => {
+			for (const damage of restBehind(folder, tables.position())) {
+				onDamage(folder, damage);
+			}
 		},
 	};
-	return drains;
 };
+
+export type Drains = ReturnType<typeof createDrains>;

@@ -3,9 +3,9 @@ import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
 import {keepContexts} from '../click-context.ts';
+import type {ClickPartitions} from '../click-partitions.ts';
 import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
 import {begin, contextsOf, linksOf, ownersOf, type Present, type Step} from './journal-position.ts';
-import type {Position} from './position.ts';
 import {batchId, type RawClicks} from './raw-clicks.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
@@ -140,74 +140,66 @@ const writeAll = async (
 	return true;
 };
 
-/** If PostgreSQL rejects a value, runs the transaction again with savepoints, which skips the rejected rows. */
-const skippingRefused = async <T>(
-	work: (careful: OnRefused | null) => Promise<T>,
-	onRefused: OnRefused,
-): Promise<T> => {
+/** The months of clicks: their partitions must exist before the clicks are stored. */
+const monthsOf = (sections: readonly Section[]): Date[] =>
+	[...new Set(sections.flatMap(({counts}) => counts.map(({month}) => month)))].map(
+		(month) => new Date(`${month}-01T00:00:00Z`),
+	);
+
+/** Where clicks are stored. */
+export type Stores = {
+	db: Db;
+	clickPartitions: ClickPartitions;
+	/** Where the rows of clicks are outside PostgreSQL; null: in its table. */
+	raw: RawClicks | null;
+	onRefused: OnRefused;
+};
+
+/**
+ * Brings clicks into the tables, and moves the position of their journal, both or neither. Rows of a deleted
+ * organization are left out. A deleted link's clicks are kept, because they stay in the figures, but not its matches. If
+ * PostgreSQL rejects a value, runs the transaction again with savepoints, which skips the rejected rows.
+ * @param step null for clicks that no journal could store: their rows are brought into `raw` at once. @returns false if
+ * another process has drained the journal, so that its position is another one.
+ */
+export const storeClicks = async (
+	{db, clickPartitions, raw, onRefused}: Stores,
+	sections: readonly Section[],
+	step: Step | null,
+): Promise<boolean> => {
+	for (const month of raw === null ? monthsOf(sections) : []) {
+		await clickPartitions.ensure(month);
+	}
+
+	const store = (careful: OnRefused | null): Promise<boolean> =>
+		db.transaction((trx) => writeAll(trx, sections, {step, raw}, careful));
 	try {
-		return await work(null);
+		return await store(null);
 	} catch (error) {
 		if (!isRefusedValue(error)) {
 			throw error;
 		}
 
-		return work(onRefused);
+		return store(onRefused);
 	}
 };
-
-export type Batch = {journal: string; from: Position; to: Position; sections: Section[]};
-
-/**
- * Brings clicks of a journal into the tables and moves its position, both or neither. Rows of a deleted
- * organization are left out. A deleted link's clicks are kept, because they stay in the figures, but not its matches.
- * @param raw where the rows of clicks are brought apart from this; null: into the table. @returns false if another
- * process has drained the journal, so that its position is another one.
- */
-export const storeBatch = (
-	db: Db,
-	{journal, from, to, sections}: Batch,
-	raw: RawClicks | null,
-	onRefused: OnRefused,
-): Promise<boolean> => {
-	const step: Step = {sink: 'tables', journal, from, to};
-	return skippingRefused(
-		(careful) => db.transaction((trx) => writeAll(trx, sections, {step, raw}, careful)),
-		onRefused,
-	);
-};
-
-/** Brings clicks into the tables that no journal could store, and with them into the store of their rows. */
-export const storeSections = (
-	db: Db,
-	sections: readonly Section[],
-	raw: RawClicks | null,
-	onRefused: OnRefused,
-): Promise<boolean> =>
-	skippingRefused((careful) => db.transaction((trx) => writeAll(trx, sections, {step: null, raw}, careful)), onRefused);
 
 /**
  * Brings the rows of a journal's clicks into their store and moves its position there. A transaction that fails after
  * that is repeated from the same position, with the same batch and the same ids, so that each click is there once.
- * @returns false as `storeBatch` does.
+ * @returns false as `storeClicks` does.
  */
-export const storeRows = (db: Db, {journal, from, to, sections}: Batch, raw: RawClicks): Promise<boolean> =>
+export const storeRows = (db: Db, raw: RawClicks, sections: readonly Section[], step: Step): Promise<boolean> =>
 	db.transaction(async (trx) => {
-		const present = await begin(trx, sections, {sink: 'store', journal, from, to});
+		const present = await begin(trx, sections, step);
 		if (present === null) {
 			return false;
 		}
 
 		const kept = withoutGone(sections, present);
 		if (kept.length > 0) {
-			await raw.store(trx, batchId(journal, from), kept);
+			await raw.store(trx, batchId(step.journal, step.from), kept);
 		}
 
 		return true;
 	});
-
-/** The months of clicks: their partitions must exist before the clicks are stored. */
-export const monthsOf = (sections: readonly Section[]): Date[] =>
-	[...new Set(sections.flatMap(({counts}) => counts.map(({month}) => month)))].map(
-		(month) => new Date(`${month}-01T00:00:00Z`),
-	);

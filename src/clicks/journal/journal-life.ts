@@ -3,12 +3,12 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Logger} from 'pino';
 import type {Db} from '../../db/db.ts';
-import type {Drain} from './drain.ts';
-import type {Drains} from './drains.ts';
+import type {Drain, Drains} from './drains.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
 import {forgetJournal} from './journal-position.ts';
-import {createWaitingClicks, type WaitingClicks} from './waiting-clicks.ts';
-import {createWriter, type Writer} from './writer.ts';
+import {isBefore} from './segments.ts';
+import {createWaitingClicks} from './waiting-clicks.ts';
+import {createWriter} from './writer.ts';
 
 /** Resolves when the work is done or the time is over. @throws the work's error if it fails in that time. */
 export const within = (milliseconds: number, work: Promise<unknown>): Promise<unknown> => {
@@ -41,33 +41,15 @@ const WAIT_MS = 5000;
 export type Current = {
 	id: string;
 	folder: string;
-	writer: Writer;
+	writer: ReturnType<typeof createWriter>;
 	drains: Drains;
-	waiting: WaitingClicks;
+	waiting: ReturnType<typeof createWaitingClicks>;
 	/** When its last heartbeat began. */
 	claimedAt: number;
 };
 
 /** A dead process's journal. */
 type Left = {folder: string; drains: Drains};
-
-/** Manages the journal that a process writes, from beginning to end, and adopts those of dead processes. */
-export type JournalLife = {
-	/** Null if there is no journal to write to. */
-	current(): Current | null;
-	/** The same for a write. A journal that others may have taken for a dead process's is given up. */
-	trusted(): Current | null;
-	/** Begins a journal, adopts abandoned ones, and keeps maintaining both. */
-	start(): Promise<void>;
-	/** Switches to a new journal. The rest of the old one is drained like that of a dead process. */
-	giveUp(journal: Current, reason: Error): void;
-	/** Stops the maintenance. */
-	stopLooking(): void;
-	/** Stops an adoption that is under way. */
-	stopAdopting(): void;
-	/** Releases a journal whose writer is closed: removes it, or leaves undrained clicks to the next start. */
-	leave(journal: Current, isDrained: boolean): Promise<void>;
-};
 
 type Options = {
 	db: Db;
@@ -78,7 +60,8 @@ type Options = {
 	onFailure: (error: unknown) => void;
 };
 
-export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Options): JournalLife => {
+/** Manages the journal that a process writes, from beginning to end, and adopts those of dead processes. */
+export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Options) => {
 	let root: string | null = null;
 	let current: Current | null = null;
 	let isClosed = false;
@@ -112,14 +95,15 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 		await drainAll(drains.tables);
 	};
 
-	const drainRest = async ({folder, drains: {tables, store}}: Left): Promise<void> => {
+	const drainRest = async ({folder, drains}: Left): Promise<void> => {
 		// What a process that was only paused wrote since goes to the tables, too.
-		for (const drain of store === null ? [tables] : [tables, store]) {
-			await drainAll(drain);
+		await drainAll(drains.tables);
+		if (drains.store !== null) {
+			await drainAll(drains.store);
 		}
 
 		if (!isClosed) {
-			tables.reportRest();
+			drains.reportRest();
 			await removeFolder(folder);
 			await forgetJournal(db, path.basename(folder));
 		}
@@ -198,9 +182,12 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 	};
 
 	return {
-		current: () => current,
+		/** Null if there is no journal to write to. */
+		current: (): Current | null => current,
+		/** The same for a write. A journal that others may have taken for a dead process's is given up. */
 		trusted,
-		start: async () => {
+		/** Begins a journal, adopts abandoned ones, and keeps maintaining both. */
+		start: async (): Promise<void> => {
 			await begin().catch(onFailure);
 			await within(WAIT_MS, adopt());
 
@@ -210,13 +197,17 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 			const syncs = setInterval(() => current?.writer.sync(), SYNC_MS);
 			timers = [claims.unref(), syncs.unref()];
 		},
+		/** Switches to a new journal. The rest of the old one is drained like that of a dead process. */
 		giveUp,
-		stopLooking: () => timers.forEach(clearInterval),
-		stopAdopting: () => {
+		/** Stops the maintenance. */
+		stopLooking: (): void => timers.forEach(clearInterval),
+		/** Stops an adoption that is under way. */
+		stopAdopting: (): void => {
 			isClosed = true;
 		},
-		leave: async (journal, isDrained) => {
-			if (isDrained) {
+		/** Releases a journal whose writer is closed: removes it, or leaves undrained clicks to the next start. */
+		leave: async (journal: Current): Promise<void> => {
+			if (!isBefore(journal.drains.position(), journal.writer.end())) {
 				await removeFolder(journal.folder);
 				await forgetJournal(db, journal.id).catch((error: unknown) => log.debug({err: error}, 'journal'));
 			} else {
@@ -227,3 +218,5 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 		},
 	};
 };
+
+export type JournalLife = ReturnType<typeof createJournalLife>;

@@ -1,7 +1,7 @@
 import {type Db, onlyRow} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
-import type {Position} from './position.ts';
 import type {Section} from './section.ts';
+import type {Position} from './segments.ts';
 
 /**
  * A destination of a journal, which has a position of its own: the tables, or the store of raw clicks outside

@@ -1,7 +1,7 @@
 import {hash} from 'node:crypto';
 import type {Db} from '../../db/db.ts';
-import type {Position} from './position.ts';
 import type {Section} from './section.ts';
+import type {Position} from './segments.ts';
 
 /** A store outside PostgreSQL that has the rows of clicks. */
 export type RawClicks = {

@@ -1,7 +1,12 @@
 import {closeSync, fstatSync, openSync, readdirSync, readSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {decodeFrames, findFrame, HEADER_BYTES, MAX_PAYLOAD_BYTES} from './frame.ts';
-import type {Position} from './position.ts';
+
+/** A position in a journal: everything before it is in the tables. */
+export type Position = {segment: number; position: number};
+
+export const isBefore = (one: Position, other: Position): boolean =>
+	one.segment < other.segment || (one.segment === other.segment && one.position < other.position);
 
 /** A journal is a folder of numbered files. Only the last file is written to, by appending. */
 export const segmentPath = (folder: string, segment: number): string =>

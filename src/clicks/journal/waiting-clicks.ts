@@ -1,47 +1,27 @@
-import type {Position} from './position.ts';
+import {isBefore, type Position} from './segments.ts';
 
-/** Clicks within this time are counted together, so that an hour without a database needs little memory. */
+/** Clicks within this time are noted together, so that an hour without a database needs little memory. */
 const TOGETHER_MS = 100;
 
-/** Counts the waiting clicks of a journal and the age of the oldest. */
-export type WaitingClicks = {
-	/** Adds clicks that were written up to `end`. */
-	note(end: Position, clicks: number): void;
-	/**
-	 * Everything before the position is in the tables.
-	 * @returns the number of clicks removed, at the granularity of the counts.
-	 */
-	drainedTo(position: Position): number;
-	/** Age of the oldest waiting click in seconds; 0 if there is none. */
-	oldestSeconds(): number;
-};
-
-export const isBefore = (one: Position, other: Position): boolean =>
-	one.segment < other.segment || (one.segment === other.segment && one.position < other.position);
-
-type Together = {end: Position; clicks: number; since: number};
-
-export const createWaitingClicks = (): WaitingClicks => {
-	const waiting: Together[] = [];
+/** The age of the clicks of a journal that wait. */
+export const createWaitingClicks = () => {
+	let waiting: Array<{end: Position; since: number}> = [];
 	return {
-		note: (end, clicks) => {
+		/** Clicks were written up to `end`. */
+		note: (end: Position): void => {
 			const now = performance.now();
 			const last = waiting.at(-1);
 			if (last !== undefined && now - last.since < TOGETHER_MS) {
 				last.end = end;
-				last.clicks += clicks;
 			} else {
-				waiting.push({end, clicks, since: now});
+				waiting.push({end, since: now});
 			}
 		},
-		drainedTo: (position) => {
-			const left = waiting.findIndex(({end}) => isBefore(position, end));
-			const drained = waiting.splice(0, left === -1 ? waiting.length : left);
-			return drained.reduce((sum, {clicks}) => sum + clicks, 0);
+		/** Everything before the position is in the tables. */
+		drainedTo: (position: Position): void => {
+			waiting = waiting.filter(({end}) => isBefore(position, end));
 		},
-		oldestSeconds: () => {
-			const [oldest] = waiting;
-			return oldest === undefined ? 0 : (performance.now() - oldest.since) / 1000;
-		},
+		/** Age of the oldest waiting click in seconds; 0 if there is none. */
+		oldestSeconds: (): number => (waiting[0] === undefined ? 0 : (performance.now() - waiting[0].since) / 1000),
 	};
 };

@@ -1,9 +1,8 @@
 import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import type {Entry} from './entry.ts';
 import {encodeFrame, MAX_PAYLOAD_BYTES} from './frame.ts';
-import type {Position} from './position.ts';
 import {encodeSection} from './section.ts';
-import {segmentPath} from './segments.ts';
+import {type Position, segmentPath} from './segments.ts';
 
 /** A file of this size is followed by a new one, so that drained files can be removed. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -26,19 +25,6 @@ type Batch = {
 /** Receives the disk's error, or null: the click is in the kernel's page cache, so that it outlives this process. */
 type Done = (error: unknown) => void;
 
-/** Appends to the files of a journal. */
-export type Writer = {
-	/** Stores a click at the end of this turn of the event loop, and calls `done`, which does not throw. */
-	append(entry: Entry, done: Done): void;
-	/** The position behind the last frame. */
-	end(): Position;
-	/** Number of bytes after a position. */
-	bytesAfter(position: Position): number;
-	/** Syncs the written files to disk. */
-	sync(): void;
-	close(): void;
-};
-
 const writeAll = (fd: number, bytes: Buffer): void => {
 	for (let from = 0; from < bytes.length; ) {
 		from += writeSync(fd, bytes, from);
@@ -49,9 +35,9 @@ const writeAll = (fd: number, bytes: Buffer): void => {
  * Group commit: all clicks of one turn of the event loop are one write, made at its end. The write is synchronous:
  * copying to the page cache is cheaper than waking a pool thread, and all requests of this turn wait for it anyway. The
  * first write creates the folder and its files.
- * @param onWritten called after each write with the position behind it and the number of its clicks.
+ * @param onWritten called after each write with the position behind it.
  */
-export const createWriter = (folder: string, onWritten: (end: Position, clicks: number) => void): Writer => {
+export const createWriter = (folder: string, onWritten: (end: Position) => void) => {
 	/** Length of each file, by its number. */
 	const lengths: number[] = [];
 	let fd: number | null = null;
@@ -104,7 +90,7 @@ export const createWriter = (folder: string, onWritten: (end: Position, clicks: 
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
 			end = {segment: lengths.length - 1, position: length()};
-			onWritten(end, entries.length);
+			onWritten(end);
 		} catch (error) {
 			abandon();
 			failure = error;
@@ -122,7 +108,8 @@ export const createWriter = (folder: string, onWritten: (end: Position, clicks: 
 	};
 
 	return {
-		append: (entry, done) => {
+		/** Stores a click at the end of this turn of the event loop, and calls `done`, which does not throw. */
+		append: (entry: Entry, done: Done): void => {
 			if (restsUntil > 0 && restsUntil > performance.now()) {
 				done(new Error('the disk rejected the journal a moment ago'));
 				return;
@@ -144,16 +131,19 @@ export const createWriter = (folder: string, onWritten: (end: Position, clicks: 
 			batch.length += length;
 			batch.done.push(done);
 		},
-		end: () => end,
-		bytesAfter: ({segment, position}) =>
+		/** The position behind the last frame. */
+		end: (): Position => end,
+		/** Number of bytes after a position. */
+		bytesAfter: ({segment, position}: Position): number =>
 			lengths.slice(segment).reduce((sum, bytes) => sum + bytes, 0) - (segment < lengths.length ? position : 0),
-		sync: () => {
+		/** Syncs the written files to disk. */
+		sync: (): void => {
 			if (!isSynced && fd !== null) {
 				isSynced = true;
 				fdatasync(fd, () => {});
 			}
 		},
-		close: () => {
+		close: (): void => {
 			flush();
 			if (fd !== null) {
 				closeSync(fd);
