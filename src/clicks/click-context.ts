@@ -2,7 +2,6 @@ import {hash} from 'node:crypto';
 import {copyText, readCopyText} from '../db/copy-in.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {memoize} from '../memoize.ts';
 
 /** The properties of a click that many clicks of a month share, such as browser and country. */
 export type ClickContext = {
@@ -47,10 +46,8 @@ export const contextRow = (month: string, context: ClickContext): string => {
  * The id of a context row, computed as PostgreSQL's `click_context_id` does: 64 bits of its SHA-256, as a decimal
  * number.
  */
-export const contextIdOf = memoize(
-	(row) => BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString(),
-	5000,
-);
+export const contextIdOf = (row: string): string =>
+	BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString();
 
 type Kept = {month: string; row: string; id: string};
 

@@ -63,3 +63,14 @@ export const clickRows = (sections: readonly Section[], batch: string): {rows: s
 
 	return {rows, oldest};
 };
+
+/** SQL: people's clicks by dimension and key, and by the hour since 1970 if `byHour`. */
+export const selectDimensions = (condition: string, byHour = false): string => {
+	const [hour, by] = byHour ? ['intDiv(occurred_at, 3600000000) AS hour, ', 'hour, '] : ['', ''];
+	return `SELECT ${by}dimension, key, count() AS count FROM (
+			SELECT ${hour}platform, country, channel, referrer_host, toString(link_id) AS link
+			FROM clicks FINAL WHERE ${condition} AND is_person = 1
+		) ARRAY JOIN ['platform', 'country', 'channel', 'referrer', 'link'] AS dimension,
+			[platform, country, channel, referrer_host, link] AS key
+		GROUP BY ${by}dimension, key`;
+};

@@ -4,7 +4,7 @@ import {createTurns} from '../../turns.ts';
 import type {ClickStore} from '../click-store.ts';
 import {applyChanges} from './changes.ts';
 import type {ClickHouse} from './clickhouse.ts';
-import {dropMonths} from './drop-months.ts';
+import {dropOldMonths} from './drop-months.ts';
 import {createReader} from './reader.ts';
 import {fullRows, readByKeys, readKeys} from './stored-clicks.ts';
 import {createStreamReader} from './stream.ts';
@@ -65,7 +65,7 @@ export const createClickHouseClicks = ({db, clickHouse, settled}: Options): Clic
 		},
 		statements,
 		applyChanges: apply,
-		dropOld: (trx, age) => dropMonths(trx, clickHouse, age),
+		dropOld: (trx, age) => dropOldMonths(trx, clickHouse, age),
 		ping: () => clickHouse.ping(),
 	};
 };

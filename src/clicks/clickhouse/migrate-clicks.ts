@@ -4,6 +4,7 @@ import {copyOut} from '../../db/copy-out.ts';
 import {type Db, inTransaction} from '../../db/db.ts';
 import {clicksInFull} from '../click-context.ts';
 import {createClickPartitions} from '../click-partitions.ts';
+import {listPartitions} from '../drop-old-clicks.ts';
 import {rollUp} from '../roll-up.ts';
 import {readState} from '../rollup-store.ts';
 import {applyChanges} from './changes.ts';
@@ -29,13 +30,6 @@ const requireCount = (moved: number, expected: number): void => {
 	if (moved !== expected) {
 		throw new MigrationError(`${moved} of ${expected} clicks arrived; nothing was changed: is a server still running?`);
 	}
-};
-
-const partitionsOf = async (db: Db): Promise<string[]> => {
-	const {rows} = await db.raw<{rows: Array<{name: string}>}>(
-		"SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'clicks'::regclass ORDER BY 1",
-	);
-	return rows.map(({name}) => name);
 };
 
 /** A month's rows as ClickHouse takes them: of version 1, which nothing that still comes from a journal replaces. */
@@ -67,15 +61,15 @@ const toClickHouse = async (db: Db, clickHouse: ClickHouse): Promise<number> => 
 		await trx.raw('LOCK TABLE clicks');
 		const {rows} = await trx.raw<{rows: Array<{clicks: string}>}>('SELECT count(*) AS clicks FROM clicks');
 		await requireRolledUp(trx);
-		const partitions = await partitionsOf(trx);
-		for (const partition of partitions) {
+		const partitions = await listPartitions(trx);
+		for (const {partition} of partitions) {
 			const copied = copyOut(trx, `COPY (${rowsOf(partition)}) TO STDOUT`);
 			await clickHouse.insert(intoClicks, copied);
 		}
 
 		const moved = await countIn(clickHouse);
 		requireCount(moved, Number(rows[0]?.clicks));
-		for (const partition of partitions) {
+		for (const {partition} of partitions) {
 			await trx.raw('DROP TABLE ??', [partition]);
 		}
 

@@ -4,7 +4,7 @@ import {countDimensions} from '../count-dimensions.ts';
 import type {Rows} from '../rows.ts';
 import type {Range} from '../stats-bounds.ts';
 import type {Scope} from '../uncounted.ts';
-import {occurredWithin} from './click-table.ts';
+import {occurredWithin, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 
 /** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
@@ -68,15 +68,7 @@ export const createReader = (
 		},
 		dimensions: async (_, {scope, range, cover}) => {
 			const parts = partsOf(range, cover);
-			const rows = await select(
-				parts,
-				() => `SELECT dimension, key, count() AS count FROM (
-						SELECT platform, country, channel, referrer_host, toString(link_id) AS link
-						FROM clicks FINAL WHERE ${condition(scope, parts)} AND is_person = 1
-					) ARRAY JOIN ['platform', 'country', 'channel', 'referrer', 'link'] AS dimension,
-						[platform, country, channel, referrer_host, link] AS key
-					GROUP BY dimension, key`,
-			);
+			const rows = await select(parts, () => selectDimensions(condition(scope, parts)));
 			return merged(
 				rows,
 				'dimension text, key text, count bigint',
