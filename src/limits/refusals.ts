@@ -2,15 +2,6 @@ import type {Background} from '../background.ts';
 import {type Clock, HOUR_MS} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 
-/** Which organizations were refused by limits of their keys: counted in memory, and written every few seconds. */
-export type Refusals = {
-	note(organizationId: string, limitName: string): void;
-	/** Writes the counts. */
-	settled(): Promise<void>;
-	/** Stops writing by itself; the caller settles. */
-	close(): void;
-};
-
 const WRITE_MS = 5000;
 /** Organizations and limits between two writes; others are refused uncounted. */
 const MOST = 1000;
@@ -29,7 +20,8 @@ const add = (db: Db, hour: Date, counts: Count[]): Promise<unknown> =>
 		{hour, counts: JSON.stringify(counts)},
 	);
 
-export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; background: Background}): Refusals => {
+/** Which organizations were refused by limits of their keys: counted in memory, and written every few seconds. */
+export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; background: Background}) => {
 	const counts = new Map<string, Count>();
 	let timer: NodeJS.Timeout | null = null;
 
@@ -67,19 +59,23 @@ export const createRefusals = ({db, clock, background}: {db: Db; clock: Clock; b
 	};
 
 	return {
-		note: (organizationId, limitName) => {
+		note: (organizationId: string, limitName: string): void => {
 			count(organizationId, limitName, 1);
 			timer ??= setTimeout(() => {
 				timer = null;
 				background.run('record refusals by limits', settled());
 			}, WRITE_MS).unref();
 		},
+		/** Writes the counts. */
 		settled,
-		close: () => {
+		/** Stops writing by itself; the caller settles. */
+		close: (): void => {
 			clearTimeout(timer ?? undefined);
 		},
 	};
 };
+
+export type Refusals = ReturnType<typeof createRefusals>;
 
 export type Refused = {orgKey: string; plan: string | null; limitName: string; refused: number};
 

@@ -2,7 +2,7 @@ import {createPendingRequests} from '../start/pending-requests.ts';
 import {createKeeper, type Member} from './keeper.ts';
 import {freeOf} from './limits.ts';
 import {createWindows, type WindowOptions} from './windows.ts';
-import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker} from './worker-limiter.ts';
+import {type Ask, CANNOT_DECIDE, type OfSupervisor, type OfWorker, together} from './worker-limiter.ts';
 
 /** A worker that is silent this long hangs; it counts as having admitted all that it may. */
 const SILENT_MS = 1000;
@@ -24,23 +24,12 @@ export const createSupervisorWindows = (given: WindowOptions) => {
 		/** Serves a worker, which `send` sends messages to. */
 		serve: (send: (message: OfSupervisor) => void) => {
 			const closings = createPendingRequests<number>(SILENT_MS);
-			let answers: Array<{request: number; wait: number}> = [];
+			const answer = together((answers: Array<{request: number; wait: number}>) => send({is: 'limits', answers}));
 
 			const member: Member = {
 				close: async (limit, subject) =>
 					(await closings.ask((request) => send({is: 'limits', close: {request, limit, subject}}))) ??
 					freeOf(limit, given.processes),
-			};
-
-			/** Answers of one turn of the event loop are one message. */
-			const answer = async (ask: Ask): Promise<void> => {
-				const wait = await waitOf(ask);
-				if (answers.push({request: ask.request, wait}) === 1) {
-					setImmediate(() => {
-						send({is: 'limits', answers});
-						answers = [];
-					});
-				}
 			};
 
 			/** The worker is gone: no message comes any more. */
@@ -60,7 +49,7 @@ export const createSupervisorWindows = (given: WindowOptions) => {
 					}
 
 					for (const ask of asks) {
-						void answer(ask);
+						void waitOf(ask).then((wait) => answer({request: ask.request, wait}));
 					}
 
 					if (closed !== undefined) {

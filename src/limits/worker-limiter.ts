@@ -35,25 +35,30 @@ const send = (message: OfWorker): void => {
 	process.send?.(message, undefined, undefined, () => {});
 };
 
+/** Sends all items of one turn of the event loop together. */
+export const together = <T>(sendAll: (items: T[]) => void): ((item: T) => void) => {
+	let items: T[] = [];
+	return (item) => {
+		if (items.push(item) === 1) {
+			setImmediate(() => {
+				sendAll(items);
+				items = [];
+			});
+		}
+	};
+};
+
 /**
- * The limiter of one of several processes: its supervisor keeps the windows of them all. Requests of one turn of the
- * event loop are one message.
+ * The limiter of one of several processes: its supervisor keeps the windows of them all.
  */
 export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes: number}): Limiter => {
 	const free = createFreeAdmissions({clock, processes});
 	const own = createMemoryLimiter({clock});
 	const requests = createPendingRequests<number>(SILENT_MS);
-	let asks: Ask[] = [];
+	const add = together((asks: Ask[]) => send({is: 'limits', asks}));
 
 	const ask = (about: Omit<Ask, 'request'>): Promise<number | null> =>
-		requests.ask((request) => {
-			if (asks.push({...about, request}) === 1) {
-				setImmediate(() => {
-					send({is: 'limits', asks});
-					asks = [];
-				});
-			}
-		});
+		requests.ask((request) => add({...about, request}));
 
 	const hear = (message: {is: unknown}): void => {
 		if (message.is !== 'limits') {
