@@ -2,9 +2,9 @@ import {booleanQuery, route} from '../http/route.ts';
 import {uuidParam} from '../http/validate.ts';
 import {readGrades} from '../match/guess-grades.ts';
 import {orgParams, requireOrganization} from '../organizations/require-organization.ts';
-import {readLinkStats} from './link-stats.ts';
-import {readCurrentStats, type StatsQuery} from './stats.ts';
+import {readCurrentStats, readLinkStats} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
+import type {StatsQuery} from './stats-bounds.ts';
 import {statsQuery} from './stats-query.ts';
 
 /**

@@ -3,44 +3,34 @@ import {copyText, readCopyText} from '../db/copy-in.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 
-/** The properties of a click that many clicks of a month share, such as browser and country. */
-export type ClickContext = {
-	platform: string | null;
-	os: string | null;
-	osVersion: string | null;
-	browser: string | null;
-	deviceModel: string | null;
-	language: string | null;
-	timezone: string | null;
-	country: string | null;
+/** The properties of a click that many clicks of a month share, and their columns in `click_contexts`. */
+const words = {
+	platform: 'platform',
+	os: 'os',
+	osVersion: 'os_version',
+	browser: 'browser',
+	deviceModel: 'device_model',
+	language: 'language',
+	timezone: 'timezone',
+	country: 'country',
 	/** The kind of crawler; null for a person. */
-	botClass: string | null;
-};
+	botClass: 'bot_class',
+} as const;
 
-const words = [
-	'platform',
-	'os',
-	'os_version',
-	'browser',
-	'device_model',
-	'language',
-	'timezone',
-	'country',
-	'bot_class',
-] as const;
+export type ClickContext = Record<keyof typeof words, string | null>;
 
 /** Columns of `click_contexts` after its id. */
-const contextColumns = ['month', ...words] as const;
+const contextColumns = ['month', ...Object.values(words)] as const;
 
 /**
  * A row of COPY for `click_contexts` without its id: the month of the click and its properties. Clicks with equal
  * contexts share one row, because the id is derived from it.
  * @param month such as 2026-03 (UTC).
  */
-export const contextRow = (month: string, context: ClickContext): string => {
-	const {platform, os, osVersion, browser, deviceModel, language, timezone, country, botClass} = context;
-	return `${month}-01\t${copyText(platform)}\t${copyText(os)}\t${copyText(osVersion)}\t${copyText(browser)}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(country)}\t${copyText(botClass)}`;
-};
+export const contextRow = (month: string, context: ClickContext): string =>
+	[`${month}-01`, ...(Object.keys(words) as Array<keyof ClickContext>).map((name) => copyText(context[name]))].join(
+		'\t',
+	);
 
 /**
  * The id of a context row, computed as PostgreSQL's `click_context_id` does: 64 bits of its SHA-256, as a decimal
@@ -92,6 +82,11 @@ export const keepContexts = async (trx: Db, contexts: Array<[id: string, row: st
 	await runPrepared(trx, keep, [sorted.map(([id]) => id), ...contextValues(sorted.map(([, row]) => row))]);
 };
 
+/** A SELECT or an item of a FROM, and the values that it binds. */
+export type Rows = {sql: string; bindings: Record<string, unknown>};
+
 /** Clicks joined with their contexts, for a FROM: all columns of `clicks` and of `click_contexts`. */
-export const clicksInFull = `(SELECT clicks.*, ${words.map((word) => `click_contexts.${word}`).join(', ')}
+export const clicksInFull = `(SELECT clicks.*, ${Object.values(words)
+	.map((word) => `click_contexts.${word}`)
+	.join(', ')}
 	FROM clicks LEFT JOIN click_contexts ON click_contexts.id = clicks.context_id)`;

@@ -1,11 +1,5 @@
 import type {Db} from '../db/db.ts';
 
-/** Creates the monthly partitions of `clicks`, each before the first click of its month. */
-export type ClickPartitions = {
-	/** Resolves when a click of that time can be stored. Costs nothing for a month that was ensured before. */
-	ensure(at: Date): Promise<void>;
-};
-
 const monthStart = (at: Date, offset = 0): Date =>
 	new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1));
 
@@ -15,7 +9,8 @@ const monthName = (at: Date): string => at.toISOString().slice(0, 7).replace('-'
 /** Serializes creation between processes. The number must only differ from our other advisory locks. */
 const PARTITION_LOCK = 7_201_001;
 
-export const createClickPartitions = (db: Db): ClickPartitions => {
+/** Creates the monthly partitions of `clicks`, each before the first click of its month. */
+export const createClickPartitions = (db: Db) => {
 	const made = new Map<string, Promise<void>>();
 
 	const create = (at: Date): Promise<void> =>
@@ -38,7 +33,8 @@ export const createClickPartitions = (db: Db): ClickPartitions => {
 		});
 
 	return {
-		ensure: (at) => {
+		/** Resolves when a click of that time can be stored. Costs nothing for a month that was ensured before. */
+		ensure: (at: Date): Promise<void> => {
 			const name = monthName(at);
 			const existing = made.get(name);
 			if (existing !== undefined) {
@@ -53,3 +49,5 @@ export const createClickPartitions = (db: Db): ClickPartitions => {
 		},
 	};
 };
+
+export type ClickPartitions = ReturnType<typeof createClickPartitions>;

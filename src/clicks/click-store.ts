@@ -1,8 +1,8 @@
 import type {Db} from '../db/db.ts';
 import type {Turns} from '../turns.ts';
+import type {Rows} from './click-context.ts';
 import type {Recent} from './click-stream-recent.ts';
 import type {Snapshot, StreamEvent} from './click-stream-store.ts';
-import type {Rows} from './rows.ts';
 import type {Range} from './stats-bounds.ts';
 import type {Scope} from './uncounted.ts';
 

@@ -1,5 +1,5 @@
 import {Readable} from 'node:stream';
-import type {Snapshot, StreamEvent} from './click-stream-store.ts';
+import type {Snapshot} from './click-stream-store.ts';
 
 /** The most events queued for a slow reader. Beyond that the oldest are dropped. */
 const MOST_WAITING = 4000;
@@ -7,33 +7,17 @@ const MOST_WAITING = 4000;
 /** One event in the format of server-sent events. */
 export const eventFrame = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** An event of the stream, serialized once for all listeners. */
-export const frameOf = ({type, data}: StreamEvent): string => eventFrame(type, data);
-
 /**
  * The position to resume from after a lost connection. Without data it isn't an event, but the client stores it as the
  * last id.
  */
 const cursorFrame = (cursor: Snapshot): string => `id: ${cursor}\n\n`;
 
-/** One reader of the stream. */
-export type Listener = {
-	/** The response body; destroyed when the reader disconnects. */
-	stream: Readable;
-	/** The only organization whose events it receives; null for all. */
-	organizationId: string | null;
-	/** Events up to here have been queued. */
-	upTo: Snapshot;
-	send: (frame: string) => void;
-	/** Marks all events up to `upTo` as sent. */
-	advance: (upTo: Snapshot) => void;
-	/** Sends a heartbeat, unless events are waiting. */
-	beat: () => void;
-	/** Ends the response. A reader that does not keep up is disconnected. */
-	end: () => void;
-};
-
-/** @param connection the connection of the response. @param first is sent before everything else. */
+/**
+ * One reader of the stream.
+ * @param organizationId the only one whose events it receives; null for all. @param connection the connection of the
+ * response. @param first is sent before everything else.
+ */
 export const createListener = ({
 	organizationId,
 	from,
@@ -46,7 +30,7 @@ export const createListener = ({
 	first: string;
 	connection: {writableLength: number; destroy: () => void};
 	mostWaiting?: number;
-}): Listener => {
+}) => {
 	const waiting: string[] = [];
 	let lost = 0;
 	let cursor: Snapshot | null = null;
@@ -86,11 +70,13 @@ export const createListener = ({
 	});
 	stream.push(`retry: 1000\n${first}${cursorFrame(from)}`);
 
-	const listener: Listener = {
+	const listener = {
+		/** The response body; destroyed when the reader disconnects. */
 		stream,
 		organizationId,
+		/** Events up to here have been queued. */
 		upTo: from,
-		send: (frame) => {
+		send: (frame: string): void => {
 			waiting.push(frame);
 			flush();
 			if (waiting.length > mostWaiting) {
@@ -98,19 +84,22 @@ export const createListener = ({
 				lost += 1;
 			}
 		},
-		advance: (upTo) => {
+		/** Marks all events up to `upTo` as sent. */
+		advance: (upTo: Snapshot): void => {
 			if (upTo !== listener.upTo) {
 				listener.upTo = upTo;
 				cursor = upTo;
 				flush();
 			}
 		},
-		beat: () => {
+		/** Sends a heartbeat, unless events are waiting. */
+		beat: (): void => {
 			if (isWanted && waiting.length === 0) {
 				isWanted = stream.push(':\n\n');
 			}
 		},
-		end: () => {
+		/** Ends the response. A reader that does not keep up is disconnected. */
+		end: (): void => {
 			const isTaken = isWanted && connection.writableLength === 0;
 			stream.push(null);
 			if (!isTaken) {
@@ -120,3 +109,5 @@ export const createListener = ({
 	};
 	return listener;
 };
+
+export type Listener = ReturnType<typeof createListener>;

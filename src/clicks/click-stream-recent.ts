@@ -1,7 +1,7 @@
 import {MINUTE_MS} from '../clock.ts';
 import {type Db, onlyRow} from '../db/db.ts';
+import type {Rows} from './click-context.ts';
 import {readSnapshot, type Snapshot, type StreamEvent} from './click-stream-store.ts';
-import type {Rows} from './rows.ts';
 
 type Count = {key: string | null; count: number};
 

@@ -1,7 +1,6 @@
 import {type Db, onlyRow} from '../db/db.ts';
-import {clicksInFull} from './click-context.ts';
-import {stepOf} from './click-times.ts';
-import type {Rows} from './rows.ts';
+import {clicksInFull, type Rows} from './click-context.ts';
+import {stepOf, writtenBetween} from './click-times.ts';
 
 /** The organization and the link of an event; null where it is gone or was never known. */
 type Subject = {
@@ -71,7 +70,7 @@ const sources = {
 	},
 } as const;
 
-export type EventType = keyof typeof sources;
+type EventType = keyof typeof sources;
 const eventTypes = Object.keys(sources) as EventType[];
 
 type Row = {
@@ -137,11 +136,7 @@ export async function* readBetween(
 	for (const type of types) {
 		let last = {writer: '0', id: '00000000-0000-0000-0000-000000000000'};
 		for (;;) {
-			// The first line is for the index on `writer`.
-			const condition = `writer >= pg_snapshot_xmin(CAST(:from AS pg_snapshot)) AND writer < pg_snapshot_xmax(CAST(:upTo AS pg_snapshot))
-				AND NOT pg_visible_in_snapshot(writer, CAST(:from AS pg_snapshot))
-				AND pg_visible_in_snapshot(writer, CAST(:upTo AS pg_snapshot))
-				AND (writer, id) > (CAST(:writer AS xid8), CAST(:id AS uuid))`;
+			const condition = `${writtenBetween('from', 'upTo')} AND (writer, id) > (CAST(:writer AS xid8), CAST(:id AS uuid))`;
 			const {rows} = await db.raw<{rows: Row[]}>(select(type, condition, 'writer, id', PAGE), {from, upTo, ...last});
 			const events = rows.map((row) => toEvent(type, row));
 			if (events.length > 0) {

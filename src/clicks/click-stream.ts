@@ -6,26 +6,18 @@ import type {Db} from '../db/db.ts';
 import {stopping} from '../errors.ts';
 import type {ClickStore} from './click-store.ts';
 import {resumableFrom} from './click-stream-cursor.ts';
-import {createListener, eventFrame, frameOf, type Listener} from './click-stream-listener.ts';
+import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
 import {readSnapshot, type Snapshot} from './click-stream-store.ts';
 
 const TURN_MS = 250;
 const BEAT_MS = 15_000;
 
 /** A request to listen: the organization, the position and the connection. */
-export type Subscription = {
+type Subscription = {
 	organizationId: string | null;
 	/** The last id that the client received; null for a new client. */
 	cursor: string | null;
 	connection: {writableLength: number; destroy: () => void};
-};
-
-/** Clicks, matches and events as they are stored, by any process. */
-export type ClickStream = {
-	/** The endless body of a listener's response. @throws 503 while the service stops. */
-	listen(subscription: Subscription): Promise<Readable>;
-	/** Ends all listeners and stops polling. */
-	close(): void;
 };
 
 /** Listeners grouped by position, so that those at the same position share one query. */
@@ -39,8 +31,8 @@ const byPosition = (listeners: Iterable<Listener>): Map<Snapshot, Listener[]> =>
 };
 
 /**
- * Polls new rows for all listeners together, four times a second, and never without listeners. Writing a click costs
- * nothing extra.
+ * Clicks, matches and events as they are stored, by any process. Polls new rows for all listeners together, four times a
+ * second, and never without listeners. Writing a click costs nothing extra.
  */
 export const createClickStream = (services: {
 	db: Db;
@@ -48,7 +40,7 @@ export const createClickStream = (services: {
 	log: Logger;
 	background: Background;
 	clicks: Pick<ClickStore, 'stream'>;
-}): ClickStream => {
+}) => {
 	const {db, clock, log, background, clicks} = services;
 	const listeners = new Set<Listener>();
 	let isClosed = false;
@@ -60,7 +52,7 @@ export const createClickStream = (services: {
 		if (from !== upTo) {
 			for await (const events of clicks.stream.between(db, from, upTo)) {
 				for (const event of events) {
-					const frame = frameOf(event);
+					const frame = eventFrame(event.type, event.data);
 					const owner = event.data.organization?.id ?? null;
 					for (const member of members) {
 						if (member.organizationId === null || member.organizationId === owner) {
@@ -119,7 +111,8 @@ export const createClickStream = (services: {
 	};
 
 	return {
-		listen: async ({organizationId, cursor, connection}) => {
+		/** The endless body of a listener's response. @throws 503 while the service stops. */
+		listen: async ({organizationId, cursor, connection}: Subscription): Promise<Readable> => {
 			const from = cursor === null ? null : resumableFrom(cursor, await readSnapshot(db));
 			const begin = async () => {
 				const {recent, snapshot} = await clicks.stream.recent(db, organizationId, clock.now());
@@ -141,7 +134,8 @@ export const createClickStream = (services: {
 			});
 			return listener.stream;
 		},
-		close: () => {
+		/** Ends all listeners and stops polling. */
+		close: (): void => {
 			isClosed = true;
 			stop();
 			for (const listener of listeners) {
@@ -150,3 +144,5 @@ export const createClickStream = (services: {
 		},
 	};
 };
+
+export type ClickStream = ReturnType<typeof createClickStream>;

@@ -18,3 +18,9 @@ export const occurredWithin = (by: keyof typeof steps, from: string, to?: string
 		`occurred_at >= ${from} AND ${stepOf(by, 'occurred_at')} >= ${stepOf(by, `CAST(${from} AS timestamptz)`)}`,
 		...(to === undefined ? [] : [`occurred_at < ${to} AND ${stepOf(by, 'occurred_at')} < ${to}`]),
 	].join(' AND ');
+
+/** SQL: rows of transactions that ended between two snapshots, which are bound. The first two conditions are for the index. */
+export const writtenBetween = (from: string, upTo: string): string =>
+	`writer >= pg_snapshot_xmin(CAST(:${from} AS pg_snapshot)) AND writer < pg_snapshot_xmax(CAST(:${upTo} AS pg_snapshot))
+		AND NOT pg_visible_in_snapshot(writer, CAST(:${from} AS pg_snapshot))
+		AND pg_visible_in_snapshot(writer, CAST(:${upTo} AS pg_snapshot))`;

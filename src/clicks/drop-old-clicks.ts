@@ -1,9 +1,9 @@
 import {DAY_MS} from '../clock.ts';
 import {type Db, inTransaction} from '../db/db.ts';
+import type {Rows} from './click-context.ts';
 import type {Left} from './click-store.ts';
 import {keepHours} from './keep-hours.ts';
 import {type RollupState, readState, takeRollupLock} from './rollup-store.ts';
-import type {Rows} from './rows.ts';
 
 /** Clicks queue behind a session that waits for the table, so this timeout is short. */
 const LOCK_TIMEOUT = '2s';

@@ -1,9 +1,8 @@
 import type {Db} from '../db/db.ts';
 import {cappedKey} from './cap-referrers.ts';
-import {clicksInFull} from './click-context.ts';
+import {clicksInFull, type Rows} from './click-context.ts';
 import {countDimensions} from './count-dimensions.ts';
 import {CLICK_STEP} from './rollup-store.ts';
-import type {Rows} from './rows.ts';
 
 /**
  * Also keeps the breakdowns of a day by the hour, from its rows that are rolled up.

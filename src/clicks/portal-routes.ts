@@ -1,8 +1,7 @@
 import {route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
-import {readLinkStats} from './link-stats.ts';
-import {readCurrentStats} from './stats.ts';
+import {readCurrentStats, readLinkStats} from './stats.ts';
 import {statsAnswer} from './stats-answer.ts';
 import {statsQuery} from './stats-query.ts';
 

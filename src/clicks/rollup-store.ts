@@ -1,7 +1,7 @@
 import type {Db} from '../db/db.ts';
 import {capReferrers} from './cap-referrers.ts';
 import {clicksInFull} from './click-context.ts';
-import {stepOf} from './click-times.ts';
+import {stepOf, writtenBetween} from './click-times.ts';
 import {countDimensions} from './count-dimensions.ts';
 
 /**
@@ -62,11 +62,7 @@ const tables = [
 	{name: 'events', time: 'occurred_at'},
 ] as const;
 
-/** Rows of transactions that ended between two snapshots. The first two conditions are for the index. */
-const isBetween = `writer >= pg_snapshot_xmin(CAST(:since AS pg_snapshot))
-	AND writer < pg_snapshot_xmax(CAST(:rolled AS pg_snapshot))
-	AND NOT pg_visible_in_snapshot(writer, CAST(:since AS pg_snapshot))
-	AND pg_visible_in_snapshot(writer, CAST(:rolled AS pg_snapshot))`;
+const isBetween = writtenBetween('since', 'rolled');
 
 /** The first of the transactions that ended between two snapshots and wrote rows to count. */
 export const findFirstWriter = async (trx: Db, range: {since: string; rolled: string}): Promise<string | null> => {

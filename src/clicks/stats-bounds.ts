@@ -37,48 +37,43 @@ const zoneRefused = (error: unknown): never => {
 		: error;
 };
 
-/** The report's bounds as instants; by default the last 30 full days including today. @throws 400. */
-export const readBounds = async (db: Db, {from, to, interval, timezone}: StatsQuery, now: Date): Promise<Range> => {
-	const asked = db.raw<{rows: Array<Range & {buckets: number}>}>(
+/** SQL: the starts of the parts of a range. Hours are stepped as instants, so that none is lost or doubled at clock changes. */
+const startsSql = (interval: Interval): string =>
+	interval === 'hour'
+		? "generate_series(date_trunc('hour', starts, :timezone), ends - interval '1 microsecond', '1 hour') AS start"
+		: `(SELECT local AT TIME ZONE :timezone AS start FROM generate_series(
+			date_trunc(:interval, starts AT TIME ZONE :timezone), (ends - interval '1 microsecond') AT TIME ZONE :timezone,
+			CAST('1 ' || :interval AS interval)) AS local) AS local_starts`;
+
+/**
+ * The report's bounds as instants, by default the last 30 full days including today, and the starts of its parts without
+ * gaps.
+ * @throws 400.
+ */
+export const readBounds = async (
+	db: Db,
+	{from, to, interval, timezone}: StatsQuery,
+	now: Date,
+): Promise<{range: Range; starts: Date[]}> => {
+	const asked = db.raw<{rows: Array<Range & {parts: Date[] | null}>}>(
 		`WITH bounds AS (
 			SELECT ${boundSql('from', from, "interval '-29 days'")} AS starts, ${boundSql('to', to, "interval '1 day'")} AS ends
 		)
-		SELECT starts AS "from", ends AS "to", CAST(
-			extract(epoch FROM ends - starts) / extract(epoch FROM CAST('1 ' || :interval AS interval)) AS float8) AS buckets
-		FROM bounds WHERE starts AT TIME ZONE :timezone IS NOT NULL`,
+		SELECT starts AS "from", ends AS "to", CASE
+			WHEN extract(epoch FROM ends - starts) <= ${MAX_BUCKETS} * extract(epoch FROM CAST('1 ' || :interval AS interval))
+			THEN ARRAY(SELECT start FROM ${startsSql(interval)} ORDER BY start)
+		END AS parts FROM bounds WHERE starts AT TIME ZONE :timezone IS NOT NULL`,
 		{...(from === null ? {} : {from}), ...(to === null ? {} : {to}), interval, timezone, now},
 	);
 	const {rows} = await asked.catch(zoneRefused);
-	const {buckets, ...range} = onlyRow(rows);
+	const {parts, ...range} = onlyRow(rows);
 	if (range.from >= range.to) {
 		throw validationFailed([{message: 'from must be before to', field: 'from'}]);
 	}
 
-	if (buckets > MAX_BUCKETS) {
+	if (parts === null) {
 		throw validationFailed([{message: `interval must give at most ${MAX_BUCKETS} parts`, field: 'interval'}]);
 	}
 
-	return range;
-};
-
-/** Bucket starts without gaps. Hours are stepped as instants, so that none is lost or doubled at clock changes. */
-export const readStarts = async (
-	db: Db,
-	range: Range,
-	{interval, timezone}: Pick<StatsQuery, 'interval' | 'timezone'>,
-): Promise<Date[]> => {
-	const series =
-		interval === 'hour'
-			? `generate_series(date_trunc('hour', CAST(:from AS timestamptz), :timezone),
-				CAST(:to AS timestamptz) - interval '1 microsecond', '1 hour') AS start`
-			: `(SELECT local AT TIME ZONE :timezone AS start FROM generate_series(
-				date_trunc(:interval, CAST(:from AS timestamptz) AT TIME ZONE :timezone),
-				(CAST(:to AS timestamptz) - interval '1 microsecond') AT TIME ZONE :timezone,
-				CAST('1 ' || :interval AS interval)) AS local) AS starts`;
-	const {rows} = await db.raw<{rows: Array<{start: Date}>}>(`SELECT start FROM ${series} ORDER BY start`, {
-		...range,
-		interval,
-		timezone,
-	});
-	return rows.map(({start}) => start);
+	return {range, starts: parts};
 };

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type {Interval, StatsQuery} from './stats.ts';
+import type {Interval, StatsQuery} from './stats-bounds.ts';
 
 /**
  * The zone's name for PostgreSQL, or null. A name without a slash is an abbreviation to it, and `CET` then has no summer

@@ -46,7 +46,7 @@ export const readSeries = async (
 	clicks: ClickReader = postgresReader,
 ): Promise<Array<Counts & {start: Date}>> => {
 	const clicked = await clicks.counts(db, {scope, range, cover: range.cover});
-	// Hours as `readStarts` steps them: Lord Howe changes its clocks by half of one.
+	// Hours as `readBounds` steps them: Lord Howe changes its clocks by half of one.
 	const start =
 		interval === 'hour'
 			? `date_bin('1 hour', at, date_trunc('hour', CAST(:from AS timestamptz), :timezone))`

@@ -1,13 +1,16 @@
 import type {Db} from '../db/db.ts';
+import {getLink} from '../links/read-links.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import type {ClickReader} from './click-store.ts';
 import {postgresReader} from './postgres-reader.ts';
-import {type Interval, readBounds, readStarts, type StatsQuery} from './stats-bounds.ts';
+import {type Interval, readBounds, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
 import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries} from './stats-store.ts';
 import type {Scope} from './uncounted.ts';
 
-export type {Interval, StatsQuery} from './stats-bounds.ts';
+const dimensions = ['platform', 'country', 'channel', 'referrer', 'link', 'matchMethod'] as const;
 
 type Count = {key: string | null; count: number};
 export type Stats = {
@@ -16,7 +19,7 @@ export type Stats = {
 	interval: Interval;
 	totals: Counts;
 	series: Array<{start: Date; clicks: number; matches: number; events: number}>;
-	breakdowns: Record<'platform' | 'country' | 'channel' | 'referrer' | 'link' | 'matchMethod', Count[]>;
+	breakdowns: Record<(typeof dimensions)[number], Count[]>;
 };
 
 /** Longest list of a breakdown. */
@@ -54,8 +57,7 @@ export const readStats = async (
 	now: Date,
 	clicks: ClickReader = postgresReader,
 ): Promise<Stats> => {
-	const range = await readBounds(db, query, now);
-	const starts = await readStarts(db, range, query);
+	const {range, starts} = await readBounds(db, query, now);
 	const read = async (trx: Db) => {
 		// One link has few enough rows to count.
 		const rolled = scope.linkId === null ? await readRolled(trx, scope.organizationId, partialDays(range)) : null;
@@ -79,14 +81,9 @@ export const readStats = async (
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
 			return {start, clicks, matches, events};
 		}),
-		breakdowns: {
-			platform: listOf(breakdowns, 'platform'),
-			country: listOf(breakdowns, 'country'),
-			channel: listOf(breakdowns, 'channel'),
-			referrer: listOf(breakdowns, 'referrer'),
-			link: listOf(breakdowns, 'link'),
-			matchMethod: listOf(breakdowns, 'matchMethod'),
-		},
+		breakdowns: Object.fromEntries(
+			dimensions.map((dimension) => [dimension, listOf(breakdowns, dimension)]),
+		) as Stats['breakdowns'],
 	};
 };
 
@@ -99,4 +96,13 @@ export const readCurrentStats = async (
 	await services.clickJournal.settled(scope.organizationId);
 	const clicks = await services.clicks.reader(scope.organizationId);
 	return readStats(services.db, scope, query, services.clock.now(), clicks);
+};
+
+/** The same of one link. @throws 404 if the organization has no such link. */
+export const readLinkStats = async (
+	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'clicks' | 'db'>,
+	{organization, id, query}: {organization: Organization; id: string; query: StatsQuery},
+): Promise<Stats> => {
+	await getLink(services, {organization, id});
+	return readCurrentStats(services, {organizationId: organization.id, linkId: id}, query);
 };

@@ -3,7 +3,7 @@ import {literal} from '../../src/clicks/clickhouse/clickhouse.ts';
 import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
 import {createRawStore} from '../../src/clicks/clickhouse/raw-store.ts';
 import {createDrains} from '../../src/clicks/journal/drains.ts';
-import {batchId} from '../../src/clicks/journal/raw-clicks.ts';
+import {batchId} from '../../src/clicks/journal/entry-store.ts';
 import {sectionOf} from '../../src/clicks/journal/section.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {loadConfig} from '../../src/config/config.ts';

@@ -1,7 +1,7 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import type {Click} from '../../src/clicks/click.ts';
 import {type ClickContext, contextIdOf, contextRow} from '../../src/clicks/click-context.ts';
+import type {Click} from '../../src/clicks/journal/entry.ts';
 import {directly} from '../../src/clicks/record-click.ts';
 import type {Clock} from '../../src/clock.ts';
 import type {Services} from '../../src/services.ts';

@@ -13,20 +13,6 @@ const REPORT_MS = 30_000;
 /** How long a statement of a migration or a backup may take. */
 const LONG_MS = 3_600_000;
 
-/** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
-export type ClickHouse = {
-	/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is away or refuses. */
-	select<Row>(sql: string): Promise<Row[]>;
-	/** @throws 503 if it does not answer within 2 s. */
-	ping(): Promise<void>;
-	/** Runs a statement without an answer. @throws 503. */
-	run(sql: string): Promise<void>;
-	/** Inserts rows of the format TabSeparated, which escapes as COPY does. @throws 503. */
-	insert(into: string, rows: string | AsyncIterable<Uint8Array>): Promise<void>;
-	/** The rows of a SELECT of any length, as TabSeparated. @throws 503. */
-	stream(sql: string): AsyncIterable<Uint8Array>;
-};
-
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Values in statements: ids and whole numbers only, so that nothing has to be escaped. @throws for anything else. */
@@ -57,7 +43,8 @@ const reasonOf = (error: unknown): string => {
 	return name === 'TimeoutError' ? 'no answer in time' : deeper || code || message;
 };
 
-export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress): ClickHouse => {
+/** The HTTP interface of ClickHouse. Statements come from this folder alone; values go through `literal`. */
+export const createClickHouse = ({origin, user, password, database}: ClickHouseAddress) => {
 	/** For the log and the operator; who asks over HTTP learns no address. */
 	const away = (error: unknown) =>
 		clickStoreUnavailable(
@@ -111,23 +98,28 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 	};
 
 	return {
-		select: async <Row>(sql: string) =>
+		/** The rows of a SELECT without a FORMAT. @throws 503 if ClickHouse is away or refuses. */
+		select: async <Row>(sql: string): Promise<Row[]> =>
 			(await text(`${sql} FORMAT JSONEachRow`))
 				.split('\n')
 				.filter((line) => line !== '')
 				.map((line) => JSON.parse(line) as Row),
-		ping: async () => {
+		/** @throws 503 if it does not answer within 2 s. */
+		ping: async (): Promise<void> => {
 			await (await ask({}, 'SELECT 1', PING_MS)).arrayBuffer();
 		},
-		run: async (sql) => {
+		/** Runs a statement without an answer. @throws 503. */
+		run: async (sql: string): Promise<void> => {
 			await text(sql);
 		},
-		insert: async (into, rows) => {
+		/** Inserts rows of the format TabSeparated, which escapes as COPY does. @throws 503. */
+		insert: async (into: string, rows: string | AsyncIterable<Uint8Array>): Promise<void> => {
 			const query = `INSERT INTO ${into} FORMAT TabSeparated`;
 			const answer = await ask({query}, rows, typeof rows === 'string' ? TIMEOUT_MS : LONG_MS);
 			await answer.arrayBuffer();
 		},
-		stream: async function* (sql) {
+		/** The rows of a SELECT of any length, as TabSeparated. @throws 503. */
+		stream: async function* (sql: string): AsyncGenerator<Uint8Array> {
 			const {body} = await ask({}, `${sql} FORMAT TabSeparated`, LONG_MS);
 			try {
 				yield* (body ?? []) as unknown as AsyncIterable<Uint8Array>;
@@ -137,3 +129,5 @@ export const createClickHouse = ({origin, user, password, database}: ClickHouseA
 		},
 	};
 };
+
+export type ClickHouse = ReturnType<typeof createClickHouse>;

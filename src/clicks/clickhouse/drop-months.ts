@@ -1,7 +1,7 @@
 import {DAY_MS} from '../../clock.ts';
 import {type Db, inTransaction} from '../../db/db.ts';
+import type {Rows} from '../click-context.ts';
 import {dropMonths, keepCounts, type Month, monthsOf} from '../drop-old-clicks.ts';
-import type {Rows} from '../rows.ts';
 import {occurredWithin, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 

@@ -1,5 +1,5 @@
 import type {Db} from '../../db/db.ts';
-import type {RawClicks} from '../journal/raw-clicks.ts';
+import type {RawClicks} from '../journal/entry-store.ts';
 import {clickRows, createClickTable, intoClicks} from './click-table.ts';
 import type {ClickHouse} from './clickhouse.ts';
 

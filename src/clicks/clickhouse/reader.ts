@@ -1,7 +1,7 @@
 import type {Turns} from '../../turns.ts';
+import type {Rows} from '../click-context.ts';
 import type {ClickReader} from '../click-store.ts';
 import {countDimensions} from '../count-dimensions.ts';
-import type {Rows} from '../rows.ts';
 import type {Range} from '../stats-bounds.ts';
 import type {Scope} from '../uncounted.ts';
 import {occurredWithin, selectDimensions} from './click-table.ts';

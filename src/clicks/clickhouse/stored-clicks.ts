@@ -1,5 +1,5 @@
 import type {Db} from '../../db/db.ts';
-import type {Rows} from '../rows.ts';
+import type {Rows} from '../click-context.ts';
 import {dayOf} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 

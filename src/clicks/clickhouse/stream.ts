@@ -3,6 +3,7 @@ import {type Db, inTransaction} from '../../db/db.ts';
 import type {ClickStore} from '../click-store.ts';
 import {type RecentClicks, readRecent} from '../click-stream-recent.ts';
 import {clickEventsOf, newestOf, readBetween, readLatest, type Snapshot} from '../click-stream-store.ts';
+import {writtenBetween} from '../click-times.ts';
 import {occurredWithin} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {BATCH_LOCK} from './raw-store.ts';
@@ -55,10 +56,7 @@ type Batch = {id: string; oldest: Date};
 
 const readBatches = async (db: Db, from: Snapshot, upTo: Snapshot): Promise<Batch[]> => {
 	const {rows} = await db.raw<{rows: Batch[]}>(
-		`SELECT id, oldest FROM click_batches
-		WHERE writer >= pg_snapshot_xmin(CAST(:from AS pg_snapshot)) AND writer < pg_snapshot_xmax(CAST(:upTo AS pg_snapshot))
-			AND NOT pg_visible_in_snapshot(writer, CAST(:from AS pg_snapshot))
-			AND pg_visible_in_snapshot(writer, CAST(:upTo AS pg_snapshot)) ORDER BY writer`,
+		`SELECT id, oldest FROM click_batches WHERE ${writtenBetween('from', 'upTo')} ORDER BY writer`,
 		{from, upTo},
 	);
 	return rows;

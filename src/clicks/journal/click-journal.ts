@@ -1,15 +1,11 @@
 import type {Logger} from 'pino';
-import type {Db} from '../../db/db.ts';
-import type {Click} from '../click.ts';
-import type {ClickPartitions} from '../click-partitions.ts';
 import {createDamageKeeper} from './damaged.ts';
 import {createDirectWriter} from './direct-writer.ts';
 import {createDraining, intoStore, intoTables} from './draining.ts';
 import {createDrains} from './drains.ts';
-import {type Entry, encodeEntry} from './entry.ts';
-import type {OnRefused} from './entry-store.ts';
+import {type Click, type Entry, encodeEntry} from './entry.ts';
+import type {OnRefused, Stores} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
-import type {RawClicks} from './raw-clicks.ts';
 
 /** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
@@ -44,33 +40,18 @@ export type ClickJournal = {
 	close(): Promise<void>;
 };
 
-/** Metrics of this process; the counts are since its start. */
-type JournalFigures = {
-	waitingBytes: number;
-	/** JOURNAL_MAX_MB in bytes. */
-	maxBytes: number;
-	/** How long the oldest click has waited for the database, in seconds. */
-	oldestSeconds: number;
-	/** Clicks moved from the journal to the tables. */
-	drained: number;
-	/** Clicks written directly to the database, because no journal took them. */
-	direct: number;
-	/** Clicks lost. */
-	lost: number;
-	/** Clicks that the database rejected permanently. */
-	refused: number;
-};
+/** Metrics of this process; the counts are since its start. `direct`: written to the database, because no journal took them. */
+type JournalFigures = Record<
+	'waitingBytes' | 'maxBytes' | 'oldestSeconds' | 'drained' | 'direct' | 'lost' | 'refused',
+	number
+>;
 
-type Options = {
-	db: Db;
+type Options = Omit<Stores, 'onRefused'> & {
 	log: Logger;
-	clickPartitions: ClickPartitions;
 	dataDir: string;
 	maxBytes: number;
 	/** Waits for the other processes of this machine; null where this one is alone. */
 	clicksOfOthers: ((mentioned: string[], inStore: boolean) => Promise<void>) | null;
-	/** Where rows of clicks are outside PostgreSQL; null: in its table. */
-	raw: RawClicks | null;
 };
 
 export const createClickJournal = (options: Options): ClickJournal => {

@@ -1,4 +1,4 @@
-import {randomUUID} from 'node:crypto';
+import {hash, randomUUID} from 'node:crypto';
 import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
@@ -6,10 +6,25 @@ import {keepContexts} from '../click-context.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
 import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
 import {begin, contextsOf, linksOf, ownersOf, type Present, type Step} from './journal-position.ts';
-import {batchId, type RawClicks} from './raw-clicks.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
+import type {Position} from './segments.ts';
 import {tally} from './tally.ts';
+
+/** A store outside PostgreSQL that has the rows of clicks. */
+export type RawClicks = {
+	/**
+	 * Stores the rows of a batch, and notes in the transaction that they are there. A repeated batch changes nothing.
+	 * @throws if the store is away.
+	 */
+	store(trx: Db, batch: string, sections: readonly Section[]): Promise<void>;
+};
+
+/** The id of the batch that begins at a position: the same however often it is brought. */
+export const batchId = (journal: string, {segment, position}: Position): string => {
+	const digits = hash('sha256', `${journal}:${segment}:${position}`, 'hex');
+	return [8, 12, 16, 20, 32].map((end, index) => digits.slice([0, 8, 12, 16, 20][index], end)).join('-');
+};
 
 const count: Prepared = {
 	name: "count months' clicks",

@@ -6,46 +6,28 @@ import {queriedColumns, signalColumns} from './entry.ts';
 
 type Visit = Record<(typeof queriedColumns)[number], string | null>;
 
-/** `\x` and hexadecimal digits, as in COPY and JSON. */
-const byteColumns = new Set<string>(['visitor', 'ip_key', 'net_key']);
-const typeOf = (column: string): string => {
-	if (column.endsWith('id')) {
-		return 'uuid';
-	}
-
-	return column.endsWith('_at') ? 'timestamptz' : /^os_m|^os_patch/.test(column) ? 'integer' : 'text';
-};
-
-const cast = (column: string): string => {
-	if (column === 'query') {
-		return 'CAST(visit.query AS json)';
-	}
-
-	return byteColumns.has(column) ? `decode(substr(visit.${column}, 3), 'hex')` : `visit.${column}`;
-};
-
 const changes = queriedColumns
 	.filter((column) => !['organization_id', 'link_id', 'visitor'].includes(column))
 	.map((column) =>
 		(signalColumns as readonly string[]).includes(column)
 			? `${column} = coalesce(visit.${column}, match_clicks.${column})`
-			: `${column} = ${cast(column)}`,
+			: `${column} = visit.${column}`,
 	);
 
 /** The newest open match of the same visitor on the same link belongs to the previous visit. */
 const statement = `WITH visit AS MATERIALIZED (
 		SELECT visit.*, (
-			SELECT id FROM (${clicksOfVisitor(cast('visitor'), 'id, link_id, ip_key, consumed_at, forgotten, created_at')}) AS own
-			WHERE link_id = visit.link_id AND ip_key = decode(substr(visit.ip_key, 3), 'hex') AND consumed_at IS NULL AND NOT forgotten
+			SELECT id FROM (${clicksOfVisitor('visit.visitor', 'id, link_id, ip_key, consumed_at, forgotten, created_at')}) AS own
+			WHERE link_id = visit.link_id AND ip_key = visit.ip_key AND consumed_at IS NULL AND NOT forgotten
 				AND created_at > visit.created_at - CAST(:sameVisit AS double precision) * interval '1 millisecond'
 			ORDER BY created_at DESC LIMIT 1) AS open_id
-		FROM json_to_recordset(CAST(:rows AS json)) AS visit (${queriedColumns.map((column) => `${column} ${typeOf(column)}`).join(', ')})
+		FROM json_populate_recordset(CAST(NULL AS match_clicks), CAST(:rows AS json)) AS visit
 	), reopened AS (
 		UPDATE match_clicks SET ${changes.join(', ')}, signals_at = NULL, is_returning = true
 		FROM visit WHERE match_clicks.id = visit.open_id AND match_clicks.consumed_at IS NULL RETURNING visit.id
 	)
 	INSERT INTO match_clicks (${queriedColumns.join(', ')}, is_returning)
-	SELECT ${queriedColumns.map(cast).join(', ')}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
+	SELECT ${queriedColumns.join(', ')}, true FROM visit WHERE id NOT IN (SELECT id FROM reopened)`;
 
 /** A later visit overwrites only the fields that it has. */
 const mergeVisits = (earlier: Visit, later: Visit): Visit => ({
@@ -77,6 +59,7 @@ export const reopenMatches = async (trx: Db, rows: string[]): Promise<void> => {
 	const most = Math.max(0, ...[...byVisitor.values()].map(({length}) => length));
 	for (let round = 0; round < most; round += 1) {
 		const visits = [...byVisitor.values()].flatMap((visits) => visits[round] ?? []);
-		await trx.raw(statement, {rows: JSON.stringify(visits), sameVisit: SAME_VISIT_MS});
+		const values = visits.map(({query, ...visit}) => ({...visit, query: query === null ? null : JSON.parse(query)}));
+		await trx.raw(statement, {rows: JSON.stringify(values), sameVisit: SAME_VISIT_MS});
 	}
 };

@@ -5,31 +5,24 @@ import {decodeRows, type Entry} from './entry.ts';
 type Summary = {
 	/** The contexts by the ids in the rows: rows of COPY for `click_contexts` without their ids. */
 	contexts: Record<string, string>;
-	/**
-	 * Lengths in bytes: rows of `clicks`, rows of `match_clicks` to open, without and with a query, and rows that continue
-	 * a match.
-	 */
-	clicks: number;
-	opened: number;
-	queried?: number;
-	returning: number;
 	/** Clicks per organization and month (such as 2026-03), and how many of them are people's. */
 	counts: Array<{organizationId: string; month: string; clicks: number; people: number}>;
 	/** Links with new matches. */
 	links: string[];
 };
 
+/**
+ * Lengths in bytes: rows of `clicks`, rows of `match_clicks` to open, without and with a query, and rows that continue a
+ * match.
+ */
+type Lengths = {clicks: number; opened: number; queried?: number; returning: number};
+
 /** The rows of COPY and their summary. */
-export type Section = Pick<Summary, 'contexts' | 'counts' | 'links'> & {
-	clicks: Buffer;
-	opened: Buffer;
-	queried: Buffer;
-	returning: Buffer;
-};
+export type Section = Summary & Record<keyof Lengths, Buffer>;
 
 const NEWLINE = 10;
 
-/** The payload of a frame: a line of JSON that summarizes the entries, then the rows of each table. */
+/** The payload of a frame: a line of JSON with the summary and the lengths, then the rows. */
 export const encodeSection = (entries: readonly Entry[]): string => {
 	let [clicks, opened, queried, returning] = ['', '', '', ''];
 	const counts = new Map<string, Summary['counts'][number]>();
@@ -59,7 +52,7 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 		}
 	}
 
-	const summary: Summary = {
+	const summary: Summary & Lengths = {
 		contexts,
 		clicks: Buffer.byteLength(clicks),
 		opened: Buffer.byteLength(opened),
@@ -72,20 +65,18 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 };
 
 export const decodeSection = (payload: Buffer): Section => {
-	const from = payload.indexOf(NEWLINE) + 1;
-	const summary = JSON.parse(payload.toString('utf8', 0, from)) as Summary;
-	const {contexts, clicks, opened, queried = 0, returning, counts, links} = summary;
-	const matches = from + clicks;
-	const withQuery = matches + opened;
-	const later = withQuery + queried;
+	let end = payload.indexOf(NEWLINE) + 1;
+	const summary = JSON.parse(payload.toString('utf8', 0, end)) as Summary & Lengths;
+	const take = (length = 0): Buffer => {
+		end += length;
+		return payload.subarray(end - length, end);
+	};
 	return {
-		contexts,
-		counts,
-		links,
-		clicks: payload.subarray(from, matches),
-		opened: payload.subarray(matches, withQuery),
-		queried: payload.subarray(withQuery, later),
-		returning: payload.subarray(later, later + returning),
+		...summary,
+		clicks: take(summary.clicks),
+		opened: take(summary.opened),
+		queried: take(summary.queried),
+		returning: take(summary.returning),
 	};
 };
 

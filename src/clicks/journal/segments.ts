@@ -19,14 +19,20 @@ const listSegments = (folder: string): number[] =>
 		.map(Number)
 		.sort((a, b) => a - b);
 
+/** Each existing file that has bytes after a position, oldest first, and where they begin in it. */
+const filesFrom = (folder: string, from: Position): Position[] =>
+	listSegments(folder)
+		.filter((segment) => segment >= from.segment)
+		.map((segment) => ({segment, position: segment === from.segment ? from.position : 0}));
+
 /**
  * Bytes read at once, for one transaction: more than the longest frame, and enough to make a transaction's fixed cost
  * small per click.
  */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
-const readFrom = (file: string, start: number): Buffer => {
-	const fd = openSync(file, 'r');
+const readFrom = (folder: string, {segment, position: start}: Position): Buffer => {
+	const fd = openSync(segmentPath(folder, segment), 'r');
 	try {
 		const length = Math.min(fstatSync(fd).size - start, Math.max(CHUNK_BYTES, MAX_PAYLOAD_BYTES + HEADER_BYTES));
 		const bytes = Buffer.allocUnsafe(Math.max(length, 0));
@@ -37,7 +43,7 @@ const readFrom = (file: string, start: number): Buffer => {
 };
 
 /** Bytes that form no complete frame, with frames after them or at the end of a completed file. */
-export type Damage = {segment: number; position: number; bytes: number};
+export type Damage = Position & {bytes: number};
 
 type Chunk = {payloads: Buffer[]; damage: Damage[]; to: Position};
 
@@ -63,9 +69,9 @@ const passOver = (bytes: Buffer): {payloads: Buffer[]; skipped: number; end: num
 export const readChunk = (folder: string, from: Position): Chunk | null => {
 	const damage: Damage[] = [];
 	// List the files before reading any: a file is complete if a later one exists.
-	for (const segment of listSegments(folder).filter((number) => number >= from.segment)) {
-		const start = segment === from.segment ? from.position : 0;
-		const bytes = readFrom(segmentPath(folder, segment), start);
+	for (const file of filesFrom(folder, from)) {
+		const {segment, position: start} = file;
+		const bytes = readFrom(folder, file);
 		const {payloads, end} = decodeFrames(bytes);
 		if (payloads.length > 0) {
 			return {payloads, damage, to: {segment, position: start + end}};
@@ -73,12 +79,12 @@ export const readChunk = (folder: string, from: Position): Chunk | null => {
 
 		const beyond = passOver(bytes);
 		if (beyond !== null) {
-			damage.push({segment, position: start, bytes: beyond.skipped});
+			damage.push({...file, bytes: beyond.skipped});
 			return {payloads: beyond.payloads, damage, to: {segment, position: start + beyond.end}};
 		}
 
 		if (bytes.length > 0) {
-			damage.push({segment, position: start, bytes: bytes.length});
+			damage.push({...file, bytes: bytes.length});
 		}
 	}
 
@@ -86,29 +92,21 @@ export const readChunk = (folder: string, from: Position): Chunk | null => {
 };
 
 /** The bytes behind the last complete frame of an abandoned journal that is drained up to a position. */
-export const restBehind = (folder: string, {segment, position}: Position): Damage[] =>
-	listSegments(folder)
-		.filter((number) => number >= segment)
-		.map((number) => ({number, start: number === segment ? position : 0}))
-		.map(({number, start}) => ({
-			segment: number,
-			position: start,
-			bytes: readFrom(segmentPath(folder, number), start).length,
-		}))
+export const restBehind = (folder: string, from: Position): Damage[] =>
+	filesFrom(folder, from)
+		.map((file) => ({...file, bytes: readFrom(folder, file).length}))
 		.filter(({bytes}) => bytes > 0);
 
 /** Whether the bytes after a position contain one of the texts. True if they are too many to read at once. */
 export const mentionsOf = (folder: string, from: Position, texts: string[]): boolean =>
-	listSegments(folder)
-		.filter((number) => number >= from.segment)
-		.some((segment) => {
-			const bytes = readFrom(segmentPath(folder, segment), segment === from.segment ? from.position : 0);
-			return bytes.length >= CHUNK_BYTES || texts.some((text) => bytes.includes(text));
-		});
+	filesFrom(folder, from).some((file) => {
+		const bytes = readFrom(folder, file);
+		return bytes.length >= CHUNK_BYTES || texts.some((text) => bytes.includes(text));
+	});
 
 /** Removes the files before the one that a position is in. */
 export const removeBefore = (folder: string, {segment}: Position): void => {
-	for (const number of listSegments(folder).filter((number) => number < segment)) {
-		rmSync(segmentPath(folder, number), {force: true});
+	for (const drained of listSegments(folder).filter((number) => number < segment)) {
+		rmSync(segmentPath(folder, drained), {force: true});
 	}
 };
