@@ -5,7 +5,7 @@ import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
 import {createDrains} from '../../src/clicks/journal/drains.ts';
 import {encodeEntry} from '../../src/clicks/journal/entry.ts';
 import {encodeFrame} from '../../src/clicks/journal/frame.ts';
-import type {RawClicks} from '../../src/clicks/journal/raw-clicks.ts';
+import type {RawClicks} from '../../src/clicks/journal/entry-store.ts';
 import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import type {Db} from '../../src/db/db.ts';

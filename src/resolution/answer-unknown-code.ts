@@ -7,8 +7,7 @@ import type {Services} from '../services.ts';
 import type {VisitAnswer} from './answer-visit.ts';
 import type {HostDeps, ResolutionPath} from './locate.ts';
 import {noticePage} from './notice-page.ts';
-import {isCrawler, isPrefetch} from './visitor.ts';
-import {visitorOf} from './visitor-of-request.ts';
+import {isCrawler, isPrefetch, visitorOf} from './visitor.ts';
 
 const MAX_CODE = 255;
 

@@ -1,4 +1,5 @@
-import type {OpenMatch} from '../clicks/open-match.ts';
+import {networkKeyTextsOf} from '../clicks/network-keys.ts';
+import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
 import type {Query} from '../http/query.ts';
 import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
@@ -8,12 +9,11 @@ import type {LinkRow} from './link-row.ts';
 import {linkViewOf} from './link-view.ts';
 import {pageLanguage} from './page-language.ts';
 import {bytesAsText, type PageTemplate} from './page-templates.ts';
-import {openMatchOf, recordVisit} from './record-visit.ts';
+import {recordVisit} from './record-visit.ts';
 import {redirectPageHeaders} from './redirect-page.ts';
 import {appDataOf, tapQueryOf} from './tap-query.ts';
-import {isCrawler, isPrefetch, showsQrCode} from './visitor.ts';
+import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, type VisitorCookie, visitorCookie} from './visitor-cookie.ts';
-import {visitorOf} from './visitor-of-request.ts';
 
 export type DataDeps = Pick<Services, 'clickJournal' | 'clientIp' | 'clock' | 'metrics'>;
 export type PageDeps = DataDeps & Pick<Services, 'addresses' | 'matchPeppers' | 'pageTemplates' | 'relayRanges'>;
@@ -83,13 +83,11 @@ export const answerPage = (
 	const counts = !visit.isHead && !isPrefetch(headers);
 	const isDeferred = counts && row.deferred_deep_linking;
 	const globalPrivacyControl = headers['sec-gpc'] === '1';
-	const acceptLanguage = headers['accept-language'];
-	const language = pageLanguage(acceptLanguage);
+	const language = pageLanguage(headers['accept-language']);
 	const tapQuery = tapQueryOf(row, query);
 	const templateOf = (hasToken: boolean) =>
 		services.pageTemplates.of(row, {
 			class: visitor.class,
-			acceptLanguage,
 			language,
 			globalPrivacyControl,
 			hasToken,
@@ -108,7 +106,15 @@ export const answerPage = (
 	};
 	const record = (template: PageTemplate, at: Date, pepper: Buffer | null): void => {
 		const cookie = pepper === null || globalPrivacyControl ? null : visitorCookie(headers.cookie, at);
-		const match = pepper === null ? null : openMatchOf(services, visit, {row, visitor, at, pepper}, cookie, tapQuery);
+		// What is stored for the app's first open (contract/match 7).
+		const match = pepper && {
+			token: mintMatchToken(at),
+			windowHours: row.match_window_hours,
+			network: networkKeyTextsOf(pepper, visit.ip, services.relayRanges.has(visit.ip)),
+			signals: visitor,
+			visitor: cookie,
+			query: tapQuery,
+		};
 		recordVisit(services, visit, {row, visitor, match, at}, to.fail, (isKept) => {
 			if (isKept || match === null) {
 				show(template, match, cookie);

@@ -11,19 +11,6 @@ import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES, appleAppSiteAssociation, assetLi
 /** The bodies of a host's two files; null if no app is configured. */
 export type AssociationFiles = {apple: string | null; android: string | null};
 
-/** Contents of the shared domain's files. `waiting`: organizations whose iOS app found no room. */
-type SharedFigures = {apps: number; waiting: number; appleBytes: number; androidBytes: number};
-
-/** The association files of all hosts, each rebuilt only when an app changes. */
-export type AssociationCache = {
-	/** Those of the shared link domain. */
-	shared(): Promise<AssociationFiles>;
-	/** Those of an organization's custom domains. */
-	of(organizationId: string): Promise<AssociationFiles>;
-	/** Figures of the last build; zeros before the first. */
-	figures(): SharedFigures;
-};
-
 type Deps = {changes: ChangeFeed; clock: Clock; config: Pick<Config, 'plans'>; db: Db; log: Logger};
 
 /** Most organizations whose files are cached. */
@@ -34,9 +21,10 @@ const SHARED = '';
 const bodyOf = (entries: readonly unknown[], file: unknown): string | null =>
 	entries.length === 0 ? null : JSON.stringify(file);
 
-export const createAssociationCache = ({changes, clock, config, db, log}: Deps): AssociationCache => {
+/** The association files of all hosts, each rebuilt only when an app changes. */
+export const createAssociationCache = ({changes, clock, config, db, log}: Deps) => {
 	const files = createWholeCache<AssociationFiles>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'files'});
-	let figures: SharedFigures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
+	let figures = {apps: 0, waiting: 0, appleBytes: 0, androidBytes: 0};
 
 	const makeShared = (): Promise<AssociationFiles> =>
 		inTransaction(db, async (trx) => {
@@ -66,8 +54,13 @@ export const createAssociationCache = ({changes, clock, config, db, log}: Deps):
 	};
 
 	return {
+		/** Those of the shared link domain. */
 		shared: () => files.get(SHARED, makeShared),
-		of: (organizationId) => files.get(organizationId, () => makeOwn(organizationId)),
+		/** Those of an organization's custom domains. */
+		of: (organizationId: string) => files.get(organizationId, () => makeOwn(organizationId)),
+		/** Figures of the last build; zeros before the first. `waiting`: organizations whose iOS app found no room. */
 		figures: () => figures,
 	};
 };
+
+export type AssociationCache = ReturnType<typeof createAssociationCache>;

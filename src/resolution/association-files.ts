@@ -12,19 +12,8 @@ export type AndroidApp = {
 /** A rule for paths, in both systems: the first that matches decides, and no match excludes the path. */
 type Component = {'/': string; exclude?: true};
 
-type AppleAssociation = {
-	applinks: {details: Array<{appIDs: string[]; components: Component[]}>};
-	appclips?: {apps: string[]};
-};
-
 /** Google's name of the relation in which an app opens a host's links. */
 export const RELATION = 'delegate_permission/common.handle_all_urls';
-
-type AssetLink = {
-	relation: [typeof RELATION];
-	target: {namespace: 'android_app'; package_name: string; sha256_cert_fingerprints: string[]};
-	relation_extensions?: {[RELATION]: {dynamic_app_link_components: Component[]}};
-};
 
 /** Apple reads no more of the file. Beyond this size every link of the host breaks (contract/resolution 9). */
 export const APPLE_LIMIT_BYTES = 131_072;
@@ -56,7 +45,7 @@ const clipIds = (apps: readonly OwnAppleApp[]): string[] =>
 export const appleAppSiteAssociation = (
 	apps: readonly OwnAppleApp[],
 	{customDomain = false}: {customDomain?: boolean} = {},
-): AppleAssociation => {
+) => {
 	const clips = customDomain ? clipIds(apps) : [];
 	return {
 		applinks: {
@@ -100,10 +89,7 @@ const rulesOf = (apps: readonly AndroidApp[], customDomain: boolean): Component[
  * `assetlinks.json` of one host: one statement per package, with the fingerprints from all its rows
  * (contract/resolution 9). A package without a fingerprint is left out, because its statement would verify nothing.
  */
-export const assetLinks = (
-	apps: readonly AndroidApp[],
-	{customDomain = false}: {customDomain?: boolean} = {},
-): AssetLink[] => {
+export const assetLinks = (apps: readonly AndroidApp[], {customDomain = false}: {customDomain?: boolean} = {}) => {
 	const packages = new Map<string, AndroidApp[]>();
 	for (const app of apps) {
 		const known = packages.get(app.packageName);
@@ -116,7 +102,7 @@ export const assetLinks = (
 
 	return [...packages]
 		.toSorted(([a], [b]) => byText(a, b))
-		.map(([packageName, rows]): AssetLink => {
+		.map(([packageName, rows]) => {
 			const prints = rows.flatMap(({sha256Fingerprints}) => sha256Fingerprints.map((print) => print.toUpperCase()));
 			const components = rulesOf(rows, customDomain);
 			return {

@@ -52,15 +52,10 @@ ${twitterTags(link)}${socialTags(link)}
  * Headers of the crawler page, names and values alternating. `Vary`, because people get another body at the same URL
  * (contract/resolution 5).
  */
-export const crawlerPageHeaders: readonly string[] = [
-	'Content-Type',
-	'text/html; charset=utf-8',
-	'Cache-Control',
-	'public, max-age=60',
-	'Vary',
-	'User-Agent',
-	'X-Robots-Tag',
-	'noindex, nofollow',
-	'Content-Security-Policy',
-	"default-src 'none'; img-src https:",
-];
+export const crawlerPageHeaders: readonly string[] = Object.entries({
+	'Content-Type': 'text/html; charset=utf-8',
+	'Cache-Control': 'public, max-age=60',
+	Vary: 'User-Agent',
+	'X-Robots-Tag': 'noindex, nofollow',
+	'Content-Security-Policy': "default-src 'none'; img-src https:",
+}).flat();

@@ -5,16 +5,14 @@ import {createWholeCache} from '../db/whole-cache.ts';
 /** The content of an organization's error pages. */
 export type Sender = {organizationName: string; fallbackUrl: string | null};
 
-/** Who has error pages, by orgKey; null for nobody. */
-export type ErrorPages = {senderOf(orgKey: string, before: () => Promise<void>): Promise<Sender | null>};
-
 /** Most cached orgKeys, because anybody may send any. */
 const MOST = 10_000;
 
-export const createErrorPages = (changes: ChangeFeed, db: Db): ErrorPages => {
+/** Who has error pages, by orgKey; null for nobody. */
+export const createErrorPages = (changes: ChangeFeed, db: Db) => {
 	const senders = createWholeCache<Sender | null>(changes, {most: MOST, isOfIt: ({kind}) => kind === 'organization'});
 	return {
-		senderOf: (orgKey, before) =>
+		senderOf: (orgKey: string, before: () => Promise<void>): Promise<Sender | null> =>
 			senders.get(orgKey, async () => {
 				await before();
 				return (
@@ -26,3 +24,5 @@ export const createErrorPages = (changes: ChangeFeed, db: Db): ErrorPages => {
 			}),
 	};
 };
+
+export type ErrorPages = ReturnType<typeof createErrorPages>;

@@ -5,31 +5,17 @@ import {createWholeCache, type WholeCache} from '../db/whole-cache.ts';
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
 
-/** An LRU cache of resolved addresses, valid as long as the change feed can be trusted. */
-export type LinkCache<T> = {
-	/** The value of an address; concurrent callers share one read. An unknown address is cached as null. */
-	get(orgKey: string, shortCode: string, read: () => Promise<T | null>): Promise<T | null>;
-	/** The cached value of an address, or null for an unknown one; undefined if it is not cached or not trusted. */
-	peek(orgKey: string, shortCode: string): T | null | undefined;
-	figures(): CacheFigures;
-};
-
-/** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
-type CacheFigures = {hits: number; misses: number; entries: number; bytes: number; isTrusted: boolean};
-
-/** The same for host names. */
-export type HostCache<T> = WholeCache<T | null>;
-
 const orgKeyOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
 /**
+ * An LRU cache of resolved addresses, valid as long as the change feed can be trusted.
  * @param bytesOf size of a value with everything derived from it and cached with it.
  * @param isCurrent whether a cached value is still valid at this time; if not, it is read again.
  */
 export const createLinkCache = <T>(
 	feed: ChangeFeed,
 	{megabytes, bytesOf, isCurrent}: {megabytes: number; bytesOf: (value: T) => number; isCurrent: (value: T) => boolean},
-): LinkCache<T> => {
+) => {
 	const max = megabytes * 1024 * 1024;
 	const entries = new Map<string, {value: T | null; bytes: number}>();
 	let bytes = 0;
@@ -109,7 +95,8 @@ export const createLinkCache = <T>(
 	});
 
 	return {
-		get: async (orgKey, shortCode, read) => {
+		/** The value of an address; concurrent callers share one read. An unknown address is cached as null. */
+		get: async (orgKey: string, shortCode: string, read: () => Promise<T | null>): Promise<T | null> => {
 			const key = `${orgKey}/${shortCode}`;
 			const used = use(key);
 			if (used !== undefined) {
@@ -119,7 +106,9 @@ export const createLinkCache = <T>(
 			misses += 1;
 			return reads.get(key, read);
 		},
-		peek: (orgKey, shortCode) => use(`${orgKey}/${shortCode}`)?.value,
+		/** The cached value of an address, or null for an unknown one; undefined if it is not cached or not trusted. */
+		peek: (orgKey: string, shortCode: string): T | null | undefined => use(`${orgKey}/${shortCode}`)?.value,
+		/** Lookups since the start; a miss queries the database. `bytes` is an estimate. */
 		figures: () => ({
 			hits,
 			misses,
@@ -130,10 +119,12 @@ export const createLinkCache = <T>(
 	};
 };
 
+export type LinkCache<T> = ReturnType<typeof createLinkCache<T>>;
+
 /** Most cached host names, because anybody may send any name. */
 const MAX_HOSTS = 10_000;
 
-export const createHostCache = <T>(feed: ChangeFeed): HostCache<T> =>
+export const createHostCache = <T>(feed: ChangeFeed): WholeCache<T | null> =>
 	createWholeCache<T | null>(feed, {
 		most: MAX_HOSTS,
 		isOfIt: ({kind}) => kind === 'domains' || kind === 'organization',

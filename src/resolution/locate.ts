@@ -12,9 +12,6 @@ export type Address = {orgKey: string; shortCode: string};
 /** The segments of a resolution path. A path of one segment has no `orgKey`. */
 export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
 
-const malformedOrgKey = () =>
-	validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
-
 /**
  * Finds the link that a host and a path name, and whether its data is requested (contract/hosts 4). On a custom domain
  * `/:shortCode/data` looks like an orgKey and a code; it is one only if it begins with the domain's own orgKey.
@@ -29,7 +26,7 @@ export const locate = async (
 	const role = services.hostRoles.roleOf(hostname);
 	const mayBeBareData = role === 'other' && shortCode === 'data' && !data;
 	if (orgKey !== undefined && !ORG_KEY.test(orgKey) && !mayBeBareData) {
-		throw malformedOrgKey();
+		throw validationFailed([{message: 'orgKey must be exactly 4 alphanumeric characters', field: 'orgKey'}]);
 	}
 
 	if (role === 'link' || role === 'both') {
@@ -45,11 +42,7 @@ export const locate = async (
 		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
 	}
 
-	if (orgKey === undefined) {
-		return {address: {orgKey: domain.orgKey, shortCode}, data};
-	}
-
-	if (orgKey === domain.orgKey) {
+	if (orgKey === undefined || orgKey === domain.orgKey) {
 		return {address: {orgKey: domain.orgKey, shortCode}, data};
 	}
 

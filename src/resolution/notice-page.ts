@@ -1,10 +1,9 @@
-import {html, render, trusted} from './html.ts';
+import {html, render} from './html.ts';
 import {type Notice, noticeStrings} from './notice-strings.ts';
 import {directionOf, pageLanguage} from './page-language.ts';
 import {pageStrings} from './page-strings.ts';
-import {pageStyle} from './page-style.ts';
 import {bytesAsText} from './page-templates.ts';
-import {redirectPageHeaders} from './redirect-page.ts';
+import {pageHead, redirectPageHeaders} from './redirect-page.ts';
 
 /** A page without a link: the URL to which an unknown code leads, or why there is no content. */
 type NoticePage = {
@@ -31,15 +30,7 @@ export const noticePage = ({
 	const title = noticeStrings[language][notice].replace('{host}', () => host);
 	const page = html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title>
-${movesOn && html`<meta http-equiv="refresh" content="0;url=${href}">\n`}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
-<link rel="icon" href="data:,">
-<style>${trusted(pageStyle)}</style>
-</head>
+${pageHead(title, movesOn ? html`<meta http-equiv="refresh" content="0;url=${href}">\n` : null)}
 <body>
 <main>
 <div class="body">

@@ -2,6 +2,7 @@ import {safeHttpUrl} from '../safe-http-url.ts';
 import {wayOutUrl} from './in-app-browsers.ts';
 import {appStoreUrl, customSchemeUrl, intentUrl, playStoreUrl, withPassed, withUtm} from './link-targets.ts';
 import {type LinkView, sharedUrl} from './link-view.ts';
+import type {PageStrings} from './page-strings.ts';
 import type {Visitor} from './visitor.ts';
 
 /**
@@ -9,16 +10,7 @@ import type {Visitor} from './visitor.ts';
  * (iOS); `along` follows it within the tap, which Android's `intent:` needs.
  */
 export type Action = {
-	label:
-		| 'onAppStore'
-		| 'onGooglePlay'
-		| 'openApp'
-		| 'haveApp'
-		| 'website'
-		| 'withoutCopying'
-		| 'appStore'
-		| 'googlePlay'
-		| 'openInBrowser';
+	label: keyof PageStrings | 'appStore' | 'googlePlay';
 	weight: 'primary' | 'secondary' | 'quiet';
 	href: string;
 	copies: 'before' | 'along' | null;
@@ -185,7 +177,7 @@ const withWayOut = (
 	offer: Offer,
 	browser: 'Safari' | 'Chrome',
 	link: LinkView,
-	{wayOut = null}: PageVisitor,
+	wayOut: string | null = null,
 ): Offer => {
 	const [out] = action('openInBrowser', 'secondary', wayOut === null ? null : wayOutUrl(wayOut, sharedUrl(link)));
 	return out === undefined ? offer : {...offer, hint: browser, wayOut: out};
@@ -197,21 +189,20 @@ export const planPage = (link: LinkView, visitor: PageVisitor): PagePlan => {
 	const still = {ipadOffer: null, redirectTo: null, bannerAppStoreId: null};
 	// Safari's banner opens the store without copying, so it would lose a deferred link's token.
 	const bannerAppStoreId = targets.appStore === null || link.token !== null ? null : (link.ios?.appStoreId ?? null);
-	switch (visitor.class) {
+	const {class: name, wayOut} = visitor;
+	switch (name) {
 		case 'ios-browser':
 			return {...still, offer: iosOffer(targets, link.token, false) ?? websiteOffer(targets), bannerAppStoreId};
-		case 'ios-inapp':
-			return {
-				...still,
-				offer: withWayOut(iosOffer(targets, link.token, true) ?? websiteOffer(targets), 'Safari', link, visitor),
-			};
+		case 'ios-inapp': {
+			const offer = iosOffer(targets, link.token, true) ?? websiteOffer(targets);
+			return {...still, offer: withWayOut(offer, 'Safari', link, wayOut)};
+		}
 		case 'android-browser':
 			return {...still, offer: androidOffer(targets, link.token, false) ?? websiteOffer(targets)};
-		case 'android-inapp':
-			return {
-				...still,
-				offer: withWayOut(androidOffer(targets, link.token, true) ?? websiteOffer(targets), 'Chrome', link, visitor),
-			};
+		case 'android-inapp': {
+			const offer = androidOffer(targets, link.token, true) ?? websiteOffer(targets);
+			return {...still, offer: withWayOut(offer, 'Chrome', link, wayOut)};
+		}
 		case 'mac-or-ipad':
 			return {
 				offer: desktopOffer(targets),

@@ -4,6 +4,7 @@ import {randomAlphanumeric} from '../random-text.ts';
 import type {LinkRow} from './link-row.ts';
 import {type LinkView, linkViewOf, sharedUrl, urlOf} from './link-view.ts';
 import {pageScript} from './page-script.ts';
+import type {PageLanguage} from './page-strings.ts';
 import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
 import {rowBytes} from './row-bytes.ts';
@@ -12,9 +13,7 @@ import type {VisitorClass} from './visitor.ts';
 /** The inputs of a page beside its link. */
 type PageKind = {
 	class: VisitorClass;
-	/** The header that the page's language is derived from. */
-	acceptLanguage: string | undefined;
-	language: string;
+	language: PageLanguage;
 	globalPrivacyControl: boolean;
 	/** Whether the page carries a token. */
 	hasToken: boolean;
@@ -31,12 +30,6 @@ type PageKind = {
 export type PageTemplate = {
 	/** The page as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding. */
 	fill(token: string | null): string;
-};
-
-/** A cache of templates for the most requested links. */
-export type PageTemplates = {
-	/** The template of a link's page, which is not kept if it has a query; a promise while its QR code is being drawn. */
-	of(row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate>;
 };
 
 /** Bytes of cached pages and their links. */
@@ -89,7 +82,8 @@ const templateOf = (parts: readonly string[]): PageTemplate => ({
 /** The pages of a link, by kind. */
 type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
 
-export const createPageTemplates = (services: {addresses: Addresses}): PageTemplates => {
+/** A cache of templates for the most requested links. */
+export const createPageTemplates = (services: {addresses: Addresses}) => {
 	/** Least recently used first. A changed link is read again as a new row, and the old one is evicted in time. */
 	const kept = new Map<LinkRow, Kept>();
 	let bytes = 0;
@@ -142,7 +136,7 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 		renderRedirectPage({
 			link: linkViewOf(services, row, token, kind.query),
 			visitor: kind,
-			acceptLanguage: kind.acceptLanguage,
+			language: kind.language,
 			globalPrivacyControl: kind.globalPrivacyControl,
 			qrSvg: code,
 		});
@@ -156,7 +150,8 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 	};
 
 	return {
-		of: (row, kind) => {
+		/** The template of a link's page, which is not kept if it has a query; a promise while its QR code is being drawn. */
+		of: (row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate> => {
 			if (kind.query !== null) {
 				return drawOnce(row, kind);
 			}
@@ -179,3 +174,5 @@ export const createPageTemplates = (services: {addresses: Addresses}): PageTempl
 		},
 	};
 };
+
+export type PageTemplates = ReturnType<typeof createPageTemplates>;

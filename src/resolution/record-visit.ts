@@ -1,11 +1,9 @@
 import type {ClickContext} from '../clicks/click-context.ts';
-import {networkKeyTextsOf} from '../clicks/network-keys.ts';
-import {mintMatchToken, type OpenMatch} from '../clicks/open-match.ts';
+import type {OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import type {LinkRow} from './link-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
-import type {VisitorCookie} from './visitor-cookie.ts';
 
 const referrerHost = (referrer: string | undefined): string | null =>
 	referrer !== undefined && URL.canParse(referrer) ? new URL(referrer).hostname.slice(0, 255) || null : null;
@@ -92,19 +90,3 @@ export const recordVisit = (
 		},
 	);
 };
-
-/** The data stored for the app's first open (contract/match 7). @param pepper the week's. */
-export const openMatchOf = (
-	{relayRanges}: Pick<Services, 'relayRanges'>,
-	{ip}: Pick<VisitRequest, 'ip'>,
-	{row, visitor, at, pepper}: {row: Pick<LinkRow, 'match_window_hours'>; visitor: Visitor; at: Date; pepper: Buffer},
-	cookie: VisitorCookie | null,
-	query: OpenMatch['query'],
-): OpenMatch => ({
-	token: mintMatchToken(at),
-	windowHours: row.match_window_hours,
-	network: networkKeyTextsOf(pepper, ip, relayRanges.has(ip)),
-	signals: visitor,
-	visitor: cookie,
-	query,
-});

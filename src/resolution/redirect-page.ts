@@ -3,7 +3,7 @@ import {socialTags} from './crawler-page.ts';
 import {type Html, html, jsonBlock, render, trusted} from './html.ts';
 import {descriptionOf, imageOf, type LinkView, logoOf, sharedUrl, titleOf} from './link-view.ts';
 import {type Action, type Offer, type PageVisitor, planPage} from './page-actions.ts';
-import {directionOf, pageLanguage} from './page-language.ts';
+import {directionOf} from './page-language.ts';
 import {type PageConfig, pageScript} from './page-script.ts';
 import {type PageLanguage, type PageStrings, pageStrings} from './page-strings.ts';
 import {pageStyle} from './page-style.ts';
@@ -110,23 +110,33 @@ const sender = (link: LinkView, title: string): Html => {
 	}</p>`;
 };
 
+/** The head of every page for people. @param tags come before those of its appearance. */
+export const pageHead = (title: string, tags: Html | null): Html => html`<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${title}</title>
+${tags}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
+<link rel="icon" href="data:,">
+<style>${trusted(pageStyle)}</style>
+</head>`;
+
 /** The short URL's own page for people: 200; its links work without script (contract/page 1 to 7). */
 export const renderRedirectPage = ({
 	link,
 	visitor,
-	acceptLanguage,
+	language = 'en',
 	qrSvg,
 	globalPrivacyControl = false,
 }: {
 	link: LinkView;
 	visitor: PageVisitor;
-	acceptLanguage?: string | undefined;
+	language?: PageLanguage;
 	/** The short URL's QR code as our own markup, with its quiet zone. */
 	qrSvg: string | null;
 	/** The request sent `Sec-GPC: 1`: no signals are posted. */
 	globalPrivacyControl?: boolean;
 }): string => {
-	const language = pageLanguage(acceptLanguage);
 	const words = pageStrings(language);
 	const plan = planPage(link, visitor);
 	const title = titleOf(link);
@@ -143,19 +153,14 @@ export const renderRedirectPage = ({
 	};
 	return render(html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}" prefix="og: https://ogp.me/ns#">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title>
-${socialTags(link)}
+${pageHead(
+	title,
+	html`${socialTags(link)}
 ${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="app-id=${plan.bannerAppStoreId}, app-argument=${sharedUrl(link)}">\n`}${
 	plan.redirectTo !== null &&
 	html`<noscript><meta http-equiv="refresh" content="0;url=${plan.redirectTo}"></noscript>\n`
-}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
-<link rel="icon" href="data:,">
-<style>${trusted(pageStyle)}</style>
-</head>
+}`,
+)}
 <body>
 <main>
 ${cover(link)}<div class="body">
@@ -183,22 +188,20 @@ const sourceOf = (text: string): string => `'sha256-${createHash('sha256').updat
 /** The policy of a page (contract/page 5): its one script and its one style, which are the same for all pages. */
 const POLICY = `default-src 'none'; script-src ${sourceOf(pageScript)}; style-src ${sourceOf(pageStyle)}; img-src https: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
+const HEADERS = Object.entries({
+	'Cache-Control': 'no-store',
+	'Accept-CH': 'Sec-CH-Timezone',
+	Vary: 'User-Agent, Accept-Language',
+	'X-Robots-Tag': 'noindex, nofollow',
+	'Referrer-Policy': 'strict-origin-when-cross-origin',
+	'Content-Security-Policy': POLICY,
+}).flat();
+
 /** Headers of the page for people (contract/page 5), names and values alternating. */
 export const redirectPageHeaders = (language: PageLanguage): string[] => [
 	'Content-Type',
 	'text/html; charset=utf-8',
 	'Content-Language',
 	language,
-	'Cache-Control',
-	'no-store',
-	'Accept-CH',
-	'Sec-CH-Timezone',
-	'Vary',
-	'User-Agent, Accept-Language',
-	'X-Robots-Tag',
-	'noindex, nofollow',
-	'Referrer-Policy',
-	'strict-origin-when-cross-origin',
-	'Content-Security-Policy',
-	POLICY,
+	...HEADERS,
 ];

@@ -5,8 +5,7 @@ import {fieldsOf} from '../http/untrusted-json.ts';
 import type {Services} from '../services.ts';
 import {type HostDeps, locate} from './locate.ts';
 import {androidVersion, type OsVersion} from './user-agent.ts';
-import {readLanguage, readTimezone} from './visitor.ts';
-import {visitorOf} from './visitor-of-request.ts';
+import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
 
 const BODY_LIMIT = 2048;
 /** How long after its click a page may send its signals. */

@@ -1,4 +1,5 @@
 import type {LinkView} from '../../src/resolution/link-view.ts';
+import {pageLanguage} from '../../src/resolution/page-language.ts';
 import {renderRedirectPage} from '../../src/resolution/redirect-page.ts';
 import type {VisitorClass} from '../../src/resolution/visitor.ts';
 import {linkView, matchToken} from '../fixtures/link-view.ts';
@@ -6,7 +7,12 @@ import {linkView, matchToken} from '../fixtures/link-view.ts';
 export const qrSvg = '<svg viewBox="0 0 37 37"><path d="M4 4h7"/></svg>';
 
 export const render = (visitorClass: VisitorClass, overrides: Partial<LinkView> = {}, acceptLanguage = 'en') =>
-	renderRedirectPage({link: linkView(overrides), visitor: {class: visitorClass}, acceptLanguage, qrSvg});
+	renderRedirectPage({
+		link: linkView(overrides),
+		visitor: {class: visitorClass},
+		language: pageLanguage(acceptLanguage),
+		qrSvg,
+	});
 
 type Anchor = {text: string; href: string; copies: string | null; isPrimary: boolean};
 
