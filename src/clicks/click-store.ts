@@ -3,8 +3,7 @@ import type {Turns} from '../turns.ts';
 import type {Rows} from './click-context.ts';
 import type {Recent} from './click-stream-recent.ts';
 import type {Snapshot, StreamEvent} from './click-stream-store.ts';
-import type {Range} from './stats-bounds.ts';
-import type {Scope} from './uncounted.ts';
+import type {Range, Scope} from './stats-bounds.ts';
 
 /** The clicks of a report: those of `range` that the rollups of `cover` lack. */
 type Counted = {scope: Scope; range: Range; cover: Range};
@@ -25,14 +24,6 @@ export type ClickReader = {
 /** Why old clicks are still there: some are not rolled up, another process drops them, or they are in use. */
 export type Left = 'uncounted' | 'in_use';
 
-/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
-type StreamReader = {
-	/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
-	recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;
-	/** The events committed after `from` and up to `upTo`. */
-	between(db: Db, from: Snapshot, upTo: Snapshot): AsyncIterable<StreamEvent[]>;
-};
-
 /**
  * Where raw clicks are. Reports, the live stream, privacy, retention and signals use it and do not know which store it
  * is. Statements are of PostgreSQL, so that what they change is part of the caller's transaction.
@@ -40,7 +31,13 @@ type StreamReader = {
 export type ClickStore = {
 	/** Waits until the clicks that this machine has answered are in the store, those that mention the text. */
 	reader(mentioned: string): Promise<ClickReader>;
-	stream: StreamReader;
+	/** The source of the live stream: clicks, matches and events in the order of PostgreSQL's transactions. */
+	stream: {
+		/** The last hour, and the snapshot from which the stream continues without gaps or repetitions. */
+		recent(db: Db, organizationId: string | null, now: Date): Promise<{recent: Recent; snapshot: Snapshot}>;
+		/** The events committed after `from` and up to `upTo`. */
+		between(db: Db, from: Snapshot, upTo: Snapshot): AsyncIterable<StreamEvent[]>;
+	};
 	/**
 	 * An item of a FROM with the columns of `clicks` and of `click_contexts`: at least the clicks of `own`.
 	 * @param own a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`.

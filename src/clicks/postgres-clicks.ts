@@ -4,7 +4,7 @@ import {type RecentClicks, readRecent, sinceThen} from './click-stream-recent.ts
 import {readBetween, readLatest} from './click-stream-store.ts';
 import {occurredWithin} from './click-times.ts';
 import {dropOldClicks} from './drop-old-clicks.ts';
-import {postgresReader} from './postgres-reader.ts';
+import {postgresReader} from './uncounted.ts';
 
 const recentClicks: RecentClicks = {
 	since: async (_, own) => ({

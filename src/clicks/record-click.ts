@@ -1,8 +1,8 @@
 import type {Db} from '../db/db.ts';
 import type {ClickPartitions} from './click-partitions.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
-import {createDirectWriter} from './journal/direct-writer.ts';
 import {encodeEntry} from './journal/entry.ts';
+import {createDirectWriter} from './journal/entry-store.ts';
 
 /**
  * Replaces the journal and writes clicks immediately, such as into a transaction.

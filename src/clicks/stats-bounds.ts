@@ -9,6 +9,9 @@ export type StatsQuery = {from: string | null; to: string | null; interval: Inte
 /** Half-open. */
 export type Range = {from: Date; to: Date};
 
+/** The rows to count. `linkId` null: all of the organization. */
+export type Scope = {organizationId: string; linkId: string | null};
+
 /** Most buckets of an answer. */
 const MAX_BUCKETS = 10_000;
 

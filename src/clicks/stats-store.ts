@@ -1,9 +1,8 @@
 import type {Db} from '../db/db.ts';
 import type {ClickReader} from './click-store.ts';
-import {postgresReader} from './postgres-reader.ts';
-import type {Range, StatsQuery} from './stats-bounds.ts';
+import type {Range, Scope, StatsQuery} from './stats-bounds.ts';
 import type {Cover} from './stats-cover.ts';
-import {NOTHING_ROLLED, type Rolled, type Scope, uncounted} from './uncounted.ts';
+import {NOTHING_ROLLED, postgresReader, type Rolled, uncounted} from './uncounted.ts';
 
 export type Counts = {clicks: number; crawlerViews: number; matches: number; events: number};
 export type DimensionCount = {dimension: string; key: string | null; count: number};

@@ -4,11 +4,10 @@ import type {Organization} from '../organizations/organization-store.ts';
 import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import type {ClickReader} from './click-store.ts';
-import {postgresReader} from './postgres-reader.ts';
-import {type Interval, readBounds, type StatsQuery} from './stats-bounds.ts';
+import {type Interval, readBounds, type Scope, type StatsQuery} from './stats-bounds.ts';
 import {coverBreakdowns, coverQuarters, partialDays} from './stats-cover.ts';
 import {type Counts, type DimensionCount, readBreakdowns, readRolled, readSeries} from './stats-store.ts';
-import type {Scope} from './uncounted.ts';
+import {postgresReader} from './uncounted.ts';
 
 const dimensions = ['platform', 'country', 'channel', 'referrer', 'link', 'matchMethod'] as const;
 

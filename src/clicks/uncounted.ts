@@ -1,8 +1,8 @@
 import {clicksInFull} from './click-context.ts';
+import type {ClickReader} from './click-store.ts';
 import {occurredWithin} from './click-times.ts';
-
-/** The rows to count. `linkId` null: all of the organization. */
-export type Scope = {organizationId: string; linkId: string | null};
+import {countDimensions} from './count-dimensions.ts';
+import type {Scope} from './stats-bounds.ts';
 
 /** `snapshot`: the rows of transactions that had ended by it are in the rollups. */
 export type Rolled = {snapshot: string; daysWithHours: Date[]};
@@ -29,4 +29,23 @@ export const uncounted = (table: string, time: string, columns: string, scope: S
 	]
 		.map((range) => `SELECT ${columns} FROM ${from} WHERE ${where} AND ${range}`)
 		.join(' UNION ALL ');
+};
+
+/** Counts the rows of the table `clicks`. */
+export const postgresReader: ClickReader = {
+	inTurn: (work) => work(),
+	counts: async (_, {scope}) => ({
+		sql: uncounted(
+			'clicks',
+			'occurred_at',
+			'occurred_at AS at, CAST(bot_class IS NULL AS int) AS clicks, CAST(bot_class IS NOT NULL AS int) AS crawler_views',
+			scope,
+		),
+		bindings: {},
+	}),
+	dimensions: async (_, {scope}) => {
+		const columns = 'platform, country, channel, referrer_host, link_id';
+		const people = uncounted('clicks', 'occurred_at', columns, scope, 'bot_class IS NULL');
+		return {sql: countDimensions(`(${people}) AS people`), bindings: {}};
+	},
 };

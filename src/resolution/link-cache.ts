@@ -5,8 +5,6 @@ import {createWholeCache, type WholeCache} from '../db/whole-cache.ts';
 /** Measured overhead of an entry beside its value and its address, rounded up. */
 const BYTES_PER_ENTRY = 320;
 
-const orgKeyOf = (key: string): string => key.slice(0, key.indexOf('/'));
-
 /**
  * An LRU cache of resolved addresses, valid as long as the change feed can be trusted.
  * @param bytesOf size of a value with everything derived from it and cached with it.
@@ -19,7 +17,6 @@ export const createLinkCache = <T>(
 	const max = megabytes * 1024 * 1024;
 	const entries = new Map<string, {value: T | null; bytes: number}>();
 	let bytes = 0;
-	const byOrganization = new Map<string, Set<string>>();
 	let hits = 0;
 	let misses = 0;
 
@@ -37,36 +34,19 @@ export const createLinkCache = <T>(
 		return kept;
 	};
 
-	const release = (key: string) => {
+	const drop = (key: string) => {
 		bytes -= entries.get(key)?.bytes ?? 0;
 		entries.delete(key);
 	};
 
-	const drop = (key: string, orgKey: string) => {
-		release(key);
-		const keys = byOrganization.get(orgKey);
-		keys?.delete(key);
-		if (keys?.size === 0) {
-			byOrganization.delete(orgKey);
-		}
-	};
-
 	const keep = (key: string, value: T | null) => {
-		release(key);
-		const orgKey = orgKeyOf(key);
+		drop(key);
 		const own = BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
 		entries.set(key, {value, bytes: own});
 		bytes += own;
-		const keys = byOrganization.get(orgKey);
-		if (keys === undefined) {
-			byOrganization.set(orgKey, new Set([key]));
-		} else {
-			keys.add(key);
-		}
-
 		while (bytes > max) {
 			const [oldest = ''] = entries.keys();
-			drop(oldest, orgKeyOf(oldest));
+			drop(oldest);
 		}
 	};
 
@@ -76,20 +56,21 @@ export const createLinkCache = <T>(
 		reads.renew();
 		switch (change.kind) {
 			case 'link':
-				drop(`${change.orgKey}/${change.shortCode}`, change.orgKey);
+				drop(`${change.orgKey}/${change.shortCode}`);
 				return;
 			case 'organization':
-				for (const key of byOrganization.get(change.orgKey) ?? []) {
-					release(key);
+				// A look at each is a millisecond of many thousands, and sets by organization would take memory from links.
+				for (const key of entries.keys()) {
+					if (key.startsWith(`${change.orgKey}/`)) {
+						drop(key);
+					}
 				}
 
-				byOrganization.delete(change.orgKey);
 				return;
 			case 'files':
 				return;
 			default:
 				entries.clear();
-				byOrganization.clear();
 				bytes = 0;
 		}
 	});

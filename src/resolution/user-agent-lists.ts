@@ -1,24 +1,17 @@
 import {readConfigFile} from '../config/config-file.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
 
-/** The name found in a User-Agent by the lists of `config`; null if no line of a list matches. */
-type NamedInUserAgent = {
-	/** A service that fetches pages to show a preview of a link. */
-	preview: string | null;
-	/** A search engine's crawler, or an AI's. */
-	search: string | null;
-	/** Any other robot: SEO, monitoring, scanners, archives, headless browsers. */
-	robot: string | null;
-	/** An app's own browser. */
-	inApp: string | null;
-};
-
+/**
+ * `preview`: services that fetch pages to show a preview of a link. `search`: crawlers of search engines and AIs.
+ * `robot`: any others, for SEO, monitoring, scanners, archives, headless browsers.
+ */
 type Crawlers = Record<'preview' | 'search' | 'robot', ListedToken[]>;
 
 /** The form of `config/crawlers.json`. `words` detect unlisted robots in a User-Agent without a line of `spared`. */
 export type OwnLists = Crawlers & {
 	words: Omit<Crawlers, 'search'>;
 	spared: ListedToken[];
+	/** Apps' own browsers. */
 	inApp: ListedToken[];
 	/** Patterns of the kept list that are excluded, and why; read by the build of the kept list. */
 	notTaken: Record<string, string>;
@@ -50,8 +43,8 @@ const compile = () => {
 
 let shipped: ReturnType<typeof compile> | undefined;
 
-/** Looks a User-Agent up in the lists of `config`, which are read on first use. */
-export const namedIn = (userAgent: string): NamedInUserAgent => {
+/** The names found in a User-Agent by the lists of `config`, which are read on first use; null if no line of a list matches. */
+export const namedIn = (userAgent: string) => {
 	shipped ??= compile();
 	const {preview, search, robot, inApp, previewWord, robotWord, spared} = shipped(userAgent);
 	const isUnlisted = preview === null && search === null && robot === null && spared === null;

@@ -42,14 +42,9 @@ export type Visitor = {
 	timezone: string | null;
 };
 
-/** Raw header values; `uaModel` and `uaPlatformVersion` are `Sec-CH-UA-Model` and `-Platform-Version`. */
+/** Raw values of headers: `timezone` is `Sec-CH-Timezone`, the last two `Sec-CH-UA-Model` and `-Platform-Version`. */
 export type VisitorHeaders = {
-	userAgent?: string | undefined;
-	acceptLanguage?: string | undefined;
-	/** `Sec-CH-Timezone`. */
-	timezone?: string | undefined;
-	uaModel?: string | undefined;
-	uaPlatformVersion?: string | undefined;
+	[Name in 'userAgent' | 'acceptLanguage' | 'timezone' | 'uaModel' | 'uaPlatformVersion']?: string | undefined;
 };
 
 const USER_AGENT_LIMIT = 1024;

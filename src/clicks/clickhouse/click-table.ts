@@ -1,4 +1,6 @@
+import type {Db} from '../../db/db.ts';
 import {countedClicks} from '../journal/counted-clicks.ts';
+import type {RawClicks} from '../journal/entry-store.ts';
 import type {Section} from '../journal/section.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 
@@ -53,7 +55,7 @@ export const occurredWithin = (from: Date, to: Date | null): string =>
 	].join(' AND ');
 
 /** Rows of TabSeparated, whose values are escaped as COPY does, and the time of the oldest. */
-export const clickRows = (sections: readonly Section[], batch: string): {rows: string; oldest: string} => {
+const clickRows = (sections: readonly Section[], batch: string): {rows: string; oldest: string} => {
 	let [rows, oldest] = ['', '9'];
 	for (const {id, time, organizationId, linkId, contextId, counted} of countedClicks(sections)) {
 		const at = Date.parse(time) * 1000;
@@ -73,4 +75,29 @@ export const selectDimensions = (condition: string, byHour = false): string => {
 		) ARRAY JOIN ['platform', 'country', 'channel', 'referrer', 'link'] AS dimension,
 			[platform, country, channel, referrer_host, link] AS key
 		GROUP BY ${by}dimension, key`;
+};
+
+/**
+ * Held shared while a batch is in ClickHouse and its transaction is not committed, so that whoever holds it alone sees
+ * both or neither. The number only has to differ from our other advisory locks.
+ */
+export const BATCH_LOCK = 7_201_006;
+
+/** Brings batches of clicks into ClickHouse, and notes them for the live stream. */
+export const createRawStore = (clickHouse: ClickHouse): RawClicks => {
+	let table: Promise<void> | null = null;
+
+	return {
+		store: async (trx: Db, batch, sections) => {
+			table ??= createClickTable(clickHouse);
+			await table.catch((error: unknown) => {
+				table = null;
+				throw error;
+			});
+			await trx.raw('SELECT pg_advisory_xact_lock_shared(?)', [BATCH_LOCK]);
+			const {rows, oldest} = clickRows(sections, batch);
+			await clickHouse.insert(intoClicks, rows);
+			await trx('click_batches').insert({id: batch, oldest});
+		},
+	};
 };

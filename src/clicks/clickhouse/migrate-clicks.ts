@@ -7,12 +7,12 @@ import {createClickPartitions} from '../click-partitions.ts';
 import {listPartitions} from '../drop-old-clicks.ts';
 import {rollUp} from '../roll-up.ts';
 import {readState} from '../rollup-store.ts';
+import {rowsAsText, textColumns} from './backup-rows.ts';
 import {applyChanges} from './changes.ts';
 import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {listMonths} from './drop-months.ts';
 import {areClicksElsewhere, notePlace} from './place.ts';
-import {rowsAsText, textColumns} from './rows-as-text.ts';
 
 export type Place = 'clickhouse' | 'postgres';
 

@@ -2,8 +2,7 @@ import type {Turns} from '../../turns.ts';
 import type {Rows} from '../click-context.ts';
 import type {ClickReader} from '../click-store.ts';
 import {countDimensions} from '../count-dimensions.ts';
-import type {Range} from '../stats-bounds.ts';
-import type {Scope} from '../uncounted.ts';
+import type {Range, Scope} from '../stats-bounds.ts';
 import {occurredWithin, selectDimensions} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 

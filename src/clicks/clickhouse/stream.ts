@@ -4,9 +4,8 @@ import type {ClickStore} from '../click-store.ts';
 import {type RecentClicks, readRecent} from '../click-stream-recent.ts';
 import {clickEventsOf, newestOf, readBetween, readLatest, type Snapshot} from '../click-stream-store.ts';
 import {writtenBetween} from '../click-times.ts';
-import {occurredWithin} from './click-table.ts';
+import {BATCH_LOCK, occurredWithin} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
-import {BATCH_LOCK} from './raw-store.ts';
 import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';
 
 /** Batches read at once; each has the clicks of at most 4 MB of a journal. */

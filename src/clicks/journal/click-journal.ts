@@ -1,10 +1,9 @@
 import type {Logger} from 'pino';
 import {createDamageKeeper} from './damaged.ts';
-import {createDirectWriter} from './direct-writer.ts';
 import {createDraining, intoStore, intoTables} from './draining.ts';
 import {createDrains} from './drains.ts';
 import {type Click, type Entry, encodeEntry} from './entry.ts';
-import type {OnRefused, Stores} from './entry-store.ts';
+import {createDirectWriter, type OnRefused, type Stores} from './entry-store.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
 
 /** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */

@@ -1,15 +1,16 @@
 import {hash, randomUUID} from 'node:crypto';
+import {createBatches} from '../../db/batches.ts';
 import {copyIn} from '../../db/copy-in.ts';
 import {type Db, isRefusedValue} from '../../db/db.ts';
 import {type Prepared, runPrepared} from '../../db/prepared.ts';
 import {keepContexts} from '../click-context.ts';
 import type {ClickPartitions} from '../click-partitions.ts';
+import {tally} from './counted-clicks.ts';
 import {clickColumns, type Entry, matchColumns, queriedColumns} from './entry.ts';
 import {begin, contextsOf, linksOf, ownersOf, type Present, type Step} from './journal-position.ts';
 import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
 import type {Position} from './segments.ts';
-import {tally} from './tally.ts';
 
 /** A store outside PostgreSQL that has the rows of clicks. */
 export type RawClicks = {
@@ -217,4 +218,17 @@ export const storeRows = (db: Db, raw: RawClicks, sections: readonly Section[], 
 		}
 
 		return true;
+	});
+
+/**
+ * Writes clicks that the journal cannot take, in batches: each holds the clicks that arrived during the previous write.
+ * It uses one connection, so that a full disk does not exhaust the pool.
+ * @returns a promise that resolves when the click is in the tables.
+ */
+export const createDirectWriter = (stores: Stores): ((entry: Entry) => Promise<unknown>) =>
+	createBatches<Entry, true>({
+		many: async (entries) => {
+			await storeClicks(stores, [sectionOf(entries)], null);
+			return entries.map(() => true);
+		},
 	});
