@@ -1,4 +1,5 @@
 import test from 'ava';
+import {admin} from '../helpers/callers.ts';
 import {startService} from '../helpers/service.ts';
 import {freshStage, GROWTH, type PaymobStage, runMinute, SCALE, stopStages} from './_paymob-stage.ts';
 import {DAY, MINUTE} from './_stage.ts';
@@ -180,4 +181,21 @@ test.serial('cards can be decrypted after OPLINK_KEY_SECRET is set later', async
 	stage.clock.advance(31 * DAY);
 	await runMinute(later);
 	t.is(stage.heldFor(owner), 2 * GROWTH);
+});
+
+test.serial('a checkout that expired here before ops set a plan does not replace that plan', async (t) => {
+	const stage = await freshStage();
+	const owner = await stage.newOwner();
+	const {body} = await owner.openCheckout('SOLO');
+	const {id} = stage.paymob.startPaying(body.sessionId);
+	await stage.deliverAll();
+	await stage.runMinute(61 * MINUTE);
+	t.deepEqual(await stage.attemptStatuses(owner), ['EXPIRED']);
+	await admin(stage.portal).put(`/admin/organizations/${owner.organization.id}/plan`, {plan: 'SCALE'});
+	stage.clock.advance(MINUTE);
+	stage.paymob.settle(id, true);
+	await stage.deliverAll();
+	await stage.deliverAll();
+	t.like(await owner.subscription(), {status: 'ACTIVE', plan: 'SCALE', gateway: 'MANUAL'});
+	t.is(stage.heldFor(owner), 0);
 });

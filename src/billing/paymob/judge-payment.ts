@@ -12,10 +12,11 @@ const isSame = (one: Date | null, other: Date | null): boolean =>
 
 /**
  * The first payment of a checkout. Without a live subscription each one is honored, with the plan of its attempt. A plan
- * that ops set is replaced by a later checkout; earlier ones were superseded.
+ * that ops set is replaced by a later checkout alone; earlier ones were superseded, or had expired here.
  */
-const judgeFirst = ({status}: BillingAttempt, row: Subscription): Judgement => {
-	const replaces = !isLive(row) || (row.gateway === 'MANUAL' && status !== 'SUPERSEDED');
+const judgeFirst = ({status, createdAt}: BillingAttempt, row: Subscription): Judgement => {
+	const isLater = status !== 'SUPERSEDED' && createdAt >= (row.currentPeriodStart ?? row.createdAt);
+	const replaces = !isLive(row) || (row.gateway === 'MANUAL' && isLater);
 	return replaces ? {does: 'ACTIVATE'} : refund('The organization already has a subscription.');
 };
 
