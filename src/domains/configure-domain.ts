@@ -55,9 +55,11 @@ const codeUrl = sized
 	.custom((value: string, helpers) => {
 		const url = safeHttpUrl(value.replaceAll(CODE, STAND_IN), {linkHosts: []});
 		return url === null || new URL(url).hostname.includes(STAND_IN)
-			? helpers.message({
-					custom: `{{#label}} must be an http or https URL of a public host, with ${CODE} behind the host`,
-				})
+			? helpers.message(
+					// Not within the text, where braces are a place for a value.
+					{custom: '{{#label}} must be an http or https URL of a public host, with {{#code}} behind the host'},
+					{code: CODE},
+				)
 			: url.replaceAll(STAND_IN, CODE);
 	});
 

@@ -75,6 +75,16 @@ test('an unknown code answers a page that goes on, and its taps are counted', as
 	t.is((await acme.codes('?limit=1&page=2'))[0]?.code, 'other');
 });
 
+test('a target that cannot be is refused, with the placeholder named', async (t) => {
+	const {path} = await withUnknownCodes();
+	const {status, body} = await admin(service).patch(path, {unknownCodes: {url: 'https://{code}.example/'}});
+	t.is(status, 400);
+	t.is(
+		body.details[0].message,
+		'unknownCodes.url must be an http or https URL of a public host, with {code} behind the host',
+	);
+});
+
 test('the data of an unknown code stays 404 and is counted; what no person tapped is not', async (t) => {
 	const acme = await withUnknownCodes();
 	t.is((await acme.get('/app/data?ref=1')).status, 404);
