@@ -46,7 +46,9 @@ export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet)
 	if (needsSubscription(plan)) {
 		await applySubscription(trx, {organizationId, state: setByOps(plan, now), by, now, action: null});
 	} else if (row !== null && isLive(row)) {
-		await applySubscription(trx, {organizationId, state: endedState(row), by, now, action: null});
+		// Without its anchor no late payment of a renewal brings it back (`judge-payment.ts`).
+		const state = {...endedState(row), anchorAt: null};
+		await applySubscription(trx, {organizationId, state, by, now, action: null});
 	}
 
 	const organization = await createOrganizationStore(trx).update(organizationId, {plan, entitledUntil: null}, now);

@@ -22,7 +22,7 @@ export type Subscription = {
 	scheduledPlan: string | null;
 	/** When the row became PAST_DUE; null in any other status. */
 	pastDueAt: Date | null;
-	/** Paymob: the date from which its monthly periods are counted. */
+	/** Paymob: the date from which its monthly periods are counted; null after ops ended it. */
 	anchorAt: Date | null;
 	createdAt: Date;
 	updatedAt: Date;

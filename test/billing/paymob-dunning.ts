@@ -240,6 +240,22 @@ test.serial('a renewal that is under way does not bring back a subscription that
 	}
 });
 
+test.serial('nor does a renewal that had expired here, when the bank settles it later', async (t) => {
+	const stage = await freshStage({hasMoto: false});
+	const owner = await stage.subscribed();
+	await stage.runJobs(PERIOD);
+	const {body} = await owner.caller.post('/portal/billing/renew');
+	const {id} = stage.paymob.startPaying(body.sessionId);
+	await stage.runJobs(61 * MINUTE);
+	t.true((await stage.attemptStatuses(owner)).includes('EXPIRED'));
+	await admin(stage.portal).put(`/admin/organizations/${owner.organization.id}/plan`, {plan: 'STARTER'});
+	stage.paymob.settle(id, true);
+	await stage.deliverAll();
+	await stage.deliverAll();
+	t.is(await owner.plan(), 'STARTER');
+	t.is(stage.heldFor(owner), GROWTH);
+});
+
 test.serial('while a charge of the period has no outcome, the job makes no other one', async (t) => {
 	const stage = await freshStage();
 	const owner = await stage.subscribed();

@@ -42,10 +42,11 @@ const judgeRenewal = (attempt: BillingAttempt, row: Subscription, now: Date): Ju
 		return refund('Its period is already paid.');
 	}
 
-	// Late, after the end: the subscription comes back within the grace only, and not if the attempt was superseded.
-	const {currentPeriodEnd: end} = row;
+	// Late, after the end: the subscription comes back within the grace only, and not if the attempt was superseded, or
+	// ops ended it.
+	const {currentPeriodEnd: end, anchorAt} = row;
 	const isInGrace = end !== null && now < graceEnd(end);
-	const mayReturn = row.status === 'CANCELED' && attempt.status !== 'SUPERSEDED' && isInGrace;
+	const mayReturn = row.status === 'CANCELED' && anchorAt !== null && attempt.status !== 'SUPERSEDED' && isInGrace;
 	return isLive(row) || mayReturn ? {does: 'RENEW'} : refund('The subscription has ended.');
 };
 
