@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf} from '../db/columns.ts';
-import type {Db} from '../db/db.ts';
+import {type Db, translateViolation} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import {nothingStoredAbout} from '../errors.ts';
+import {nothingStoredAbout, organizationNotFound} from '../errors.ts';
 
 /** An app's facts about its device. A fact that is left out stays as it was. */
 export type DeviceFacts = {
@@ -89,10 +89,13 @@ export const insertMatchedDeviceSql = (row: string): string => {
 
 const register: Prepared = {name: 'register a device', text: `${insertDeviceSql('$1')} RETURNING (xmax = 0) AS is_new`};
 
-/** Notes that the organization's app runs on a device. @returns whether it was new. */
+/** Notes that the organization's app runs on a device. @returns whether it was new. @throws 404 without the organization. */
 export const registerDevice = async (db: Db, registration: DeviceRegistration): Promise<boolean> => {
-	const [row] = await runPrepared<{is_new: boolean}>(db, register, [JSON.stringify(deviceRow(registration))]);
-	return row?.is_new ?? false;
+	const row = JSON.stringify(deviceRow(registration));
+	const [registered] = await runPrepared<{is_new: boolean}>(db, register, [row]).catch((error: unknown) => {
+		throw translateViolation(error, {devices_organization_id_fkey: organizationNotFound});
+	});
+	return registered?.is_new ?? false;
 };
 
 /** A device as the API shows it. */

@@ -9,10 +9,13 @@ const see: Prepared = {
 	text: 'UPDATE devices SET last_seen_at = $3 WHERE organization_id = $1 AND device_id = $2 RETURNING 1',
 };
 
+/** The organization is locked first, as a removal of it does; nothing is registered of one that is gone. */
 const register: Prepared = {
 	name: 'register a device of a visit',
-	text: `WITH counted AS (
-			INSERT INTO visit_devices AS known (organization_id, day, count) VALUES ($2, $3, 1)
+	text: `WITH owner AS MATERIALIZED (
+			SELECT id FROM organizations WHERE id = $2 FOR KEY SHARE
+		), counted AS (
+			INSERT INTO visit_devices AS known (organization_id, day, count) SELECT id, CAST($3 AS date), 1 FROM owner
 			ON CONFLICT (organization_id) DO UPDATE SET day = excluded.day,
 				count = CASE WHEN known.day = excluded.day THEN known.count + 1 ELSE 1 END
 			WHERE known.day <> excluded.day OR known.count < $4

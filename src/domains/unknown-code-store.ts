@@ -17,8 +17,9 @@ export const storeUnknownCodes = (db: Db, counts: readonly UnknownCodeCount[]): 
 				SELECT * FROM json_to_recordset(:counts) AS sent
 					(domain_id uuid, organization_id uuid, day date, code text, visits bigint, last_at timestamptz)
 			), owned AS (
-				SELECT sent.* FROM sent JOIN domains ON domains.id = sent.domain_id
-					AND domains.organization_id = sent.organization_id
+				SELECT sent.* FROM sent CROSS JOIN LATERAL (
+					SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
+				) AS owner JOIN domains ON domains.id = sent.domain_id AND domains.organization_id = owner.id
 				FOR KEY SHARE OF domains
 			), marked AS (
 				SELECT owned.*, known.code IS NULL AND owned.code <> '${FURTHER_CODES}' AS is_new

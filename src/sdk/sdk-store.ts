@@ -38,7 +38,10 @@ export type AppEvent = {
 	receivedAt: Date;
 };
 
-/** `$1` is the events as JSON. It skips devices that are being erased, and waits for none. */
+/**
+ * `$1` is the events as JSON. It skips devices and organizations that are being erased, and waits for none. The
+ * organization is locked before its device, as a removal of it does.
+ */
 const insertMany: Prepared = {
 	name: 'insert events',
 	text: `WITH sent AS MATERIALIZED (
@@ -48,8 +51,9 @@ const insertMany: Prepared = {
 				properties, link_id, occurred_at, received_at, ordinality)
 		), known AS MATERIALIZED (
 			SELECT sent.*, device.matched_link_id FROM sent CROSS JOIN LATERAL (
-				SELECT matched_link_id FROM devices
-				WHERE organization_id = sent.organization_id AND device_id = sent.device_id
+				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE SKIP LOCKED
+			) AS owner CROSS JOIN LATERAL (
+				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE SKIP LOCKED
 			) AS device
 			WHERE sent.link_id IS NULL OR (
@@ -88,8 +92,12 @@ export const storeEvents = async (db: Db, events: readonly AppEvent[]): Promise<
 
 const insertOne: Prepared = {
 	name: 'insert an event',
-	text: `WITH device AS (
-			SELECT matched_link_id FROM devices WHERE organization_id = $2 AND device_id = $3 FOR KEY SHARE
+	text: `WITH owner AS MATERIALIZED (
+			SELECT id FROM organizations WHERE id = $2 FOR KEY SHARE
+		), device AS (
+			SELECT matched_link_id FROM owner CROSS JOIN LATERAL (
+				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = $3 FOR KEY SHARE
+			) AS device
 		), link AS (
 			SELECT id FROM links WHERE organization_id = $2 AND id = $7
 		), stored AS (

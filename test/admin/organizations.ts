@@ -1,6 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
-import {link, organization} from '../helpers/builders.ts';
+import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {serviceOf, startService} from '../helpers/service.ts';
 
@@ -161,6 +161,49 @@ test('an organization with an active subscription is not deleted; without one al
 	for (const table of ['links', 'clicks', 'api_keys', 'link_counts', 'click_counts', 'channels', 'match_clicks']) {
 		t.deepEqual(await service.services.db(table).where({organization_id: acme.id}), [], table);
 	}
+});
+
+test('a deletion waits for no device that waits for it', async (t) => {
+	const {db} = service.services;
+	const visit = ({url}: {url: string}, deviceId: string) =>
+		anonymous(service).get(`${new URL(url).pathname}/data?deviceId=${deviceId}`);
+	const requests = [
+		(acme: TestOrganization) => acme.client.post('/sdk/events', {deviceId: 'device-known', eventName: 'purchase'}),
+		(acme: TestOrganization) => acme.client.post('/sdk/session', {deviceId: 'device-new'}),
+		(_: TestOrganization, sale: {url: string}) => visit(sale, 'device-new'),
+	];
+	const statuses: number[] = [];
+	for (const request of requests) {
+		const acme = await organization(service);
+		const sale = await link(acme);
+		await acme.client.post('/sdk/session', {deviceId: 'device-known'});
+		await visit(sale, 'device-seen');
+		const deletion = await db.transaction();
+		// As the removal does. It waits for nobody, so that it needs no time for that.
+		await deletion('organizations').where({id: acme.id}).forUpdate().select('id');
+		const answer = request(acme, sale);
+		const isWaiting = async () =>
+			(
+				await deletion.raw(
+					'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
+				)
+			).rowCount > 0;
+		while (!(await isWaiting())) {
+			// Until it meets the deletion.
+		}
+
+		await deletion.raw("SET LOCAL lock_timeout = '200ms'");
+		await deletion('links').where({organization_id: acme.id}).delete();
+		await t.notThrowsAsync(
+			deletion('organizations')
+				.where({id: acme.id})
+				.delete()
+				.then(() => deletion.commit()),
+		);
+		statuses.push((await answer).status);
+	}
+
+	t.deepEqual(statuses, [404, 404, 200]);
 });
 
 test('every change is audited with action, actor and request', async (t) => {
