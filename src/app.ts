@@ -114,8 +114,13 @@ const requestedHostname = ({clientIp}: Services, request: IncomingMessage): stri
 
 /** Registers a route on a router. @returns the route's handler. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
+	/** On a custom domain `/:shortCode/data` has the path of a page, unless its orgKey is in front (contract/hosts 4). */
+	const isForAnyOrigin = ({state: {domainKey}, params = {}}: Exchange): boolean =>
+		route.cors === 'data'
+			? domainKey !== undefined && params['shortCode'] === 'data' && params['orgKey'] !== domainKey
+			: route.cors;
 	const allowAnyOrigin = (ctx: Exchange) => {
-		if (route.cors) {
+		if (isForAnyOrigin(ctx)) {
 			ctx.set({'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Request-Id'});
 		}
 	};
@@ -132,6 +137,10 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 	router.register(route.path, [route.method], answer);
 	if (route.cors) {
 		router.register(route.path, ['OPTIONS'], (ctx) => {
+			if (!isForAnyOrigin(ctx)) {
+				throw unknownPath();
+			}
+
 			allowAnyOrigin(ctx);
 			ctx.set(preflight);
 			ctx.status = 204;
@@ -198,6 +207,7 @@ export const createApp = (services: Services): RequestListener => {
 	app.use(async (ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');
 		const domain = servedOnEveryHost.has(first) ? null : await domainOfHost(services, ctx.state.hostname, ctx.req);
+		Object.assign(ctx.state, {domainKey: domain?.orgKey});
 		const rest = domain === null ? null : pathBehindPrefix(domain.pathPrefixes, ctx.path);
 		if (rest === null) {
 			await next();

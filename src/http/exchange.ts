@@ -7,6 +7,8 @@ type ExchangeState = {
 	/** The pattern of its route. */
 	route?: string;
 	hostname: string | null;
+	/** The orgKey of the custom domain that `hostname` names. */
+	domainKey?: string;
 	/** The log with the request's id. */
 	log: () => Logger;
 };

@@ -78,8 +78,8 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		textBody?: boolean;
 		/** Do not validate path and query: the handler does. */
 		lenient?: boolean;
-		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data). */
-		cors?: boolean;
+		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': where the path is that of bare data. */
+		cors?: boolean | 'data';
 		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
 		host?: 'api' | 'link' | 'any';
 		/** The operation itself waits until every process shows its write (`ChangeFeed`). */
@@ -96,7 +96,7 @@ export type Route = {
 	credential: Credential;
 	role: Role | null;
 	host: 'api' | 'link' | 'any';
-	cors: boolean;
+	cors: boolean | 'data';
 	limit: Limit | null;
 	/** Status of a plain answer. */
 	status: number;

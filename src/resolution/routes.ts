@@ -75,6 +75,7 @@ export const resolutionRoutes = [
 		limit: limits.resolution,
 		params: organizationCode,
 		query: anyQuery,
+		cors: 'data',
 		handler: ({services, request, params, query}) => visitLink(services, request, {...params, data: false}, query),
 	}),
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
-import {admin, anonymous} from '../helpers/callers.ts';
+import {type Answer, admin, anonymous} from '../helpers/callers.ts';
 import {serviceOf, startService} from '../helpers/service.ts';
 
 const service = serviceOf(test, {PUBLIC_URL: 'https://api.oplink.test', LINK_DOMAIN: 'go.oplink.test'});
@@ -98,6 +98,29 @@ test('a code named data is distinguished from the data of a code', async (t) => 
 	const get = (path: string) => anonymous(service).get(path, {...at('data.acme.test'), 'User-Agent': 'curl/8'});
 	t.regex(String((await get(`/${acme.orgKey}/data`)).headers['content-type']), /^text\/html/);
 	t.is((await get('/data/data')).body.linkId, named.id);
+});
+
+test('any origin may read the data of a bare code, and no page', async (t) => {
+	const acme = await withDomain('origins.acme.test');
+	await link(acme, {shortCode: 'sale'});
+	await link(acme, {shortCode: 'data'});
+	const origin = {...at('origins.acme.test'), Origin: 'https://shop.acme.test'};
+	const allowed = ({headers}: Answer) => headers['access-control-allow-origin'];
+	const caller = anonymous(service);
+	for (const path of ['/sale/data', '/unknown/data', `/${acme.orgKey}/sale/data`]) {
+		t.is(allowed(await caller.get(path, origin)), '*', path);
+		const preflight = await caller.options(path, origin);
+		t.is(preflight.status, 204, path);
+		t.is(allowed(preflight), '*', path);
+	}
+
+	for (const path of ['/sale', `/${acme.orgKey}/sale`, `/${acme.orgKey}/data`]) {
+		t.is(allowed(await caller.get(path, origin)), undefined, path);
+		t.is((await caller.options(path, origin)).status, 404, path);
+	}
+
+	const shared = {...origin, Host: 'go.oplink.test'};
+	t.is(allowed(await caller.get(`/${acme.orgKey}/data`, shared)), undefined);
 });
 
 test('a bare code on the shared domain is an unknown path', async (t) => {
