@@ -2,10 +2,9 @@ import type {IncomingMessage, RequestListener} from 'node:http';
 import Router from '@koa/router';
 import Joi from 'joi';
 import Koa from 'koa';
-import {apiKeyRoutes} from './api-keys/admin-routes.ts';
-import {portalApiKeyRoutes} from './api-keys/portal-routes.ts';
+import {apiKeyRoutes} from './api-keys/organization-routes.ts';
 import {appConfigRoutes} from './app-config/organization-routes.ts';
-import {portalAuditRoutes} from './audit/portal-routes.ts';
+import {auditRoutes} from './audit/organization-routes.ts';
 import {billingEventRoutes} from './billing/admin-routes.ts';
 import {opsBillingRoutes} from './billing/ops-routes.ts';
 import {portalBillingRoutes} from './billing/portal-routes.ts';
@@ -28,17 +27,14 @@ import {hostnameOf} from './http/request-host.ts';
 import type {Route} from './http/route.ts';
 import {identityEventRoutes} from './identity/admin-routes.ts';
 import {identityWebhookRoutes} from './identity/webhook-routes.ts';
-import {adminLinkRoutes} from './links/admin-routes.ts';
-import {portalLinkRoutes} from './links/portal-routes.ts';
 import {linkRoutes} from './links/routes.ts';
 import {matchAttemptRoutes} from './match/organization-routes.ts';
 import {matchRoutes} from './match/routes.ts';
 import {metricsRoutes} from './metrics/routes.ts';
 import {portalOnboardingRoutes} from './onboarding/portal-routes.ts';
 import {documentRoutes} from './openapi/routes.ts';
-import {organizationRoutes} from './organizations/admin-routes.ts';
 import {reservedSegments} from './organizations/org-key.ts';
-import {portalOrganizationRoutes} from './organizations/portal-routes.ts';
+import {organizationRoutes} from './organizations/organization-routes.ts';
 import {privacyRoutes} from './privacy/admin-routes.ts';
 import {associationRoutes} from './resolution/association-routes.ts';
 import {answeredByPage} from './resolution/error-pages.ts';
@@ -70,7 +66,6 @@ const surfaces: Route[] = [
 	...internalRoutes,
 	...templateRoutes,
 	...channelRoutes,
-	...adminLinkRoutes,
 	...statsRoutes,
 	...clickStreamRoutes,
 	...matchAttemptRoutes,
@@ -80,16 +75,13 @@ const surfaces: Route[] = [
 	...statusRoutes,
 	...doctorRoutes,
 	...portalOnboardingRoutes,
-	...portalOrganizationRoutes,
 	...portalTeamRoutes,
 	...portalBillingRoutes,
-	...portalApiKeyRoutes,
-	...portalLinkRoutes,
 	...portalStatsRoutes,
 	...usageRoutes,
 	...eventRoutes,
 	...deviceRoutes,
-	...portalAuditRoutes,
+	...auditRoutes,
 	...opsBillingRoutes,
 	...devRoutes,
 ];

@@ -30,6 +30,15 @@ export class HttpError extends Error {
 	}
 }
 
+/** The value. @throws `fault` where there is none. */
+export const required = <T>(value: T | null | undefined, fault: () => Error): T => {
+	if (value === null || value === undefined) {
+		throw fault();
+	}
+
+	return value;
+};
+
 const badRequest = (message: string) => new HttpError(400, message);
 const unauthorized = (message: string) => new HttpError(401, message);
 const forbidden = (message: string) => new HttpError(403, message);

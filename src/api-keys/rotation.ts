@@ -1,6 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
-import {apiKeyNotFound} from '../errors.ts';
+import {apiKeyNotFound, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {CLIENT_GRACE_HOURS, hashRawKey, mintRawKey, prefixOf, type Tier} from './api-key.ts';
 import {type ApiKey, createApiKeyStore} from './api-key-store.ts';
@@ -109,11 +109,7 @@ export const revokeApiKey = (
 ) =>
 	inTransaction(db, async (trx) => {
 		const now = clock.now();
-		const revoked = await createApiKeyStore(trx).revoke(organization.id, id, now);
-		if (revoked === null) {
-			throw apiKeyNotFound();
-		}
-
+		const revoked = required(await createApiKeyStore(trx).revoke(organization.id, id, now), apiKeyNotFound);
 		await recordAudit(trx, now, by, {
 			action: 'REVOKE',
 			entityType: 'ApiKey',

@@ -1,6 +1,6 @@
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import {type Db, translateViolation} from '../db/db.ts';
-import {appConfigNotFound, organizationNotFound} from '../errors.ts';
+import {appConfigNotFound, organizationNotFound, required} from '../errors.ts';
 import {
 	type Destinations,
 	type MinimumVersion,
@@ -75,12 +75,7 @@ export const findAppConfig = async (db: Db, organizationId: string): Promise<App
 
 /** As `findAppConfig`. @throws 404 until one is set. */
 export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> => {
-	const config = await findAppConfig(db, organizationId);
-	if (config === null) {
-		throw appConfigNotFound();
-	}
-
-	return config;
+	return required(await findAppConfig(db, organizationId), appConfigNotFound);
 };
 
 /** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */

@@ -1,5 +1,5 @@
 import {type Actor, adminBearer, type Caller, systemCaller} from '../audit/audit-log.ts';
-import {insufficientRole, invalidSessionToken, missingRole, opsRequired} from '../errors.ts';
+import {insufficientRole, invalidSessionToken, missingRole, opsRequired, required} from '../errors.ts';
 import type {Counted} from '../limits/enforce-limit.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
@@ -57,11 +57,7 @@ const requireRole = ({isOps, role}: Session, minimum: Role | null): void => {
 		return;
 	}
 
-	if (role === null) {
-		throw missingRole();
-	}
-
-	if (!atLeast(role, minimum)) {
+	if (!atLeast(required(role, missingRole), minimum)) {
 		throw insufficientRole();
 	}
 };

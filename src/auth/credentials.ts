@@ -7,6 +7,7 @@ import {
 	malformedAuthorization,
 	missingAuthorization,
 	organizationSuspended,
+	required,
 	wrongKeyTier,
 } from '../errors.ts';
 import {type PlanDeps, planOf, requireFeature} from '../plans/entitlements.ts';
@@ -21,12 +22,7 @@ const requireBearerToken = (authorization: string | undefined): string => {
 		throw missingAuthorization();
 	}
 
-	const token = bearerTokenOf(authorization);
-	if (token === null) {
-		throw malformedAuthorization();
-	}
-
-	return token;
+	return required(bearerTokenOf(authorization), malformedAuthorization);
 };
 
 /**
@@ -69,20 +65,16 @@ export const noteKeyUse = (
 export const authenticateKey = async (
 	services: PlanDeps & Pick<Services, 'background' | 'db' | 'keyCache'>,
 	authorization: string | undefined,
-	required: Tier,
+	tier: Tier,
 ): Promise<KeyHolder & {plan: Plan | null}> => {
 	const rawKey = requireBearerToken(authorization);
-	const holder = await findKeyHolder(services, rawKey);
-	if (holder === null) {
-		throw invalidApiKey();
-	}
-
+	const holder = required(await findKeyHolder(services, rawKey), invalidApiKey);
 	if (holder.organization.status === 'SUSPENDED') {
 		throw organizationSuspended();
 	}
 
-	if (holder.key.tier !== required) {
-		throw wrongKeyTier(holder.key.tier, required);
+	if (holder.key.tier !== tier) {
+		throw wrongKeyTier(holder.key.tier, tier);
 	}
 
 	const plan = planOf(services, holder.organization);

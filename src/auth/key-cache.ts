@@ -17,49 +17,31 @@ const MAX_PREFIXES = 20_000;
 
 export const createKeyCache = (feed: ChangeFeed): KeyCache => {
 	const entries = new Map<string, KeyHolder[]>();
-	const byOrganization = new Map<string, Set<string>>();
 	let version = 0;
-
-	const drop = (prefix: string) => {
-		const holders = entries.get(prefix) ?? [];
-		entries.delete(prefix);
-		for (const {organization} of holders) {
-			const prefixes = byOrganization.get(organization.orgKey);
-			prefixes?.delete(prefix);
-			if (prefixes?.size === 0) {
-				byOrganization.delete(organization.orgKey);
-			}
-		}
-	};
 
 	feed.onChange((change) => {
 		if (change.kind === 'organization') {
 			version += 1;
-			for (const prefix of [...(byOrganization.get(change.orgKey) ?? [])]) {
-				drop(prefix);
+			for (const [prefix, holders] of entries) {
+				if (holders.some(({organization}) => organization.orgKey === change.orgKey)) {
+					entries.delete(prefix);
+				}
 			}
 		} else if (change.kind === 'everything') {
 			version += 1;
 			entries.clear();
-			byOrganization.clear();
 		}
 	});
 
 	const keep = (prefix: string, holders: KeyHolder[]) => {
-		drop(prefix);
-		if (holders.length === 0) {
-			return;
-		}
-
-		entries.set(prefix, holders);
-		for (const {organization} of holders) {
-			const prefixes = byOrganization.get(organization.orgKey) ?? new Set();
-			byOrganization.set(organization.orgKey, prefixes.add(prefix));
+		entries.delete(prefix);
+		if (holders.length > 0) {
+			entries.set(prefix, holders);
 		}
 
 		if (entries.size > MAX_PREFIXES) {
 			const [oldest = ''] = entries.keys();
-			drop(oldest);
+			entries.delete(oldest);
 		}
 	};
 

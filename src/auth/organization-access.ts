@@ -5,6 +5,7 @@ import {
 	opsRequired,
 	organizationNotActive,
 	organizationNotFound,
+	required,
 	validationFailed,
 } from '../errors.ts';
 import {type FetchDeps, fetchOnDemand} from '../identity/fetch-on-demand.ts';
@@ -61,11 +62,7 @@ const passThrough = async (services: Pick<Services, 'db'>, session: Session, org
 		throw validationFailed([{message: 'orgId must be a UUID', field: 'orgId'}]);
 	}
 
-	const organization = await createOrganizationStore(services.db).findById(orgId);
-	if (organization === null) {
-		throw organizationNotFound();
-	}
-
+	const organization = required(await createOrganizationStore(services.db).findById(orgId), organizationNotFound);
 	return {organization, user, actor: actorOf('ADMIN_PASSTHROUGH', session, user)};
 };
 
@@ -85,12 +82,8 @@ export const requireAccess = async (
 		return passThrough(services, session, orgId);
 	}
 
-	const {organizationId, userId} = session;
-	if (organizationId === null) {
-		throw noValidOrganization();
-	}
-
-	const named = {organizationId, userId};
+	const {userId} = session;
+	const named = {organizationId: required(session.organizationId, noValidOrganization), userId};
 	const store = createAccessStore(services.db);
 	let mirrored = await store.findMembership(named);
 	// The ops organization is not a customer, so it is not mirrored.
@@ -99,18 +92,11 @@ export const requireAccess = async (
 		mirrored = await store.findMembership(named);
 	}
 
-	if (mirrored === null) {
-		throw noValidOrganization();
-	}
-
-	const {organization, member} = mirrored;
-	if (member === null) {
-		throw notAMember();
-	}
-
+	const {organization, member} = required(mirrored, noValidOrganization);
+	const user = required(member, notAMember);
 	if (organization.status !== 'ACTIVE') {
 		throw organizationNotActive();
 	}
 
-	return {organization, user: member, actor: actorOf(session.isOps ? 'ADMIN' : 'USER', session, member)};
+	return {organization, user, actor: actorOf(session.isOps ? 'ADMIN' : 'USER', session, user)};
 };

@@ -1,7 +1,7 @@
 import type {FetchImplementation, JWTHeaderParameters, JWTPayload, JWTVerifyGetKey} from 'jose';
 import type {Clock} from '../clock.ts';
 import type {Config} from '../config/config.ts';
-import {invalidSessionToken, missingSession, providerUnavailable} from '../errors.ts';
+import {invalidSessionToken, missingSession, providerUnavailable, required} from '../errors.ts';
 import {fieldsOf, parseJson} from '../http/untrusted-json.ts';
 import {type Role, roleOf} from './roles.ts';
 
@@ -110,12 +110,7 @@ const createKeySetFetch = (clock: Clock): FetchImplementation => {
 
 /** `Authorization: Bearer <token>` of a session. @throws 401 with the message of contract/requests 7. */
 const sessionToken = (authorization: string | undefined): string => {
-	const token = bearerTokenOf(authorization);
-	if (token === null) {
-		throw missingSession();
-	}
-
-	return token;
+	return required(bearerTokenOf(authorization), missingSession);
 };
 
 /**

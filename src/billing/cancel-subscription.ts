@@ -1,6 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {withLease} from '../db/lease.ts';
-import {noBillingCustomer, nothingToResume} from '../errors.ts';
+import {noBillingCustomer, nothingToResume, required} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {billingLease} from './apply-subscription.ts';
 import {gatewayOfSubscription, requireGateway} from './gateways.ts';
@@ -60,10 +60,6 @@ export const openBillingPortal = async (
 	organization: Organization,
 ): Promise<{url: string}> => {
 	const subscription = await createSubscriptionStore(services.db).findOf(organization.id);
-	const customerId = subscription?.gatewayCustomerId ?? null;
-	if (customerId === null) {
-		throw noBillingCustomer();
-	}
-
+	const customerId = required(subscription?.gatewayCustomerId ?? null, noBillingCustomer);
 	return {url: await requireGateway(services, 'GATEWAY_A').openPortal(customerId)};
 };

@@ -1,6 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {withLease} from '../db/lease.ts';
-import {unknownPlan} from '../errors.ts';
+import {required, unknownPlan} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type Currency, planNamed} from '../plans/plans.ts';
 import {billingLease, FALLBACK_PLAN} from './apply-subscription.ts';
@@ -21,11 +21,7 @@ type Change = {organization: Organization; by: Caller; plan: string; currency: C
  */
 export const changePlan = async (services: BillingServices, change: Change): Promise<CheckoutSessionResult> => {
 	const {plans} = services.config;
-	const name = planNamed(plans, change.plan);
-	if (name === null) {
-		throw unknownPlan(change.plan);
-	}
-
+	const name = required(planNamed(plans, change.plan), () => unknownPlan(change.plan));
 	if (name !== FALLBACK_PLAN) {
 		requirePlanForSale(plans, name);
 	}

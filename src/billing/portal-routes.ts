@@ -1,9 +1,10 @@
 import Joi from 'joi';
-import {invoiceNotFound} from '../errors.ts';
+import {invoiceNotFound, required} from '../errors.ts';
 import {pageOf} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
+import {portalRoute} from '../organizations/organization-route.ts';
 import {planField} from '../plans/plan-field.ts';
 import type {Currency} from '../plans/plans.ts';
 import {
@@ -33,8 +34,6 @@ const checkoutBody = Joi.object<{plan: string; currency: Currency}>({plan, curre
 const changeBody = Joi.object<{plan: string; currency: Currency}>({plan, currency: currency.default('USD')});
 const noBody = Joi.object({});
 
-const forOwner = {credential: 'session', role: 'owner', limit: limits.portal} as const;
-
 export const portalBillingRoutes = [
 	route({
 		method: 'GET',
@@ -47,71 +46,71 @@ export const portalBillingRoutes = [
 		handler: ({services, query}) => planPrices(services.config.plans, query.currency),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/checkout-session',
+		path: '/billing/checkout-session',
 		summary: 'Open the first checkout',
 		refusals: [409],
 		answer: checkoutAnswer,
-		...forOwner,
+		role: 'owner',
 		body: checkoutBody,
 		handler: ({services, organization, by, body}) => startCheckout(services, {organization, by, ...body}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/change-plan',
+		path: '/billing/change-plan',
 		summary: 'Change the plan',
 		refusals: [409],
 		answer: checkoutAnswer,
-		...forOwner,
+		role: 'owner',
 		body: changeBody,
 		handler: ({services, organization, by, body}) => changePlan(services, {organization, by, ...body}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/cancel',
+		path: '/billing/cancel',
 		summary: 'Cancel at the end of the period',
 		refusals: [409],
 		answer: subscriptionAnswer,
-		...forOwner,
+		role: 'owner',
 		body: noBody,
 		handler: async ({services, organization, by}) => ({
 			subscription: subscriptionJson(await cancelSubscription(services, {organization, by})),
 		}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/resume',
+		path: '/billing/resume',
 		summary: 'Undo a cancellation',
 		refusals: [409],
 		answer: subscriptionAnswer,
-		...forOwner,
+		role: 'owner',
 		body: noBody,
 		handler: async ({services, organization, by}) => ({
 			subscription: subscriptionJson(await resumeSubscription(services, {organization, by})),
 		}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/renew',
+		path: '/billing/renew',
 		summary: 'Pay the next period',
 		refusals: [409],
 		answer: checkoutAnswer,
-		...forOwner,
+		role: 'owner',
 		body: noBody,
 		handler: ({services, organization, by}) => payRenewal(services, {organization, by}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/billing/subscription/active',
+		path: '/billing/subscription/active',
 		summary: 'Get the current subscription',
 		answer: subscriptionOrNullAnswer,
-		...forOwner,
+		role: 'owner',
 		handler: async ({services, organization}) => {
 			const found = await createSubscriptionStore(services.db).findOf(organization.id);
 			const isActive = found !== null && isEntitling(found, services.clock.now());
@@ -119,61 +118,56 @@ export const portalBillingRoutes = [
 		},
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/billing/subscription',
+		path: '/billing/subscription',
 		summary: 'Get the subscription',
 		answer: subscriptionOrNullAnswer,
-		...forOwner,
+		role: 'owner',
 		handler: async ({services, organization}) => {
 			const found = await createSubscriptionStore(services.db).findOf(organization.id);
 			return {subscription: found === null ? null : subscriptionJson(found)};
 		},
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/billing/invoices',
+		path: '/billing/invoices',
 		summary: 'List invoices, newest first',
 		answer: pageOf(invoiceAnswer),
-		...forOwner,
+		role: 'owner',
 		query: pageQuerySchema,
 		handler: ({services, organization, query}) => createInvoiceStore(services.db).list(organization.id, query),
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/billing/invoices/:id',
+		path: '/billing/invoices/:id',
 		summary: 'Get an invoice',
 		answer: invoiceAnswer,
-		...forOwner,
+		role: 'owner',
 		params: idParams,
 		handler: async ({services, organization, params}) => {
-			const invoice = await createInvoiceStore(services.db).find(organization.id, params.id);
-			if (invoice === null) {
-				throw invoiceNotFound();
-			}
-
-			return invoice;
+			return required(await createInvoiceStore(services.db).find(organization.id, params.id), invoiceNotFound);
 		},
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/billing/payment-methods',
+		path: '/billing/payment-methods',
 		summary: 'List saved cards, newest first',
 		answer: paymentMethodsAnswer,
-		...forOwner,
+		role: 'owner',
 		handler: ({services, organization}) => listPaymentMethods(services.db, organization.id),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/billing/portal-session',
+		path: '/billing/portal-session',
 		summary: 'Open Stripe’s page for cards',
 		refusals: [409],
 		answer: billingPortalAnswer,
-		...forOwner,
+		role: 'owner',
 		body: noBody,
 		handler: ({services, organization}) => openBillingPortal(services, organization),
 	}),

@@ -1,4 +1,4 @@
-import {gatewayEventNotFound, gatewayOff} from '../errors.ts';
+import {gatewayEventNotFound, gatewayOff, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {createGatewayEventStore, type GatewayEvent} from './gateway-event-store.ts';
 import {recordPaymobEvent} from './paymob/receive-callback.ts';
@@ -34,12 +34,7 @@ const replay = async (
 
 /** @throws 404. */
 export const requireEvent = async ({db}: Pick<Services, 'db'>, id: string): Promise<GatewayEvent> => {
-	const event = await createGatewayEventStore(db).find(id);
-	if (event === null) {
-		throw gatewayEventNotFound();
-	}
-
-	return event;
+	return required(await createGatewayEventStore(db).find(id), gatewayEventNotFound);
 };
 
 /** Applies an event of the ledger again, whatever its outcome was. @throws 404, 502, 503. */

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction, onlyRow} from '../db/db.ts';
 import {withLease} from '../db/lease.ts';
-import {organizationNotFound, unknownPlan} from '../errors.ts';
+import {organizationNotFound, required, unknownPlan} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type Plans, planNamed} from '../plans/plans.ts';
 import {applySubscription, billingLease} from './apply-subscription.ts';
@@ -51,11 +51,10 @@ export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet)
 		await applySubscription(trx, {organizationId, state, by, now, action: null});
 	}
 
-	const organization = await createOrganizationStore(trx).update(organizationId, {plan, entitledUntil: null}, now);
-	if (organization === null) {
-		throw organizationNotFound();
-	}
-
+	const organization = required(
+		await createOrganizationStore(trx).update(organizationId, {plan, entitledUntil: null}, now),
+		organizationNotFound,
+	);
 	await recordAudit(trx, now, by, {
 		action: 'SET_PLAN',
 		entityType: 'Organization',

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
-import {channelNotFound} from '../errors.ts';
+import {channelNotFound, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {Channel} from './channel.ts';
 import {createChannelStore} from './channel-store.ts';
@@ -28,12 +28,7 @@ export const getChannel = async (
 	{db}: Pick<Services, 'db'>,
 	{organization, id}: {organization: {id: string}; id: string},
 ): Promise<Channel> => {
-	const channel = await createChannelStore(db).find(organization.id, id);
-	if (channel === null) {
-		throw channelNotFound();
-	}
-
-	return channel;
+	return required(await createChannelStore(db).find(organization.id, id), channelNotFound);
 };
 
 /** @throws 409 if the organization has a channel of that name. */
@@ -53,11 +48,7 @@ export const renameChannel = (
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createChannelStore(trx);
-		const channel = await store.lock(organization.id, id);
-		if (channel === null) {
-			throw channelNotFound();
-		}
-
+		const channel = required(await store.lock(organization.id, id), channelNotFound);
 		if (name === undefined || name === channel.name) {
 			return channel;
 		}
@@ -70,11 +61,7 @@ export const renameChannel = (
 /** Removes a channel from the set; links and templates keep their label. @throws 404. */
 export const deleteChannel = (services: Deps, {organization, by, id}: Write & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
-		const removed = await createChannelStore(trx).remove(organization.id, id);
-		if (removed === null) {
-			throw channelNotFound();
-		}
-
+		const removed = required(await createChannelStore(trx).remove(organization.id, id), channelNotFound);
 		await recordAudit(trx, services.clock.now(), by, record('DELETE', organization.id, id, {name: removed.name}));
 		return {id, deleted: true};
 	});

@@ -3,7 +3,7 @@ import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, translateViolation} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import {nothingStoredAbout, organizationNotFound} from '../errors.ts';
+import {nothingStoredAbout, organizationNotFound, required} from '../errors.ts';
 
 /** An app's facts about its device. A fact that is left out stays as it was. */
 export type DeviceFacts = {
@@ -132,12 +132,9 @@ export const listDevices = (db: Db, organizationId: string, query: PageQuery): P
 
 /** A device of the organization by the id that its app gave it. @throws 404. */
 export const getDevice = async (db: Db, organizationId: string, deviceId: string): Promise<DeviceJson> => {
-	const device: DeviceJson | undefined = await db('devices')
-		.where({organization_id: organizationId, device_id: deviceId})
-		.first(deviceColumns.list);
-	if (device === undefined) {
-		throw nothingStoredAbout('device');
-	}
-
+	const device: DeviceJson = required(
+		await db('devices').where({organization_id: organizationId, device_id: deviceId}).first(deviceColumns.list),
+		() => nothingStoredAbout('device'),
+	);
 	return device;
 };

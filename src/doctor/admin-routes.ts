@@ -24,6 +24,19 @@ import {checkStripe} from './stripe.ts';
 
 const modeOf = ({databaseUrl}: Config) => (databaseUrl === null ? ('embedded' as const) : ('external' as const));
 
+/** What `work` finds out in the database; `otherwise` if that is away, which is a finding of its own. */
+const unlessAway = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
+	try {
+		return await work;
+	} catch (error) {
+		if (isConnectionFault(error)) {
+			return otherwise;
+		}
+
+		throw error;
+	}
+};
+
 /** Checks that the server itself can run; the caller examines what is visible only from outside. */
 const examine = async (services: Services) => {
 	const {clicks, clickJournal, config, db, limiter, stripe, clock} = services;
@@ -32,9 +45,9 @@ const examine = async (services: Services) => {
 	const areas = await Promise.all([
 		checkConfiguration(config),
 		checkDatabase(db, {mode: modeOf(config), now}),
-		checkKeptKeys(services),
-		checkGuesses(services),
-		checkRefusals(services),
+		unlessAway(checkKeptKeys(services), []),
+		unlessAway(checkGuesses(services), []),
+		unlessAway(checkRefusals(services), []),
 		checkRedis(config.redisUrl === null ? null : () => limiter.ping()),
 		checkClickStore(clicks.ping),
 		checkJournal(clickJournal.figures()),
@@ -42,7 +55,7 @@ const examine = async (services: Services) => {
 		checkIdentityProvider(config),
 		checkStripe(stripe, config),
 		checkPaymob(config),
-		checkAssociationRoom(services),
+		unlessAway(checkAssociationRoom(services), []),
 	]);
 	return areas.flat();
 };
@@ -80,14 +93,7 @@ export const doctorRoutes = [
 			const named = org && (await Promise.all(org.map((reference) => requireOrganization(services, reference))));
 			const [examined, {hosts, findings: ofHosts}] = await Promise.all([
 				examine(services),
-				// An unreachable database is a finding and must not hide the others.
-				listLinkHosts(services, named?.map(({id}) => id) ?? null).catch((error: unknown): LinkHosts => {
-					if (isConnectionFault(error)) {
-						return {hosts: [], findings: []};
-					}
-
-					throw error;
-				}),
+				unlessAway<LinkHosts>(listLinkHosts(services, named?.map(({id}) => id) ?? null), {hosts: [], findings: []}),
 			]);
 			const findings = [...examined, ...ofHosts];
 			return {status: worstOf(findings), version: packageVersion(), findings, hosts};

@@ -1,8 +1,6 @@
 import {fieldsOf} from '../http/untrusted-json.ts';
 import {RELATION} from '../resolution/association-files.ts';
 
-/** Foreign JSON of any type, as an object whose fields can be read. */
-
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /**

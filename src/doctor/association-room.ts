@@ -1,5 +1,4 @@
 import {counted} from '../counted.ts';
-import {isConnectionFault} from '../db/db.ts';
 import {APPLE_LIMIT_BYTES, APPLE_WARNING_BYTES} from '../resolution/association-files.ts';
 import type {Services} from '../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
@@ -13,17 +12,7 @@ const NEXT =
 export const checkAssociationRoom = async ({
 	associationCache,
 }: Pick<Services, 'associationCache'>): Promise<Finding[]> => {
-	try {
-		await associationCache.shared();
-	} catch (error) {
-		if (isConnectionFault(error)) {
-			// The database's own finding reports it.
-			return [];
-		}
-
-		throw error;
-	}
-
+	await associationCache.shared();
 	const {apps, waiting, appleBytes} = associationCache.figures();
 	const used = `${appleBytes.toLocaleString('en')} of ${counted(APPLE_LIMIT_BYTES, 'byte')} with ${counted(apps, 'iOS app')}`;
 	if (waiting > 0) {

@@ -1,5 +1,4 @@
 import {daysBefore} from '../config/policies.ts';
-import {isConnectionFault} from '../db/db.ts';
 import {findDoubtful} from '../match/guess-grades.ts';
 import {matchPolicy} from '../match/match-policy.ts';
 import type {Services} from '../services.ts';
@@ -14,23 +13,14 @@ const LEAST = 200;
 /** Checks whether guesses with `high` confidence were as often right as they say, where tokens proved it. */
 export const checkGuesses = async ({db, clock}: Pick<Services, 'db' | 'clock'>): Promise<Finding[]> => {
 	const share = matchPolicy.confidence.find(({level}) => level === 'high')?.from ?? 1;
-	try {
-		const doubtful = await findDoubtful(db, {since: daysBefore(clock.now(), DAYS), least: LEAST, share});
-		return doubtful.length === 0
-			? [ok('matches.high', 'guesses with high confidence are as often right as they say')]
-			: doubtful.map(({orgKey, graded, correct}) =>
-					warn(
-						'matches.high',
-						`${orgKey}: of ${graded} guesses with high confidence that a token proved in ${DAYS} days, ${correct} were right`,
-						"Send the CLIENT key with POST /match, and accept 'exact' alone for what must not be wrong",
-					),
-				);
-	} catch (error) {
-		// An unreachable database has its own finding.
-		if (isConnectionFault(error)) {
-			return [];
-		}
-
-		throw error;
-	}
+	const doubtful = await findDoubtful(db, {since: daysBefore(clock.now(), DAYS), least: LEAST, share});
+	return doubtful.length === 0
+		? [ok('matches.high', 'guesses with high confidence are as often right as they say')]
+		: doubtful.map(({orgKey, graded, correct}) =>
+				warn(
+					'matches.high',
+					`${orgKey}: of ${graded} guesses with high confidence that a token proved in ${DAYS} days, ${correct} were right`,
+					"Send the CLIENT key with POST /match, and accept 'exact' alone for what must not be wrong",
+				),
+			);
 };

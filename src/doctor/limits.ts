@@ -1,5 +1,4 @@
 import {counted} from '../counted.ts';
-import {isConnectionFault} from '../db/db.ts';
 import {listRefused} from '../limits/refusals.ts';
 import type {Services} from '../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
@@ -14,21 +13,12 @@ export const checkRefusals = async ({
 	clock,
 	refusals,
 }: Pick<Services, 'db' | 'clock' | 'refusals'>): Promise<Finding[]> => {
-	try {
-		await refusals.settled();
-		return (await listRefused(db, clock.now(), MOST)).map(({orgKey, plan, limitName, refused}) =>
-			warn(
-				'limits.refused',
-				`${orgKey}: the limit ${limitName} refused ${counted(refused, 'request')} in the last day`,
-				`Send fewer requests, or set limits.${limitName} of ${plan ?? 'a plan'} in PLANS_FILE`,
-			),
-		);
-	} catch (error) {
-		// An unreachable database has its own finding.
-		if (isConnectionFault(error)) {
-			return [];
-		}
-
-		throw error;
-	}
+	await refusals.settled();
+	return (await listRefused(db, clock.now(), MOST)).map(({orgKey, plan, limitName, refused}) =>
+		warn(
+			'limits.refused',
+			`${orgKey}: the limit ${limitName} refused ${counted(refused, 'request')} in the last day`,
+			`Send fewer requests, or set limits.${limitName} of ${plan ?? 'a plan'} in PLANS_FILE`,
+		),
+	);
 };

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {domainNotFound, validationFailed} from '../errors.ts';
+import {domainNotFound, required, validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
 import {httpUrl, requireNoLoop} from '../links/link-fields.ts';
 import {servedOnEveryHost} from '../resolution/path-prefixes.ts';
@@ -111,11 +111,7 @@ export const configureDomain = (
 	{changes: {unknownCodes, ...changes}, ...target}: DomainTarget & {changes: DomainChanges},
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, store, record, json}) => {
-		const domain = await store.lock(target.id);
-		if (domain === null) {
-			throw domainNotFound();
-		}
-
+		const domain = required(await store.lock(target.id), domainNotFound);
 		if (changes.rootUrl != null) {
 			requireNoLoop(domain.hostname ?? '', {rootUrl: changes.rootUrl});
 		}

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
-import {domainNotFound, domainNotVerified, organizationNotFound, validationFailed} from '../errors.ts';
+import {domainNotFound, domainNotVerified, organizationNotFound, required, validationFailed} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {requireFeature, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
@@ -36,11 +36,7 @@ export const withDomains = <T>(
 ): Promise<T> =>
 	inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
-		const organization = await createOrganizationStore(trx).lock(id);
-		if (organization === null) {
-			throw organizationNotFound();
-		}
-
+		const organization = required(await createOrganizationStore(trx).lock(id), organizationNotFound);
 		return work({
 			trx,
 			now,
@@ -74,11 +70,7 @@ export const readUnknownCodes = async (
 	{db, unknownCodes}: Pick<Services, 'db' | 'unknownCodes'>,
 	{organization, id, query}: {organization: {id: string}; id: string; query: PageQuery},
 ) => {
-	const domain = await createDomainStore(db, organization.id).find(id);
-	if (domain === null) {
-		throw domainNotFound();
-	}
-
+	const domain = required(await createDomainStore(db, organization.id).find(id), domainNotFound);
 	await unknownCodes.settled();
 	return listUnknownCodes(db, {organizationId: organization.id, domainId: domain.id}, query);
 };
@@ -127,11 +119,10 @@ export const setDefaultDomain = (
 	target: DomainTarget,
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
-		const domain = (await store.lock(target.id)) ?? (await findUsableDomain(trx, organization.id, target.id));
-		if (domain === null) {
-			throw domainNotFound();
-		}
-
+		const domain = required(
+			(await store.lock(target.id)) ?? (await findUsableDomain(trx, organization.id, target.id)),
+			domainNotFound,
+		);
 		if (domain.organizationId !== null) {
 			requireCustomDomains(services, organization);
 		}
@@ -153,11 +144,7 @@ export const setDefaultDomain = (
 /** Removes a domain; its links move to the shared one, which itself cannot be removed. @throws 404. */
 export const deleteDomain = (services: Pick<Services, 'addresses' | 'clock' | 'db'>, target: DomainTarget) =>
 	withDomains(services, target, async ({trx, now, store, record}) => {
-		const domain = await store.lock(target.id, {referrers: 'wait'});
-		if (domain === null) {
-			throw domainNotFound();
-		}
-
+		const domain = required(await store.lock(target.id, {referrers: 'wait'}), domainNotFound);
 		const movedLinks = await store.moveLinks(domain.id, await sharedDomainId(trx), now);
 		await store.remove(domain.id);
 		await record('DELETE', domain, {movedLinks});

@@ -2,7 +2,7 @@ import {randomUUID} from 'node:crypto';
 import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {countRows, type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import {domainTaken} from '../errors.ts';
+import {domainTaken, required} from '../errors.ts';
 import type {OrganizationStatus} from '../organizations/organization-store.ts';
 import type {Entitled} from '../plans/entitlements.ts';
 import type {ConfiguredDomain, Domain, DomainSettings, DomainStatus} from './domain.ts';
@@ -157,12 +157,7 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 						domains_organization_id_hostname_key: () => domainTaken(domain.hostname),
 					});
 				});
-			const [inserted] = rows;
-			if (inserted === undefined) {
-				throw domainTaken(domain.hostname);
-			}
-
-			return inserted;
+			return required(rows[0], () => domainTaken(domain.hostname));
 		},
 
 		/** @throws 409 where it is to be VERIFIED, and is so for another organization. */

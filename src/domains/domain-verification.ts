@@ -1,4 +1,4 @@
-import {domainLookupFailed, domainNotFound, domainRecordMissing, domainRejected} from '../errors.ts';
+import {domainLookupFailed, domainNotFound, domainRecordMissing, domainRejected, required} from '../errors.ts';
 import {createOrganizationStore} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 import {type ConfiguredDomain, type Domain, recordName} from './domain.ts';
@@ -91,11 +91,7 @@ export const approveDomain = (
 	target: DomainTarget,
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, store, record, json}) => {
-		const domain = await store.lock(target.id);
-		if (domain === null) {
-			throw domainNotFound();
-		}
-
+		const domain = required(await store.lock(target.id), domainNotFound);
 		if (domain.status === 'VERIFIED') {
 			return json(domain);
 		}
@@ -119,11 +115,7 @@ export const rejectDomain = (
 	target: DomainTarget,
 ): Promise<DomainJson> =>
 	withDomains(services, target, async ({trx, now, organization, store, record, json}) => {
-		const domain = await store.lock(target.id);
-		if (domain === null) {
-			throw domainNotFound();
-		}
-
+		const domain = required(await store.lock(target.id), domainNotFound);
 		const hostname = domain.hostname ?? '';
 		const rulings = createHostnameRulings(trx);
 		await rulings.hold(hostname);

@@ -1,8 +1,6 @@
 import {deletedAnswer, pageOf} from '../http/answer.ts';
-import {route} from '../http/route.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
-import {organizationRoute} from '../organizations/organization-route.ts';
-import {orgIdParams, requireOrganization} from '../organizations/require-organization.ts';
+import {adminRoute, organizationRoute} from '../organizations/organization-route.ts';
 import {configureDomain, domainChanges} from './configure-domain.ts';
 import {newDomain} from './domain.ts';
 import {domainAnswer, unknownCodeAnswer} from './domain-answer.ts';
@@ -43,27 +41,23 @@ export const domainRoutes = [
 		handler: ({services, organization, by, params: {id}}) => verifyDomain(services, {organization, by, id}),
 	}),
 
-	route({
+	adminRoute({
 		method: 'POST',
-		path: '/admin/organizations/:orgId/domains/:id/approve',
+		path: '/domains/:id/approve',
 		summary: 'Approve a domain without its TXT record',
 		refusals: [402, 403, 409],
 		answer: domainAnswer,
-		credential: 'admin',
-		params: orgIdParams,
-		handler: async ({services, by, params: {orgId, id}}) =>
-			approveDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => approveDomain(services, {organization, by, id}),
 	}),
 
-	route({
+	adminRoute({
 		method: 'POST',
-		path: '/admin/organizations/:orgId/domains/:id/reject',
+		path: '/domains/:id/reject',
 		summary: 'Reject a domain',
 		answer: domainAnswer,
-		credential: 'admin',
-		params: orgIdParams,
-		handler: async ({services, by, params: {orgId, id}}) =>
-			rejectDomain(services, {organization: await requireOrganization(services, orgId), by, id}),
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => rejectDomain(services, {organization, by, id}),
 	}),
 
 	organizationRoute({

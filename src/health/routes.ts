@@ -20,37 +20,22 @@ const checkDatabase = async ({
 	}
 };
 
-/** Whether Redis decides limits: a full or read-only one answers but cannot decide. */
-const checkRedis = async ({config, limiter}: Pick<Services, 'config' | 'limiter'>): Promise<{redis?: Check}> => {
-	if (config.redisUrl === null) {
-		return {};
-	}
+const checkAnswer = (answer: Promise<void>): Promise<Check> =>
+	answer.then(
+		() => 'ok',
+		() => 'unavailable',
+	);
 
-	return {
-		redis: await limiter
-			.ping()
-			.then((): Check => 'ok')
-			.catch((): Check => 'unavailable'),
-	};
-};
-
-/** Whether ClickHouse answers, if it stores the rows of clicks. Without it they wait, and pages work. */
-const checkClicks = async ({clicks}: Pick<Services, 'clicks'>): Promise<{clicks?: Check}> =>
-	clicks.ping === null
-		? {}
-		: {
-				clicks: await clicks
-					.ping()
-					.then((): Check => 'ok')
-					.catch((): Check => 'unavailable'),
-			};
-
-/** The service's dependencies, and whether it can work. Redis and ClickHouse are optional (contract/requests 11). */
+/**
+ * The service's dependencies, and whether it can work (contract/requests 11). Redis and ClickHouse are optional: a Redis
+ * that is full or read-only answers but cannot decide limits; without ClickHouse the rows of clicks wait.
+ */
 export const checkReadiness = async (services: Pick<Services, 'clicks' | 'config' | 'db' | 'limiter' | 'log'>) => {
+	const {clicks, config, limiter} = services;
 	const checks = {
 		...(await checkDatabase(services)),
-		...(await checkRedis(services)),
-		...(await checkClicks(services)),
+		...(config.redisUrl === null ? {} : {redis: await checkAnswer(limiter.ping())}),
+		...(clicks.ping === null ? {} : {clicks: await checkAnswer(clicks.ping())}),
 	};
 	return {ready: checks.database === 'ok' && checks.migrations === 'ok', checks};
 };

@@ -95,14 +95,6 @@ const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.Validatio
 	return {value: checked as T, faults: error === undefined ? nothingWrong : faultsOf(error)};
 };
 
-const demand = <T>({value, faults}: Checked<T>): T => {
-	if (faults.length > 0) {
-		throw validationFailed(faults);
-	}
-
-	return value;
-};
-
 /** The configuration that custom rules read, as joi's context. */
 export type BodyContext = {linkDomain: string};
 
@@ -114,11 +106,14 @@ export const checkBody = <T>(schema: Joi.Schema<T>, value: unknown, context: Bod
 export const checkUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): Checked<T> => check(ofUrl(schema), value);
 
 /** The validated body. @throws 400 'Validation failed' with one detail per bad field. */
-export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): T =>
-	demand(checkBody(schema, value, context));
+export const validateBody = <T>(schema: Joi.Schema<T>, value: unknown, context: BodyContext): T => {
+	const {value: checked, faults} = checkBody(schema, value, context);
+	if (faults.length > 0) {
+		throw validationFailed(faults);
+	}
 
-/** The validated path or query parameters. @throws as validateBody. */
-export const validateUrlPart = <T>(schema: Joi.Schema<T>, value: unknown): T => demand(checkUrlPart(schema, value));
+	return checked;
+};
 
 /** An integer in a query, digits only: `1e1` and ` 10` are invalid. */
 export const integerQuery = ({min, max}: {min: number; max: number}): Joi.Schema<number> =>

@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Role} from '../auth/roles.ts';
-import {providerUnavailable} from '../errors.ts';
+import {providerUnavailable, required} from '../errors.ts';
 import {createProviderHttp} from './provider-http.ts';
 import {
 	type InvitationStatus,
@@ -28,13 +28,7 @@ const SYSTEM_ROLE = 'org:member';
 const segment = encodeURIComponent;
 
 /** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
-const demand = <T>(value: T | null): T => {
-	if (value === null) {
-		throw providerUnavailable();
-	}
-
-	return value;
-};
+const demand = <T>(value: T | null): T => required(value, providerUnavailable);
 
 /**
  * Calls of the identity provider's backend API (contract/identity 10). Ids are the provider's. Each throws 403 with the

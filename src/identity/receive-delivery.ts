@@ -1,6 +1,6 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {isConnectionFault} from '../db/db.ts';
-import {HttpError, identityEventNotFound} from '../errors.ts';
+import {HttpError, identityEventNotFound, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {FetchDeps} from './fetch-on-demand.ts';
 import {createDeliveryStore, createIdentityEventStore, type IdentityEvent} from './identity-event-store.ts';
@@ -47,12 +47,7 @@ export const receiveDelivery = async (
 
 /** @throws 404. */
 export const requireIdentityEvent = async ({db}: Pick<Services, 'db'>, id: string): Promise<IdentityEvent> => {
-	const event = await createIdentityEventStore(db).find(id);
-	if (event === null) {
-		throw identityEventNotFound();
-	}
-
-	return event;
+	return required(await createIdentityEventStore(db).find(id), identityEventNotFound);
 };
 
 /**

@@ -1,6 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
-import {linkNotFound} from '../errors.ts';
+import {linkNotFound, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 import {lockOwner} from './link-terms.ts';
@@ -13,11 +13,7 @@ export const deleteLink = (
 	inTransaction(services.db, async (trx) => {
 		await lockOwner(trx, organization.id);
 		await lockLinkCount(trx, organization.id);
-		const removed = await createLinkStore(trx, organization.id).remove(id);
-		if (removed === null) {
-			throw linkNotFound();
-		}
-
+		const removed = required(await createLinkStore(trx, organization.id).remove(id), linkNotFound);
 		await moveLinkCount(trx, organization.id, -1);
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'DELETE',

@@ -1,6 +1,14 @@
+import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
-import {domainNotFound, featureNotAvailable, templateNotFound, unknownChannel, validationFailed} from '../errors.ts';
+import {
+	domainNotFound,
+	featureNotAvailable,
+	required,
+	templateNotFound,
+	unknownChannel,
+	validationFailed,
+} from '../errors.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
 import {requireNoLoop} from './link-fields.ts';
@@ -24,19 +32,17 @@ export type LinkReferences = {
 	apply(row: LinkRow, input: LinkInput): LinkRow;
 };
 
+const domainColumns: Columns<Domain> = columnsOf(
+	'id, organization_id, hostname, status, verification_token, created_at',
+);
+const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_deep_linking, match_window_hours');
+
 const readDomains = (db: Db, organizationId: string, lock: Lock): Promise<Domain[]> =>
 	db('domains')
 		.where((owner) => owner.where({organization_id: organizationId}).orWhereNull('organization_id'))
 		.orderBy('id')
 		.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
-		.select({
-			id: 'id',
-			organizationId: 'organization_id',
-			hostname: 'hostname',
-			status: 'status',
-			verificationToken: 'verification_token',
-			createdAt: 'created_at',
-		});
+		.select(domainColumns.list);
 
 const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
 	if (names.length === 0) {
@@ -60,12 +66,7 @@ const readTemplates = async (db: Db, organizationId: string, ids: string[], lock
 				.whereIn('id', ids)
 				.orderBy('id')
 				.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
-				.select({
-					id: 'id',
-					path: 'path',
-					deferredDeepLinking: 'deferred_deep_linking',
-					matchWindowHours: 'match_window_hours',
-				});
+				.select(templateColumns.list);
 
 const distinct = (values: Iterable<string | null | undefined>): string[] => [
 	...new Set([...values].filter((value) => value != null)),
@@ -126,11 +127,7 @@ export const readReferences = async (
 			return templateId === null ? {templateId} : {};
 		}
 
-		const template = templates.get(templateId.toLowerCase());
-		if (template === undefined) {
-			throw templateNotFound();
-		}
-
+		const template = required(templates.get(templateId.toLowerCase()), templateNotFound);
 		return {templateId: template.id};
 	};
 

@@ -1,6 +1,6 @@
 import {countMonthClicks} from '../clicks/record-click.ts';
 import type {Db} from '../db/db.ts';
-import {appConfigRequired, organizationNotFound} from '../errors.ts';
+import {appConfigRequired, organizationNotFound, required} from '../errors.ts';
 import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {LinkOwner} from './link.ts';
@@ -17,12 +17,7 @@ export const lockOwner = async (trx: Db, organizationId: string): Promise<Locked
 		FOR KEY SHARE OF organizations`,
 		[organizationId],
 	);
-	const [owner] = rows;
-	if (owner === undefined) {
-		throw organizationNotFound();
-	}
-
-	return owner;
+	return required(rows[0], organizationNotFound);
 };
 
 /** The plan under which the owner may create links. @throws 402 without a plan, 428 without an app configuration. */

@@ -3,7 +3,6 @@ import type {Addresses} from '../config/config.ts';
 import {type Domain, domainSummary} from '../domains/domain.ts';
 import type {Entitled} from '../plans/entitlements.ts';
 import {inputColumns, type SharedFieldsInput, type SharedFieldsRow, sharedFieldsOf} from './link-fields.ts';
-import {platformFieldsOf} from './platform-fields.ts';
 import {shortUrl} from './short-url.ts';
 
 /** A row of `links`. A null column is a field that the link leaves to its template. */
@@ -60,36 +59,22 @@ export const linkJson = (
 	addresses: Addresses,
 	{orgKey}: Pick<LinkOwner, 'orgKey'>,
 	{link, hostname, template}: Omit<LinkView, 'domain'>,
-) => {
-	const shared = sharedFieldsOf(link);
-	return {
-		id: link.id,
-		organizationId: link.organization_id,
-		domainId: link.domain_id,
-		shortCode: link.short_code,
-		url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code}),
-		path: shared.path,
-		params: shared.params,
-		title: link.title,
-		tags: shared.tags,
-		channel: shared.channel,
-		utmSource: shared.utmSource,
-		utmMedium: shared.utmMedium,
-		utmCampaign: shared.utmCampaign,
-		utmTerm: shared.utmTerm,
-		utmContent: shared.utmContent,
-		fallbackUrl: shared.fallbackUrl,
-		...platformFieldsOf(link),
-		og: shared.og,
-		expiry: link.expiry,
-		templateId: link.template_id,
-		externalId: link.external_id,
-		isActive: link.is_active,
-		...effectiveMatching(link, template),
-		createdAt: link.created_at,
-		updatedAt: link.updated_at,
-	};
-};
+) => ({
+	id: link.id,
+	organizationId: link.organization_id,
+	domainId: link.domain_id,
+	shortCode: link.short_code,
+	url: shortUrl(addresses, {hostname, orgKey, shortCode: link.short_code}),
+	...sharedFieldsOf(link),
+	title: link.title,
+	expiry: link.expiry,
+	templateId: link.template_id,
+	externalId: link.external_id,
+	isActive: link.is_active,
+	...effectiveMatching(link, template),
+	createdAt: link.created_at,
+	updatedAt: link.updated_at,
+});
 export type LinkJson = ReturnType<typeof linkJson>;
 
 /** A link as list, get and export answer it. */

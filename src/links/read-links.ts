@@ -1,5 +1,5 @@
 import type {Page} from '../db/read-page.ts';
-import {linkNotFound} from '../errors.ts';
+import {linkNotFound, required} from '../errors.ts';
 import type {PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {type LinkOwner, linkJsonWithDomain} from './link.ts';
@@ -15,11 +15,7 @@ export const getLink = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
 	{organization, id}: {organization: LinkOwner; id: string},
 ): Promise<LinkJsonWithDomain> => {
-	const link = await createLinkStore(services.db, organization.id).find(id);
-	if (link === null) {
-		throw linkNotFound();
-	}
-
+	const link = required(await createLinkStore(services.db, organization.id).find(id), linkNotFound);
 	const references = await readReferences(services, services.db, organization, {links: [link]});
 	return linkJsonWithDomain(services.addresses, organization, references.view(link));
 };

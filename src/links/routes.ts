@@ -1,35 +1,79 @@
 import {deletedAnswer, pageOf} from '../http/answer.ts';
-import {type Access, route} from '../http/route.ts';
+import {type Route, route} from '../http/route.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
+import {
+	adminRoute,
+	type OfAnySurface,
+	type OrganizationEndpoint,
+	organizationRoute,
+} from '../organizations/organization-route.ts';
 import {createLink} from './create-link.ts';
 import {deleteLink} from './delete-link.ts';
+import {exportLinks} from './export-links.ts';
+import {findLinks} from './find-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
-import {idempotencyHeader, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
-import {linkChanges, linkListQuery, newLink} from './link-schemas.ts';
+import {importLinks} from './import/import-links.ts';
+import {idempotencyHeader, importLineAnswer, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
+import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
 import {updateLink} from './update-link.ts';
 
-type Surface<C extends 'serverKey' | 'session'> = {
-	prefix: string;
-	credential: C;
-	/** The role and limit of reading routes, and of writing ones. */
-	read: Access<C>;
-	write: Access<C>;
+/** Declares an endpoint that machines, members and operators share: `/links…` with a SERVER key is the third one. */
+const linkRoute = <P extends object = object, Q = unknown, B = unknown>(
+	endpoint: OrganizationEndpoint<OfAnySurface, P, Q, B>,
+): Route[] => {
+	const isRead = endpoint.method === 'GET';
+	return [
+		route({...endpoint, credential: 'serverKey', limit: isRead ? limits.linkReads : limits.linkWrites}),
+		...organizationRoute({...endpoint, role: isRead ? 'viewer' : 'developer'}),
+	];
 };
 
-/** The same routes for machines and for people. */
-export const linkRoutesOf = <C extends 'serverKey' | 'session'>({prefix, credential, read, write}: Surface<C>) => [
+export const linkRoutes = [
 	route({
+		method: 'GET',
+		path: '/admin/links',
+		summary: 'Find links of any organization by id, short code or short URL',
+		answer: pageOf(linkWithDomainAnswer),
+		credential: 'admin',
+		query: linkNameQuery,
+		handler: ({services, query}) => findLinks(services, query),
+	}),
+
+	// Before `:id`, which would match the word too.
+	adminRoute({
+		method: 'GET',
+		path: '/links/export',
+		summary: 'Export all links as NDJSON, oldest first',
+		answer: {media: ['application/x-ndjson'], about: 'A line per link, as a list answers it.'},
+		handler: ({services, organization, request}) => exportLinks(services, {organization, request}),
+	}),
+
+	adminRoute({
 		method: 'POST',
-		path: `${prefix}/links`,
+		path: '/links/import',
+		summary: 'Import links from NDJSON',
+		accepts: {'application/x-ndjson': 'A line per link: a create body, or a line of an export.'},
+		answer: {
+			media: ['application/x-ndjson'],
+			about: 'While it still reads, a line per row (schema `ImportedLine`).',
+			lines: importLineAnswer,
+		},
+		query: importQuery,
+		body: 'stream',
+		handler: ({services, organization, by, query, request}) =>
+			importLinks(services, {organization, by, query, request}),
+	}),
+
+	linkRoute({
+		method: 'POST',
+		path: '/links',
 		summary: 'Create a link',
-		refusals: [402, 409, 428],
+		refusals: [402, 403, 409, 428],
 		headers: idempotencyHeader,
 		answer: linkAnswer,
-		credential,
-		...write,
 		body: newLink,
 		status: 201,
 		settles: true,
@@ -37,73 +81,56 @@ export const linkRoutesOf = <C extends 'serverKey' | 'session'>({prefix, credent
 			createLink(services, {organization, by, fields: body, idempotencyKey: idempotencyKeyOf(request.headers)}),
 	}),
 
-	route({
+	linkRoute({
 		method: 'GET',
-		path: `${prefix}/links`,
+		path: '/links',
 		summary: 'List links, newest first',
 		answer: pageOf(linkWithDomainAnswer),
-		credential,
-		...read,
 		query: linkListQuery,
 		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
 	}),
 
-	route({
+	linkRoute({
 		method: 'GET',
-		path: `${prefix}/links/:id`,
+		path: '/links/:id',
 		summary: 'Get a link',
 		answer: linkWithDomainAnswer,
-		credential,
-		...read,
 		params: idParams,
 		handler: ({services, organization, params}) => getLink(services, {organization, id: params.id}),
 	}),
 
-	route({
+	linkRoute({
 		method: 'PATCH',
-		path: `${prefix}/links/:id`,
+		path: '/links/:id',
 		summary: 'Change a link',
-		refusals: [402, 409],
+		refusals: [402, 403, 409],
 		answer: linkAnswer,
-		credential,
-		...write,
 		params: idParams,
 		body: linkChanges,
 		handler: ({services, organization, by, params, body}) =>
 			updateLink(services, {organization, by, id: params.id, changes: body}),
 	}),
 
-	route({
+	linkRoute({
 		method: 'DELETE',
-		path: `${prefix}/links/:id`,
+		path: '/links/:id',
 		summary: 'Delete a link',
 		answer: deletedAnswer,
-		credential,
-		...write,
 		params: idParams,
 		handler: ({services, organization, by, params}) => deleteLink(services, {organization, by, id: params.id}),
 	}),
 
 	...(['svg', 'png'] as const).map((format) =>
-		route({
+		linkRoute({
 			method: 'GET',
-			path: `${prefix}/links/:id/qr.${format}`,
+			path: `/links/:id/qr.${format}`,
 			summary: `QR code of a link as ${format.toUpperCase()}`,
 			otherAnswers: {304: null},
 			answer: qrAnswers[format],
-			credential,
-			...read,
 			params: idParams,
 			query: qrQuery,
 			handler: async ({services, organization, params, query, request}) =>
 				qrReply(format, await getLink(services, {organization, id: params.id}), query, request.headers),
 		}),
 	),
-];
-
-export const linkRoutes = linkRoutesOf({
-	prefix: '',
-	credential: 'serverKey',
-	read: {limit: limits.linkReads},
-	write: {limit: limits.linkWrites},
-});
+].flat();

@@ -1,6 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction, translateViolation} from '../db/db.ts';
-import {linkNotFound} from '../errors.ts';
+import {linkNotFound, required} from '../errors.ts';
 import {type PlanDeps, requirePlan} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {linkViolations} from './create-link.ts';
@@ -24,22 +24,14 @@ export const updateLink = async (
 		const store = createLinkStore(trx, organization.id);
 		const owner = await lockOwner(trx, organization.id);
 		await requireClickQuota(trx, owner, requirePlan(services, owner), now);
-		const found = await store.find(id);
-		if (found === null) {
-			throw linkNotFound();
-		}
-
+		const found = required(await store.find(id), linkNotFound);
 		// Names are given under the lock of the count, and locks are taken in one order: count, references, links.
 		if (changes.shortCode !== undefined || changes.externalId !== undefined) {
 			await lockLinkCount(trx, owner.id);
 		}
 
 		const references = await readReferences(services, trx, owner, {links: [found], inputs: [changes], lock: 'share'});
-		const before = await store.lock(id);
-		if (before === null) {
-			throw linkNotFound();
-		}
-
+		const before = required(await store.lock(id), linkNotFound);
 		const after = references.apply(before, changes);
 		const columns = changedColumns(before, after);
 		if (columns.length === 0) {

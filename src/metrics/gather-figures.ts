@@ -1,3 +1,4 @@
+import {createPendingRequests} from '../start/pending-requests.ts';
 import {ACROSS, type Figure} from './instruments.ts';
 import {mergeFigures, outliving} from './merge-figures.ts';
 import {workerFigures} from './read-figures.ts';
@@ -5,8 +6,7 @@ import {workerFigures} from './read-figures.ts';
 /** Requests a worker's figures, which arrive with the number of the round. `isScrape`: see `scrapeFigures`. */
 export type Ask = (round: number, isScrape: boolean) => void;
 
-type Member = {ask: Ask; known: Figure[]};
-type Round = {open: Set<Member>; end(): void};
+type Member = {ask: Ask; known: Figure[]; requests: ReturnType<typeof createPendingRequests<Figure[]>>};
 
 /**
  * Keeps counters from decreasing: the sum of fractions depends on their order in its last digit, and Prometheus would
@@ -26,61 +26,35 @@ const createHighWater = () => {
 /** The supervisor's side: merges the figures of all workers, including the counters of ended ones. */
 export const createGathering = ({workers, waitMs}: {workers: number; waitMs: number}) => {
 	const members = new Set<Member>();
-	const rounds = new Map<number, Round>();
 	const neverBack = createHighWater();
 	let ended: Figure[] = [];
-	let latest = 0;
-
-	const settle = (member: Member, round: Round | undefined): void => {
-		if (round?.open.delete(member) && round.open.size === 0) {
-			round.end();
-		}
-	};
 
 	return {
 		/** Adds a worker that is ready. */
 		join: (ask: Ask) => {
-			const member: Member = {ask, known: []};
+			const member: Member = {ask, known: [], requests: createPendingRequests(waitMs)};
 			members.add(member);
 			return {
 				/** @param round null if not requested. */
 				report: (round: number | null, figures: Figure[]): void => {
 					member.known = figures;
-					settle(member, round === null ? undefined : rounds.get(round));
+					if (round !== null) {
+						member.requests.resolve(round, figures);
+					}
 				},
 				/** The worker has ended. */
 				left: (): void => {
 					members.delete(member);
 					ended = mergeFigures([ended, outliving(member.known)]);
-					for (const round of rounds.values()) {
-						settle(member, round);
-					}
+					member.requests.end();
 				},
 			};
 		},
 		/** Requests figures from all. A worker that does not answer in time contributes its last known counters. */
 		gather: async (isScrape: boolean): Promise<Figure[]> => {
-			latest += 1;
-			const round = latest;
 			const asked = [...members];
-			const open = new Set(asked);
-			await new Promise<void>((resolve) => {
-				const deadline = setTimeout(resolve, waitMs);
-				const end = (): void => {
-					clearTimeout(deadline);
-					resolve();
-				};
-				rounds.set(round, {open, end});
-				for (const member of asked) {
-					member.ask(round, isScrape);
-				}
-
-				if (open.size === 0) {
-					end();
-				}
-			});
-			rounds.delete(round);
-			const answered = asked.filter((member) => members.has(member) && !open.has(member));
+			const answers = await Promise.all(asked.map(({requests, ask}) => requests.ask((round) => ask(round, isScrape))));
+			const answered = asked.filter((member, index) => members.has(member) && answers[index] !== null);
 			const others = [...members].filter((member) => !answered.includes(member));
 			const merged = mergeFigures([
 				...answered.map(({known}) => known),

@@ -4,6 +4,7 @@ import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {organizationName} from '../organizations/organization-fields.ts';
+import {portalRoute} from '../organizations/organization-route.ts';
 import {organizationJson} from '../organizations/organization-store.ts';
 import {planField} from '../plans/plan-field.ts';
 import {createOwnOrganization} from './create-own-organization.ts';
@@ -48,16 +49,14 @@ export const portalOnboardingRoutes = [
 			organizationJson(await createOwnOrganization(services, {session, by, name})),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/onboarding/select-plan',
+		path: '/onboarding/select-plan',
 		summary: 'Select the free plan',
 		refusals: [409, 422],
 		answer: organizationAnswer,
-		credential: 'session',
 		role: 'owner',
 		onboarding: true,
-		limit: limits.portal,
 		body: planChoice,
 		handler: async ({services, organization, by, body: {plan}}) =>
 			organizationJson(await selectPlan(services, {organization, by, plan})),

@@ -1,7 +1,7 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {requirePlanName} from '../billing/set-plan.ts';
 import {inTransaction} from '../db/db.ts';
-import {billingFlowRequired, organizationNotFound, planAlreadySelected} from '../errors.ts';
+import {billingFlowRequired, organizationNotFound, planAlreadySelected, required} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
 import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 import {FREE_PLAN} from '../plans/plans.ts';
@@ -19,11 +19,7 @@ export const selectPlan = (
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createOrganizationStore(trx);
-		const organization = await store.lock(id);
-		if (organization === null) {
-			throw organizationNotFound();
-		}
-
+		const organization = required(await store.lock(id), organizationNotFound);
 		if (planOf(services, organization) !== null) {
 			throw planAlreadySelected();
 		}

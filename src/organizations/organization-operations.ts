@@ -4,7 +4,7 @@ import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
 import {seedChannels} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
-import {organizationHasSubscription, organizationNotFound} from '../errors.ts';
+import {organizationHasSubscription, organizationNotFound, required} from '../errors.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
 import type {Services} from '../services.ts';
 import {deleteAtProvider, renameAtProvider} from './at-provider.ts';
@@ -52,11 +52,10 @@ const change = (
 ) =>
 	inTransaction(services.db, async (trx): Promise<Organization> => {
 		const now = services.clock.now();
-		const changed = await createOrganizationStore(trx).update(organization.id, changes, now);
-		if (changed === null) {
-			throw organizationNotFound();
-		}
-
+		const changed = required(
+			await createOrganizationStore(trx).update(organization.id, changes, now),
+			organizationNotFound,
+		);
 		await recordAudit(trx, now, by, {
 			action,
 			entityType: 'Organization',

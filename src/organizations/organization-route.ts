@@ -2,38 +2,35 @@ import type Joi from 'joi';
 import type {Granted} from '../auth/admission.ts';
 import type {Role} from '../auth/roles.ts';
 import type {Declared} from '../http/answer.ts';
-import {type Route, route} from '../http/route.ts';
+import {type Access, type RequestFacts, type Route, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import {orgParams, requireOrganization} from './require-organization.ts';
 
-type Definition<P, Q, B> = Declared & {
+/** An endpoint whose handler gets an organization, and the values `G` of its credential. */
+export type OrganizationEndpoint<G, P, Q, B> = Declared & {
 	method: Route['method'];
-	/** Below `/admin/organizations/:orgId` and below `/portal`. */
+	/** Below the prefix of the surface. */
 	path: string;
-	/** The least role of a member; an operator needs none. */
-	role: Role;
 	/** Parameters of the path. */
 	params?: Joi.ObjectSchema<P>;
 	query?: Joi.Schema<Q>;
-	body?: Joi.Schema<B>;
+	body?: Joi.Schema<B> | 'stream';
 	status?: number;
-	handler: (
-		input: Pick<Granted['session'], 'organization' | 'by'> & {services: Services; params: P; query: Q; body: B},
-	) => unknown;
+	settles?: boolean;
+	handler: (input: G & {services: Services; request: RequestFacts; params: P; query: Q; body: B}) => unknown;
 };
 
-/**
- * Declares an endpoint that operators and members share: `/admin/organizations/:orgId/…` with the admin token, which
- * names any organization, and `/portal/…` with a session of `role`, which has its own.
- */
-export const organizationRoute = <P extends object = object, Q = unknown, B = unknown>({
+/** What handlers get on every surface. */
+export type OfAnySurface = Pick<Granted['session'], 'organization' | 'by'>;
+
+/** Declares an endpoint of the operator: `/admin/organizations/:orgId…` with the admin token. */
+export const adminRoute = <P extends object = object, Q = unknown, B = unknown>({
 	path,
-	role,
 	params,
 	handler,
 	...shared
-}: Definition<P, Q, B>): [admin: Route, portal: Route] => [
+}: OrganizationEndpoint<OfAnySurface, P, Q, B>): Route =>
 	route({
 		...shared,
 		path: `/admin/organizations/:orgId${path}`,
@@ -43,14 +40,24 @@ export const organizationRoute = <P extends object = object, Q = unknown, B = un
 		>,
 		handler: async (input) =>
 			handler({...input, organization: await requireOrganization(input.services, input.params.orgId)}),
-	}),
-	route({
-		...shared,
-		path: `/portal${path}`,
-		credential: 'session',
-		role,
-		limit: limits.portal,
-		...(params === undefined ? {} : {params}),
-		handler,
-	}),
+	});
+
+/** Declares an endpoint of members: `/portal…` with a session. */
+export const portalRoute = <P extends object = object, Q = unknown, B = unknown>({
+	path,
+	...shared
+}: OrganizationEndpoint<Granted['session'], P, Q, B> & Access<'session'> & {onboarding?: boolean}): Route =>
+	route({limit: limits.portal, ...shared, path: `/portal${path}`, credential: 'session'});
+
+/**
+ * Declares an endpoint that operators and members share.
+ * @param portalPath its path below `/portal`, if it is another one.
+ */
+export const organizationRoute = <P extends object = object, Q = unknown, B = unknown>({
+	role,
+	portalPath,
+	...shared
+}: OrganizationEndpoint<OfAnySurface, P, Q, B> & {role: Role; portalPath?: string}): [admin: Route, portal: Route] => [
+	adminRoute(shared),
+	portalRoute({...shared, path: portalPath ?? shared.path, role}),
 ];

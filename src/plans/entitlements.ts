@@ -1,6 +1,6 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
-import {featureNotAvailable, planNotSelected, quotaExceeded} from '../errors.ts';
+import {featureNotAvailable, planNotSelected, quotaExceeded, required} from '../errors.ts';
 import {type FeatureName, FREE_PLAN, type Plan, type Plans, type QuotaName, storedPlan} from './plans.ts';
 
 /** The data that determines an organization's current plan. */
@@ -25,12 +25,7 @@ export const planOf = ({config, clock, log}: PlanDeps, {plan, entitledUntil}: En
 
 /** The organization's plan. @throws 402 PLAN_NOT_SELECTED. */
 export const requirePlan = (deps: PlanDeps, organization: Entitled): Plan => {
-	const plan = planOf(deps, organization);
-	if (plan === null) {
-		throw planNotSelected();
-	}
-
-	return plan;
+	return required(planOf(deps, organization), planNotSelected);
 };
 
 /** Whether the organization's current plan has the feature; without a plan it has none. */

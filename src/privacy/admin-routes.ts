@@ -1,76 +1,44 @@
+import Joi from 'joi';
 import {deviceIdField} from '../devices/device-fields.ts';
-import {route} from '../http/route.ts';
-import {orgParamsWith, requireOrganization} from '../organizations/require-organization.ts';
+import {adminRoute} from '../organizations/organization-route.ts';
 import {externalUserIdField} from '../sdk/sdk-fields.ts';
 import type {DataSubject} from './data-subject.ts';
 import {erasePersonalData} from './erase-personal-data.ts';
 import {exportPersonalData} from './export-personal-data.ts';
 import {erasedAnswer, personalDataAnswer} from './privacy-answers.ts';
 
-const deviceParams = orgParamsWith<{deviceId: string}>({deviceId: deviceIdField.required()});
-const userParams = orgParamsWith<{externalUserId: string}>({externalUserId: externalUserIdField.required()});
+/** The export and the erasure of a subject that the path names. */
+const subjectRoutes = <P extends object>(
+	path: string,
+	name: string,
+	params: Joi.ObjectSchema<P>,
+	subjectOf: (params: P) => DataSubject,
+) => [
+	adminRoute({
+		method: 'GET',
+		path,
+		summary: `Export all data of a ${name}`,
+		answer: personalDataAnswer,
+		params,
+		handler: ({services, organization, params, request}) =>
+			exportPersonalData(services, {organization, subject: subjectOf(params), request}),
+	}),
 
-const deviceOf = ({deviceId}: {deviceId: string}): DataSubject => ({kind: 'device', deviceId});
-const userOf = ({externalUserId}: {externalUserId: string}): DataSubject => ({kind: 'user', externalUserId});
+	adminRoute({
+		method: 'DELETE',
+		path,
+		summary: `Erase all data of a ${name}`,
+		answer: erasedAnswer,
+		params,
+		handler: ({services, organization, by, params}) =>
+			erasePersonalData(services, {organization, subject: subjectOf(params), by}),
+	}),
+];
+
+const deviceParams = Joi.object<{deviceId: string}>({deviceId: deviceIdField.required()});
+const userParams = Joi.object<{externalUserId: string}>({externalUserId: externalUserIdField.required()});
 
 export const privacyRoutes = [
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/devices/:deviceId/data',
-		summary: 'Export all data of a device',
-		answer: personalDataAnswer,
-		credential: 'admin',
-		params: deviceParams,
-		handler: async ({services, params, request}) =>
-			exportPersonalData(services, {
-				organization: await requireOrganization(services, params.orgId),
-				subject: deviceOf(params),
-				request,
-			}),
-	}),
-
-	route({
-		method: 'DELETE',
-		path: '/admin/organizations/:orgId/devices/:deviceId/data',
-		summary: 'Erase all data of a device',
-		answer: erasedAnswer,
-		credential: 'admin',
-		params: deviceParams,
-		handler: async ({services, by, params}) =>
-			erasePersonalData(services, {
-				organization: await requireOrganization(services, params.orgId),
-				subject: deviceOf(params),
-				by,
-			}),
-	}),
-
-	route({
-		method: 'GET',
-		path: '/admin/organizations/:orgId/users/:externalUserId/data',
-		summary: 'Export all data of a user',
-		answer: personalDataAnswer,
-		credential: 'admin',
-		params: userParams,
-		handler: async ({services, params, request}) =>
-			exportPersonalData(services, {
-				organization: await requireOrganization(services, params.orgId),
-				subject: userOf(params),
-				request,
-			}),
-	}),
-
-	route({
-		method: 'DELETE',
-		path: '/admin/organizations/:orgId/users/:externalUserId/data',
-		summary: 'Erase all data of a user',
-		answer: erasedAnswer,
-		credential: 'admin',
-		params: userParams,
-		handler: async ({services, by, params}) =>
-			erasePersonalData(services, {
-				organization: await requireOrganization(services, params.orgId),
-				subject: userOf(params),
-				by,
-			}),
-	}),
+	...subjectRoutes('/devices/:deviceId/data', 'device', deviceParams, (named) => ({kind: 'device', ...named})),
+	...subjectRoutes('/users/:externalUserId/data', 'user', userParams, (named) => ({kind: 'user', ...named})),
 ];

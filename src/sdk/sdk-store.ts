@@ -39,11 +39,11 @@ export type AppEvent = {
 };
 
 /**
- * `$1` is the events as JSON. It skips devices and organizations that are being erased, and waits for none. The
- * organization is locked before its device, as a removal of it does.
+ * `$1` is the events as JSON. The organization is locked before its device, as a removal of it does.
+ * @param erased what happens with devices and organizations that are being erased at this moment.
  */
-const insertMany: Prepared = {
-	name: 'insert events',
+const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
+	name,
 	text: `WITH sent AS MATERIALIZED (
 			SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS (id uuid, "organizationId" uuid, "deviceId" text,
 				"eventId" text, "eventName" text, properties jsonb, "linkId" uuid, "occurredAt" timestamptz,
@@ -51,10 +51,10 @@ const insertMany: Prepared = {
 				properties, link_id, occurred_at, received_at, ordinality)
 		), known AS MATERIALIZED (
 			SELECT sent.*, device.matched_link_id FROM sent CROSS JOIN LATERAL (
-				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE SKIP LOCKED
+				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE ${erased}
 			) AS owner CROSS JOIN LATERAL (
 				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
-				FOR KEY SHARE SKIP LOCKED
+				FOR KEY SHARE ${erased}
 			) AS device
 			WHERE sent.link_id IS NULL OR (
 				-- no EXISTS, for which all links might be hashed
@@ -68,6 +68,15 @@ const insertMany: Prepared = {
 			ON CONFLICT (organization_id, event_id) DO NOTHING
 		)
 		SELECT id FROM known`,
+});
+
+/** A batch does not wait for the erasure of one. */
+const insertMany = insertEvents('insert events', 'SKIP LOCKED');
+const insertOne = insertEvents('insert an event', '');
+
+const insert = async (db: Db, statement: Prepared, events: readonly AppEvent[]): Promise<Set<string>> => {
+	const stored = await runPrepared<{id: string}>(db, statement, [JSON.stringify(events)]);
+	return new Set(stored.map(({id}) => id));
 };
 
 /** An order that all processes keep, so that no two wait for each other's `eventId`. */
@@ -84,57 +93,15 @@ const inOrder = (one: AppEvent, other: AppEvent): number =>
  * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
  * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
  */
-export const storeEvents = async (db: Db, events: readonly AppEvent[]): Promise<Set<string>> => {
-	const sent = JSON.stringify(events.toSorted(inOrder));
-	const stored = await runPrepared<{id: string}>(db, insertMany, [sent]);
-	return new Set(stored.map(({id}) => id));
-};
+export const storeEvents = (db: Db, events: readonly AppEvent[]): Promise<Set<string>> =>
+	insert(db, insertMany, events.toSorted(inOrder));
 
-const insertOne: Prepared = {
-	name: 'insert an event',
-	text: `WITH owner AS MATERIALIZED (
-			SELECT id FROM organizations WHERE id = $2 FOR KEY SHARE
-		), device AS (
-			SELECT matched_link_id FROM owner CROSS JOIN LATERAL (
-				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = $3 FOR KEY SHARE
-			) AS device
-		), link AS (
-			SELECT id FROM links WHERE organization_id = $2 AND id = $7
-		), stored AS (
-			INSERT INTO events (id, organization_id, device_id, event_id, event_name, properties, link_id, occurred_at, received_at)
-			SELECT CAST($1 AS uuid), CAST($2 AS uuid), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS jsonb),
-				coalesce(CAST($7 AS uuid), matched_link_id), CAST($8 AS timestamptz), CAST($9 AS timestamptz)
-			FROM device WHERE CAST($7 AS uuid) IS NULL OR EXISTS (SELECT FROM link)
-			ON CONFLICT (organization_id, event_id) DO NOTHING
-		)
-		SELECT EXISTS (SELECT FROM device) AS knows_device,
-			CAST($7 AS uuid) IS NULL OR EXISTS (SELECT FROM link) AS knows_link`,
-};
-
-/**
- * Stores an event; one whose `eventId` the organization has sent before is stored already.
- * The device stays until the event is there, so that an erasure of the device finds the event, too.
- * @throws 404 for an unknown device, or a link that is not the organization's.
- */
+/** As `storeEvents`, of one. @throws 404 for an unknown device, or a link that is not the organization's. */
 export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
-	const {id, organizationId, deviceId, eventId, eventName, properties, linkId, occurredAt, receivedAt} = event;
-	const [known] = await runPrepared<{knows_device: boolean; knows_link: boolean}>(db, insertOne, [
-		id,
-		organizationId,
-		deviceId,
-		eventId,
-		eventName,
-		JSON.stringify(properties),
-		linkId,
-		occurredAt,
-		receivedAt,
-	]);
-	if (!known?.knows_device) {
-		throw unknownDevice(deviceId);
-	}
-
-	if (!known.knows_link) {
-		throw linkNotFound();
+	const {organizationId, deviceId} = event;
+	if ((await insert(db, insertOne, [event])).size === 0) {
+		const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
+		throw device === undefined ? unknownDevice(deviceId) : linkNotFound();
 	}
 };
 

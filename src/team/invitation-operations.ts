@@ -2,7 +2,7 @@ import {recordAudit} from '../audit/audit-log.ts';
 import {storedRoleOf} from '../auth/roles.ts';
 import {inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
-import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound} from '../errors.ts';
+import {alreadyInvited, alreadyMember, invitationNotFound, organizationNotFound, required} from '../errors.ts';
 import type {ProviderInvitation} from '../identity/provider-client.ts';
 import {bestEffort} from '../identity/resolve-role.ts';
 import {isUnanswered, undoIfUnanswered} from '../identity/unanswered.ts';
@@ -71,11 +71,7 @@ const withdraw = async (
  */
 const requireSeat = async (services: InviteDeps, {organization: {id}}: TeamChange, email: string): Promise<string> => {
 	// The current plan: it may have changed while this waited for its turn.
-	const organization = await createOrganizationStore(services.db).findById(id);
-	if (organization === null) {
-		throw organizationNotFound();
-	}
-
+	const organization = required(await createOrganizationStore(services.db).findById(id), organizationNotFound);
 	const plan = requirePlan(services, organization);
 	const organizationId = requireProviderId(organization);
 	const members = createMemberStore(services.db, id);

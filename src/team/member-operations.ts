@@ -1,6 +1,6 @@
 import {type Role, roleOf} from '../auth/roles.ts';
 import type {PageQuery} from '../db/read-page.ts';
-import {lastOwner, memberNotFound, noProviderOrganization} from '../errors.ts';
+import {lastOwner, memberNotFound, noProviderOrganization, required} from '../errors.ts';
 import {createMembershipStore} from '../identity/membership-store.ts';
 import {inMirror, type MirrorDeps} from '../identity/mirror.ts';
 import {endMember, updateMember} from '../identity/mirror-member.ts';
@@ -33,11 +33,7 @@ const requireChangeable = async (
 	{staysOwner}: {staysOwner: boolean},
 ): Promise<{member: Member; named: Named}> => {
 	const store = createMemberStore(db, organization.id);
-	const member = await store.find(userId);
-	if (member === null) {
-		throw memberNotFound();
-	}
-
+	const member = required(await store.find(userId), memberNotFound);
 	if (member.role === 'OWNER') {
 		requireOwner(session);
 		if (!staysOwner && (await store.countOwners()) === 1) {
@@ -46,11 +42,7 @@ const requireChangeable = async (
 	}
 
 	const organizationId = requireProviderId(organization);
-	if (member.clerkUserId === null) {
-		throw noProviderOrganization();
-	}
-
-	return {member, named: {organizationId, userId: member.clerkUserId}};
+	return {member, named: {organizationId, userId: required(member.clerkUserId, noProviderOrganization)}};
 };
 
 /** Restores a member's role after a failed change. Errors are only logged. */
@@ -101,11 +93,10 @@ export const changeMemberRole = (services: MemberDeps, {role, ...change}: Member
 			await undo();
 			throw error;
 		});
-		const changed = await createMemberStore(services.db, change.organization.id).find(change.userId);
-		if (changed === null) {
-			throw memberNotFound();
-		}
-
+		const changed = required(
+			await createMemberStore(services.db, change.organization.id).find(change.userId),
+			memberNotFound,
+		);
 		return memberJson(changed);
 	});
 

@@ -1,9 +1,8 @@
 import Joi from 'joi';
 import type {Role} from '../auth/roles.ts';
 import {deletedAnswer, pageOf} from '../http/answer.ts';
-import {route} from '../http/route.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
-import {limits} from '../limits/limits.ts';
+import {portalRoute} from '../organizations/organization-route.ts';
 import {newInvitation} from './invitation.ts';
 import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
 import {roleField} from './member.ts';
@@ -21,83 +20,71 @@ const invitationParams = Joi.object<{id: string}>({
 const memberChanges = Joi.object<{role: Role}>({role: roleField});
 
 export const portalTeamRoutes = [
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/team',
+		path: '/team',
 		summary: 'List members',
 		answer: pageOf(memberAnswer),
-		credential: 'session',
 		role: 'viewer',
-		limit: limits.portal,
 		query: pageQuerySchema,
 		handler: ({services, organization, query}) => listMembers(services, {organization, query}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'GET',
-		path: '/portal/team/invitations',
+		path: '/team/invitations',
 		summary: 'List open invitations, newest first',
 		answer: pageOf(invitationAnswer),
-		credential: 'session',
 		role: 'viewer',
-		limit: limits.portal,
 		query: pageQuerySchema,
 		handler: ({services, organization, query}) => listInvitations(services, {organization, query}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'POST',
-		path: '/portal/team/invitations',
+		path: '/team/invitations',
 		summary: 'Invite somebody',
 		refusals: [402, 409],
 		answer: invitationAnswer,
-		credential: 'session',
 		role: 'admin',
-		limit: limits.portal,
 		body: newInvitation,
 		status: 201,
 		handler: ({services, organization, by, session, body}) =>
 			inviteMember(services, {organization, by, session, fields: body}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'DELETE',
-		path: '/portal/team/invitations/:id',
+		path: '/team/invitations/:id',
 		summary: 'Revoke an invitation',
 		refusals: [409],
 		answer: deletedAnswer,
-		credential: 'session',
 		role: 'admin',
-		limit: limits.portal,
 		params: invitationParams,
 		handler: ({services, organization, by, session, params: {id}}) =>
 			revokeInvitation(services, {organization, by, session, id}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'PATCH',
-		path: '/portal/team/:userId',
+		path: '/team/:userId',
 		summary: 'Change the role of a member',
 		refusals: [409],
 		answer: memberAnswer,
-		credential: 'session',
 		role: 'admin',
-		limit: limits.portal,
 		params: memberParams,
 		body: memberChanges,
 		handler: ({services, organization, by, session, params: {userId}, body: {role}}) =>
 			changeMemberRole(services, {organization, by, session, userId, role}),
 	}),
 
-	route({
+	portalRoute({
 		method: 'DELETE',
-		path: '/portal/team/:userId',
+		path: '/team/:userId',
 		summary: 'Remove a member',
 		refusals: [409],
 		answer: removedMemberAnswer,
-		credential: 'session',
 		role: 'admin',
-		limit: limits.portal,
 		params: memberParams,
 		handler: ({services, organization, by, session, params: {userId}}) =>
 			removeMember(services, {organization, by, session, userId}),

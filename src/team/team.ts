@@ -1,7 +1,7 @@
 import type {Caller} from '../audit/audit-log.ts';
 import type {Session} from '../auth/session.ts';
 import {withLease} from '../db/lease.ts';
-import {insufficientRole, noProviderOrganization} from '../errors.ts';
+import {insufficientRole, noProviderOrganization, required} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import type {Services} from '../services.ts';
 
@@ -29,10 +29,4 @@ export const requireOwner = ({isOps, role}: Session): void => {
 };
 
 /** The provider's id of an organization. @throws 409 for one created by an operator, which has none. */
-export const requireProviderId = ({clerkOrgId}: Organization): string => {
-	if (clerkOrgId === null) {
-		throw noProviderOrganization();
-	}
-
-	return clerkOrgId;
-};
+export const requireProviderId = ({clerkOrgId}: Organization): string => required(clerkOrgId, noProviderOrganization);

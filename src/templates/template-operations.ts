@@ -2,7 +2,7 @@ import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {channelExists} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import type {PageQuery} from '../db/read-page.ts';
-import {templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
+import {required, templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {Template, TemplateInput} from './template.ts';
 import {createTemplateStore} from './template-store.ts';
@@ -31,12 +31,7 @@ export const getTemplate = async (
 	{db}: Pick<Services, 'db'>,
 	{organization, id}: Read & {id: string},
 ): Promise<Template> => {
-	const template = await createTemplateStore(db, organization.id).find(id);
-	if (template === null) {
-		throw templateNotFound();
-	}
-
-	return template;
+	return required(await createTemplateStore(db, organization.id).find(id), templateNotFound);
 };
 
 /** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
@@ -66,11 +61,7 @@ export const updateTemplate = (
 		const store = createTemplateStore(trx, target.organization.id);
 		// Lock the channel before the template, in the order of a rename, to avoid a deadlock.
 		const isKnown = await isKnownChannel(trx, target.organization, changes.channel);
-		const template = await store.lock(id);
-		if (template === null) {
-			throw templateNotFound();
-		}
-
+		const template = required(await store.lock(id), templateNotFound);
 		if (Object.keys(changes).length === 0) {
 			return template;
 		}
@@ -101,11 +92,7 @@ export const updateTemplate = (
 /** @throws 404, 409 while links use it. */
 export const deleteTemplate = (services: Deps, {id, ...target}: Write & {id: string}) =>
 	inTransaction(services.db, async (trx) => {
-		const removed = await createTemplateStore(trx, target.organization.id).remove(id);
-		if (removed === null) {
-			throw templateNotFound();
-		}
-
+		const removed = required(await createTemplateStore(trx, target.organization.id).remove(id), templateNotFound);
 		await recordAudit(trx, services.clock.now(), target.by, record('DELETE', target, removed));
 		return {id, deleted: true};
 	});

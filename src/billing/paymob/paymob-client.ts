@@ -1,7 +1,7 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../../clock.ts';
 import type {PaymobConfig} from '../../config/config.ts';
-import {gatewayFailed} from '../../errors.ts';
+import {gatewayFailed, required} from '../../errors.ts';
 import {fieldsOf} from '../../http/untrusted-json.ts';
 import {createPaymobHttp, type PaymobAnswer, type PaymobCall} from './paymob-http.ts';
 import {readTransaction, unwrapped} from './paymob-payloads.ts';
@@ -140,12 +140,7 @@ export const createPaymobClient = ({config, clock, log}: {config: PaymobConfig; 
 					redirection_url: order.returnUrl,
 				},
 			});
-			const intention = readIntention(body);
-			if (intention === null) {
-				throw gatewayFailed(new Error('Paymob: an intention without an order'));
-			}
-
-			return intention;
+			return required(readIntention(body), () => gatewayFailed(new Error('Paymob: an intention without an order')));
 		},
 
 		/** Charges a saved card. It never throws. */

@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import type Stripe from 'stripe';
-import {gatewayFailed} from '../../errors.ts';
+import {gatewayFailed, required} from '../../errors.ts';
 import type {BillingAttempt} from '../attempt-store.ts';
 import type {Checkout, Payer} from '../gateway.ts';
 import {ask} from './stripe-client.ts';
@@ -25,13 +25,8 @@ const customerOf = async (stripe: Stripe, {customerId, organizationId, name, ema
 };
 
 /** The Stripe price of an attempt. @throws 502 if the plans file has none. */
-export const priceOf = ({priceId, plan}: BillingAttempt): string => {
-	if (priceId === null) {
-		throw gatewayFailed(new Error(`the plan ${plan} has no stripePrice`));
-	}
-
-	return priceId;
-};
+export const priceOf = ({priceId, plan}: Pick<BillingAttempt, 'priceId' | 'plan'>): string =>
+	required(priceId, () => gatewayFailed(new Error(`the plan ${plan} has no stripePrice`)));
 
 /** The braces are Stripe's placeholder, which must not be escaped. */
 const successUrl = (returnUrl: string): string =>

@@ -1,9 +1,8 @@
 import type Stripe from 'stripe';
-import {gatewayFailed} from '../../errors.ts';
 import type {Plans} from '../../plans/plans.ts';
 import type {CardGateway} from '../gateway.ts';
 import {cancelNow, keepPrice, schedulePrice, setCancelAtPeriodEnd, upgradeNow} from './change-subscription.ts';
-import {openStripeCheckout} from './open-checkout.ts';
+import {openStripeCheckout, priceOf} from './open-checkout.ts';
 import {ask, askOrRefusal} from './stripe-client.ts';
 
 type Deps = {stripe: Stripe; plans: Plans; returnUrl: string};
@@ -22,12 +21,7 @@ export const createStripeGateway = (deps: Deps): CardGateway => {
 		},
 		upgrade: (subscription, attempt, payer) => upgradeNow(deps, subscription, attempt, payer),
 		scheduleDowngrade: async (subscription, plan) => {
-			const price = plans[plan]?.stripePrice ?? null;
-			if (price === null) {
-				throw gatewayFailed(new Error(`the plan ${plan} has no stripePrice`));
-			}
-
-			await schedulePrice(stripe, subscription, price);
+			await schedulePrice(stripe, subscription, priceOf({plan, priceId: plans[plan]?.stripePrice ?? null}));
 		},
 		keepPlan: (subscription) => keepPrice(stripe, subscription),
 		setCancelAtPeriodEnd: (subscription, cancel) => setCancelAtPeriodEnd(stripe, subscription, cancel),

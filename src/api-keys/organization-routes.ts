@@ -1,12 +1,14 @@
 import Joi from 'joi';
 import type {Caller} from '../audit/audit-log.ts';
-import {route} from '../http/route.ts';
+import {deletedAnswer} from '../http/answer.ts';
+import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
+import {adminRoute, portalRoute} from '../organizations/organization-route.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {hasFeature, type PlanDeps, requireFeature, requirePlan} from '../plans/entitlements.ts';
 import type {Tier} from './api-key.ts';
-import {keyCardsAnswer, newKeyAnswer} from './key-answer.ts';
-import {type KeyDeps, provisionedKeyCards, regenerateApiKey} from './rotation.ts';
+import {allKeyCardsAnswer, keyCardsAnswer, newKeyAnswer} from './key-answer.ts';
+import {allKeyCards, type KeyDeps, provisionedKeyCards, regenerateApiKey, revokeApiKey} from './rotation.ts';
 
 const tierParams = Joi.object<{tier: Tier}>({tier: Joi.valid('CLIENT', 'SERVER').required()});
 
@@ -28,28 +30,51 @@ const regenerateUnlockedKey = async (
 	return regenerateApiKey(services, target);
 };
 
-export const portalApiKeyRoutes = [
-	route({
+export const apiKeyRoutes = [
+	adminRoute({
 		method: 'GET',
-		path: '/portal/api-keys',
+		path: '/api-keys',
+		summary: 'Get both API keys, and the earlier ones that are still accepted',
+		answer: allKeyCardsAnswer,
+		handler: ({services, organization}) => allKeyCards(services, organization),
+	}),
+
+	portalRoute({
+		method: 'GET',
+		path: '/api-keys',
 		summary: 'Get both API keys',
 		answer: keyCardsAnswer,
-		credential: 'session',
-		limit: limits.portal,
 		handler: ({services, organization}) => portalKeyCards(services, organization),
 	}),
 
-	route({
+	adminRoute({
 		method: 'POST',
-		path: '/portal/api-keys/:tier/regenerate',
+		path: '/api-keys/:tier/regenerate',
+		summary: 'Replace an API key',
+		answer: newKeyAnswer,
+		params: tierParams,
+		handler: ({services, organization, by, params: {tier}}) => regenerateApiKey(services, {organization, tier, by}),
+	}),
+
+	portalRoute({
+		method: 'POST',
+		path: '/api-keys/:tier/regenerate',
 		summary: 'Replace an API key',
 		refusals: [402],
 		answer: newKeyAnswer,
-		credential: 'session',
 		role: 'developer',
 		limit: limits.regenerateKey,
 		params: tierParams,
 		handler: ({services, organization, by, params: {tier}}) =>
 			regenerateUnlockedKey(services, {organization, tier, by}),
+	}),
+
+	adminRoute({
+		method: 'DELETE',
+		path: '/api-keys/:id',
+		summary: 'Revoke an API key at once',
+		answer: deletedAnswer,
+		params: idParams,
+		handler: ({services, organization, by, params: {id}}) => revokeApiKey(services, {organization, id, by}),
 	}),
 ];
