@@ -47,7 +47,7 @@ import {createHostCache, createLinkCache, type LinkCache} from './resolution/lin
 import {isCurrent, type LinkRow} from './resolution/link-row.ts';
 import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
-import {createEventWriter, type EventWriter} from './sdk/event-writer.ts';
+import {createEventWriter, type EventWriter} from './sdk/sdk-store.ts';
 import type {OtherWorkers} from './start/other-workers.ts';
 import {createTurns, type Turns} from './turns.ts';
 

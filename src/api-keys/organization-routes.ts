@@ -1,14 +1,36 @@
 import Joi from 'joi';
 import type {Caller} from '../audit/audit-log.ts';
-import {deletedAnswer} from '../http/answer.ts';
+import {answerOf, deletedAnswer, flag, instant, instantOrNull, text, textOrNull, uuid} from '../http/answer.ts';
 import {idParams} from '../http/validate.ts';
 import {limits} from '../limits/limits.ts';
 import {adminRoute, portalRoute} from '../organizations/organization-route.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {hasFeature, type PlanDeps, requireFeature, requirePlan} from '../plans/entitlements.ts';
 import type {Tier} from './api-key.ts';
-import {allKeyCardsAnswer, keyCardsAnswer, newKeyAnswer} from './key-answer.ts';
 import {allKeyCards, type KeyDeps, provisionedKeyCards, regenerateApiKey, revokeApiKey} from './rotation.ts';
+
+const card = {
+	id: uuid,
+	tier: Joi.valid('CLIENT', 'SERVER'),
+	prefix: text,
+	displayKey: textOrNull,
+	displayKeyFault: Joi.valid('OTHER_SECRET').optional(),
+	createdAt: instant,
+	expiresAt: instantOrNull,
+	lastUsedAt: instantOrNull,
+};
+
+const keyCardAnswer = answerOf('KeyCard', card);
+
+const cards = {sdkKey: keyCardAnswer.allow(null), serverKey: keyCardAnswer.allow(null), locked: flag};
+
+/** Both key cards (contract/api-keys 6). */
+const keyCardsAnswer = answerOf('KeyCards', cards);
+
+/** The operator sees the earlier keys, too, that are still accepted. */
+const allKeyCardsAnswer = answerOf('AllKeyCards', {...cards, earlier: Joi.array().items(keyCardAnswer)});
+
+const newKeyAnswer = answerOf('NewKey', {...card, rawKey: text});
 
 const tierParams = Joi.object<{tier: Tier}>({tier: Joi.valid('CLIENT', 'SERVER').required()});
 

@@ -11,21 +11,12 @@ import {
 import {type AppConfig, androidOf, iosOf} from './app-config.ts';
 
 /** `og` has a column for each of its fields. */
-const withoutOg = ({
-	og,
-	browserPaths,
-	errorPages,
-	clipboardFormat,
-	logoUrl,
-	destinations,
-	minimumVersion,
-	...config
-}: AppConfig) => ({
+const withoutOg = ({og, destinations, minimumVersion, ...config}: AppConfig) => ({
+	browserPaths: null,
+	errorPages: false,
+	clipboardFormat: null,
+	logoUrl: null,
 	...config,
-	browserPaths: browserPaths ?? null,
-	errorPages: errorPages ?? false,
-	clipboardFormat: clipboardFormat ?? null,
-	logoUrl: logoUrl ?? null,
 	...platformColumns({destinations, minimumVersion}),
 	ogTitle: og.title,
 	ogDescription: og.description,
@@ -74,9 +65,8 @@ export const findAppConfig = async (db: Db, organizationId: string): Promise<App
 };
 
 /** As `findAppConfig`. @throws 404 until one is set. */
-export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> => {
-	return required(await findAppConfig(db, organizationId), appConfigNotFound);
-};
+export const getAppConfig = async (db: Db, organizationId: string): Promise<AppConfig> =>
+	required(await findAppConfig(db, organizationId), appConfigNotFound);
 
 /** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */
 export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {

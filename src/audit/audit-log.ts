@@ -21,6 +21,15 @@ export type AuditEntry = {
 	details?: Record<string, unknown> | null;
 };
 
+/** The record of a change of an organization itself. */
+export const organizationEntry = (action: string, id: string, details: Record<string, unknown>): AuditEntry => ({
+	action,
+	entityType: 'Organization',
+	entityId: id,
+	organizationId: id,
+	details,
+});
+
 /** Actions that can be repeated endlessly without using up a quota. */
 const REPEATABLE = new Set(['UPDATE', 'SET_DEFAULT']);
 

@@ -1,4 +1,4 @@
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {type Db, inTransaction, onlyRow} from '../db/db.ts';
 import {withLease} from '../db/lease.ts';
 import {organizationNotFound, required, unknownPlan} from '../errors.ts';
@@ -55,13 +55,7 @@ export const setPlan = async (trx: Db, {organizationId, plan, by, now}: PlanSet)
 		await createOrganizationStore(trx).update(organizationId, {plan, entitledUntil: null}, now),
 		organizationNotFound,
 	);
-	await recordAudit(trx, now, by, {
-		action: 'SET_PLAN',
-		entityType: 'Organization',
-		entityId: organizationId,
-		organizationId,
-		details: {plan},
-	});
+	await recordAudit(trx, now, by, organizationEntry('SET_PLAN', organizationId, {plan}));
 	return organization;
 };
 

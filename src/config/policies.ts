@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {DAY_MS} from '../clock.ts';
-import {readConfigFile} from './config-file.ts';
+import {readConfigFile} from '../package-root.ts';
 
 /** A file of `config/` with a positive integer per name, read at the first use. @throws with every fault of the file. */
 const policy = <Name extends string>(file: string, ...names: Name[]): (() => Record<Name, number>) => {

@@ -1,9 +1,36 @@
+import Joi from 'joi';
+import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {hitFields, missFields, unkeptAttemptAnswer} from '../match/match-answer.ts';
 import {matchBody} from '../match/match-request.ts';
-import {dryRunAnswer, sessionAnswer} from './dev-answers.ts';
+import {organizationAnswer} from '../organizations/organization-answer.ts';
 import {dryRunMatch} from './dry-run-match.ts';
 import {resolveSession} from './resolve-session.ts';
+
+const attempt = unkeptAttemptAnswer.allow(null);
+
+/** The answer of `/match` and its explanation. */
+const dryRunAnswer = Joi.alternatives(
+	answerOf('RehearsedMatch', {...hitFields, attempt}),
+	answerOf('RehearsedNoMatch', {...missFields, attempt}),
+);
+
+const sessionAnswer = answerOf('ResolvedSession', {
+	claims: anyObject,
+	session: partOf({
+		userId: text,
+		organizationId: textOrNull,
+		role: Joi.valid('viewer', 'analyst', 'developer', 'admin', 'owner').allow(null),
+		email: textOrNull,
+		isPending: flag,
+		isOps: flag,
+	}),
+	actor: partOf({type: text, id: textOrNull, name: textOrNull}),
+	organization: organizationAnswer.allow(null),
+	user: partOf({id: uuid, email: textOrNull, name: textOrNull}).allow(null),
+	isMember: flag,
+});
 
 /** The sandbox of the ops organization (contract/portal 9). */
 export const devRoutes = [

@@ -41,12 +41,3 @@ export const readQuery = (url = ''): Query => {
 	found.delete('__proto__');
 	return Object.fromEntries(found);
 };
-
-/** As `readQuery`, read on first use: not for a caller without a credential, or over a limit. */
-export const lazyQuery = (url: string | undefined): (() => Query) => {
-	let read: Query | null = null;
-	return () => {
-		read ??= readQuery(url);
-		return read;
-	};
-};

@@ -12,7 +12,7 @@ import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
 import type {Exchange} from './exchange.ts';
-import {lazyQuery} from './query.ts';
+import {type Query, readQuery} from './query.ts';
 import {checkBody, checkUrlPart} from './validate.ts';
 
 /** The parts of the request that a handler may read besides the validated ones. */
@@ -184,7 +184,12 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
 		respond: async (ctx, services) => {
 			const facts = requestFacts(ctx, services);
-			const queryOf = lazyQuery(ctx.req.url);
+			// Read on first use: not for a caller without a credential, or over a limit.
+			let read: Query | null = null;
+			const queryOf = (): Query => {
+				read ??= readQuery(ctx.req.url);
+				return read;
+			};
 			const orgId = (): string | null => {
 				const named = isOfSession ? queryOf()['orgId'] : undefined;
 				return named === undefined ? null : String(named);

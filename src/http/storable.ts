@@ -9,12 +9,51 @@ export const isTooDeep = (value: unknown, levels = MAX_DEPTH): boolean =>
 	value !== null &&
 	(levels === 0 || Object.values(value).some((item) => isTooDeep(item, levels - 1)));
 
-const stringFault = (text: string, name: string): string | null => {
+/** What is wrong at a place within a value, and which place it is. */
+type Fault = {path: string[]; rule: string};
+
+const TOO_DEEP = `must not be nested deeper than ${MAX_DEPTH} levels`;
+
+const ruleOf = (text: string): string | null => {
 	if (text.includes('\0')) {
-		return `${name} must not contain a null character`;
+		return 'must not contain a null character';
 	}
 
-	return text.isWellFormed() ? null : `${name} must be well-formed Unicode`;
+	return text.isWellFormed() ? null : 'must be well-formed Unicode';
+};
+
+/** Makes the path only for a fault, because nearly every value has none. */
+const firstFault = (value: unknown, levels = MAX_DEPTH): Fault | null => {
+	if (typeof value === 'string') {
+		const rule = ruleOf(value);
+		return rule === null ? null : {path: [], rule};
+	}
+
+	if (value === null || typeof value !== 'object') {
+		return null;
+	}
+
+	if (levels === 0) {
+		return {path: [], rule: TOO_DEEP};
+	}
+
+	for (const key of Object.keys(value)) {
+		if (key === '__proto__') {
+			return {path: [key], rule: 'is not allowed'};
+		}
+
+		const rule = ruleOf(key);
+		if (rule !== null) {
+			return {path: [], rule};
+		}
+
+		const fault = firstFault((value as Record<string, unknown>)[key], levels - 1);
+		if (fault !== null) {
+			return {...fault, path: [key, ...fault.path]};
+		}
+	}
+
+	return null;
 };
 
 /**
@@ -22,56 +61,16 @@ const stringFault = (text: string, name: string): string | null => {
  * PostgreSQL refuses in text, or with half a surrogate pair, which it refuses in jsonb; the key `__proto__`, which
  * would set an object's prototype and vanish; too many levels.
  */
-export const unstorable = (value: unknown, path: string[] = []): FieldFault[] => {
-	const field = path.join('.');
-	const fault = (message: string | null): FieldFault[] =>
-		message === null ? [] : [path.length === 0 ? {message} : {message, field}];
-	const name = path.length === 0 ? 'body' : field;
-	if (typeof value === 'string') {
-		return fault(stringFault(value, name));
-	}
-
-	if (value === null || typeof value !== 'object') {
+export const unstorable = (value: unknown): FieldFault[] => {
+	const fault = firstFault(value);
+	if (fault === null) {
 		return [];
 	}
 
-	if (path.length >= MAX_DEPTH) {
-		return [{message: `${path[0]} must not be nested deeper than ${MAX_DEPTH} levels`, field: path[0] ?? ''}];
-	}
-
-	for (const [key, item] of Object.entries(value)) {
-		const inner = [...path, key];
-		const faults =
-			key === '__proto__'
-				? [{message: `${inner.join('.')} is not allowed`, field: inner.join('.')}]
-				: [...fault(stringFault(key, name)), ...unstorable(item, inner)];
-		if (faults.length > 0) {
-			return faults.slice(0, 1);
-		}
-	}
-
-	return [];
+	const {path, rule} = fault;
+	const field = (rule === TOO_DEEP ? path.slice(0, 1) : path).join('.');
+	return path.length === 0 ? [{message: `body ${rule}`}] : [{message: `${field} ${rule}`, field}];
 };
 
-/** Whether `unstorable` finds no fault; faster, because it keeps no path. */
-export const isStorable = (value: unknown, levels = MAX_DEPTH): boolean => {
-	if (typeof value === 'string') {
-		return !value.includes('\0') && value.isWellFormed();
-	}
-
-	if (value === null || typeof value !== 'object') {
-		return true;
-	}
-
-	if (levels === 0) {
-		return false;
-	}
-
-	if (Array.isArray(value)) {
-		return value.every((item) => isStorable(item, levels - 1));
-	}
-
-	return Object.keys(value).every(
-		(key) => key !== '__proto__' && isStorable(key) && isStorable((value as Record<string, unknown>)[key], levels - 1),
-	);
-};
+/** Whether `unstorable` finds no fault. */
+export const isStorable = (value: unknown): boolean => firstFault(value) === null;

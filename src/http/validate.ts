@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type {PageQuery} from '../db/read-page.ts';
 import {type FieldFault, validationFailed} from '../errors.ts';
-import {isStorable, unstorable} from './storable.ts';
+import {unstorable} from './storable.ts';
 
 /**
  * Wording of contract/requests 3: `<field> must be longer than or equal to N characters`, field names without quotes.
@@ -87,8 +87,9 @@ const ofBody = preparedWith(bodyOptions);
 const ofUrl = preparedWith(urlOptions);
 
 const check = <T>(schema: Joi.Schema<T>, value: unknown, options?: Joi.ValidationOptions): Checked<T> => {
-	if (!isStorable(value)) {
-		return {value: value as T, faults: unstorable(value)};
+	const unstored = unstorable(value);
+	if (unstored.length > 0) {
+		return {value: value as T, faults: unstored};
 	}
 
 	const {value: checked, error} = schema.validate(value, options);

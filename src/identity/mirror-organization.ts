@@ -1,4 +1,4 @@
-import type {Caller} from '../audit/audit-log.ts';
+import {type Caller, organizationEntry} from '../audit/audit-log.ts';
 import {seedChannels} from '../channels/channel-store.ts';
 import {organizationNameTaken} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
@@ -25,14 +25,6 @@ export const isNewer = (kind: EventKind, at: Date, known: Date | null): boolean 
 	}
 };
 
-const entryOf = (action: string, {id}: {id: string}, details: Record<string, unknown>) => ({
-	action,
-	entityType: 'Organization',
-	entityId: id,
-	organizationId: id,
-	details,
-});
-
 const insert = async (
 	{trx, now, record}: Mirror,
 	organization: ProviderOrganization,
@@ -50,7 +42,7 @@ const insert = async (
 		now,
 	);
 	await seedChannels(trx, made.id, now);
-	await record(entryOf('CREATE', made, {name: made.name, clerkOrgId: organization.id}));
+	await record(organizationEntry('CREATE', made.id, {name: made.name, clerkOrgId: organization.id}));
 	return made;
 };
 
@@ -67,7 +59,7 @@ const update = async (
 
 	await store.rename(known.id, organization.name, now);
 	if (organization.name !== known.name) {
-		await record(entryOf('UPDATE', known, {name: organization.name}));
+		await record(organizationEntry('UPDATE', known.id, {name: organization.name}));
 	}
 
 	return {...known, name: organization.name};
@@ -112,7 +104,7 @@ export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: st
 	const known = await createOrganizationMirrorStore(trx).lock(clerkOrgId);
 	if (known !== null && known.status !== 'SUSPENDED') {
 		await createOrganizationStore(trx).update(known.id, {status: 'SUSPENDED'}, now);
-		await record(entryOf('SUSPEND', known, {status: 'SUSPENDED'}));
+		await record(organizationEntry('SUSPEND', known.id, {status: 'SUSPENDED'}));
 	}
 };
 
@@ -120,7 +112,7 @@ export const endOrganization = async ({trx, now, record}: Mirror, clerkOrgId: st
 export const fillContact = async ({trx, now, record}: Mirror, organizationId: string): Promise<void> => {
 	const contactEmail = await createOrganizationMirrorStore(trx).fillContact(organizationId, now);
 	if (contactEmail !== null) {
-		await record(entryOf('UPDATE', {id: organizationId}, {contactEmail}));
+		await record(organizationEntry('UPDATE', organizationId, {contactEmail}));
 	}
 };
 
@@ -135,6 +127,6 @@ export const discardOrganization = (services: MirrorDeps, by: Caller, clerkOrgId
 		const known = await store.lock(clerkOrgId);
 		if (known !== null) {
 			await store.remove(known.id);
-			await record(entryOf('DELETE', known, {name: known.name, orgKey: known.orgKey}));
+			await record(organizationEntry('DELETE', known.id, {name: known.name, orgKey: known.orgKey}));
 		}
 	});

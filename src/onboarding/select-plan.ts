@@ -1,4 +1,4 @@
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {requirePlanName} from '../billing/set-plan.ts';
 import {inTransaction} from '../db/db.ts';
 import {billingFlowRequired, organizationNotFound, planAlreadySelected, required} from '../errors.ts';
@@ -28,13 +28,7 @@ export const selectPlan = (
 			throw billingFlowRequired(plan ?? name);
 		}
 
-		await recordAudit(trx, now, by, {
-			action: 'SELECT_PLAN',
-			entityType: 'Organization',
-			entityId: id,
-			organizationId: id,
-			details: {plan},
-		});
+		await recordAudit(trx, now, by, organizationEntry('SELECT_PLAN', id, {plan}));
 		return (await store.update(id, {plan}, now)) ?? organization;
 	});
 };

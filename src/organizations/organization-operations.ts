@@ -1,4 +1,4 @@
-import {type Caller, recordAudit} from '../audit/audit-log.ts';
+import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts';
 import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.ts';
 import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
@@ -31,13 +31,7 @@ export const createOrganization = (
 			now,
 		);
 		await seedChannels(trx, organization.id, now);
-		await recordAudit(trx, now, by, {
-			action: 'CREATE',
-			entityType: 'Organization',
-			entityId: organization.id,
-			organizationId: organization.id,
-			details: {name: organization.name},
-		});
+		await recordAudit(trx, now, by, organizationEntry('CREATE', organization.id, {name: organization.name}));
 		return plan === null ? organization : setPlan(trx, {organizationId: organization.id, plan, by, now});
 	});
 };
@@ -56,13 +50,7 @@ const change = (
 			await createOrganizationStore(trx).update(organization.id, changes, now),
 			organizationNotFound,
 		);
-		await recordAudit(trx, now, by, {
-			action,
-			entityType: 'Organization',
-			entityId: organization.id,
-			organizationId: organization.id,
-			details: changes,
-		});
+		await recordAudit(trx, now, by, organizationEntry(action, organization.id, changes));
 		return changed;
 	});
 
@@ -128,13 +116,8 @@ const removeOrganization = async (
 		throw organizationNotFound();
 	}
 
-	await recordAudit(trx, services.clock.now(), by, {
-		action: 'DELETE',
-		entityType: 'Organization',
-		entityId: id,
-		organizationId: id,
-		details: {name: organization.name, orgKey: organization.orgKey},
-	});
+	const {name, orgKey} = organization;
+	await recordAudit(trx, services.clock.now(), by, organizationEntry('DELETE', id, {name, orgKey}));
 	return checkouts;
 };
 

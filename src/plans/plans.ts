@@ -1,9 +1,7 @@
-import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import path from 'node:path';
 import type {Logger} from 'pino';
 import {type PlanLimits, planLimitNames} from '../limits/limits.ts';
-import {packageRoot} from '../package-root.ts';
+import {readConfigFile} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
@@ -66,8 +64,7 @@ export const readPlans = (text: string): Plans => {
 };
 
 /** The plans of `config/plans.json`, which a test validates by `readPlans`. */
-export const shippedPlans = (): Plans =>
-	Object.freeze(JSON.parse(readFileSync(path.join(packageRoot, 'config', 'plans.json'), 'utf8')) as Plans);
+export const shippedPlans = (): Plans => Object.freeze(readConfigFile<Plans>('plans.json'));
 
 /** The plan's canonical uppercase name, or null for an unknown plan (contract/requests 12). */
 export const planNamed = (plans: Plans, name: string): string | null => {

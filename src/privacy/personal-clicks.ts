@@ -39,37 +39,9 @@ export const clicksOfSubject = (
 	FROM (${own}) AS own
 	LEFT JOIN ${stored} AS clicks ON clicks.id = own.click_id AND clicks.occurred_at = own.created_at`;
 
-/** `signals`: the page's signals for the match, until they are deleted. */
-export type PersonalClick = {
+/** The columns that the answer puts elsewhere. */
+export type PersonalClickRow = {
 	id: string;
-	clickId: string;
-	clickedAt: Date;
-	linkId: string;
-	channel: string | null;
-	platform: string | null;
-	os: string | null;
-	osVersion: string | null;
-	browser: string | null;
-	deviceModel: string | null;
-	language: string | null;
-	timezone: string | null;
-	referrerHost: string | null;
-	country: string | null;
-	addressHash: string | null;
-	networkHash: string | null;
-	visitorHash: string | null;
-	deviceHash: string | null;
-	matchableUntil: Date;
-	claimedAt: Date | null;
-	matchMethod: string | null;
-	matchConfidence: string | null;
-	score: number | null;
-	signals: {deviceModel: string | null; language: string | null; timezone: string | null; at: Date | null};
-	/** Of the visit, until it is deleted with the signals; left out where it had none. */
-	query?: Record<string, string>;
-};
-
-export type PersonalClickRow = Omit<PersonalClick, 'signals' | 'query'> & {
 	query: Record<string, string> | null;
 	signalDeviceModel: string | null;
 	signalLanguage: string | null;
@@ -77,6 +49,10 @@ export type PersonalClickRow = Omit<PersonalClick, 'signals' | 'query'> & {
 	signalsAt: Date | null;
 };
 
+/**
+ * The click in the answer, with the page's signals for the match until they are deleted, and with them the query of the
+ * visit if it had one.
+ */
 export const personalClickJson = ({
 	signalDeviceModel: deviceModel,
 	signalLanguage: language,
@@ -84,7 +60,7 @@ export const personalClickJson = ({
 	signalsAt: at,
 	query,
 	...click
-}: PersonalClickRow): PersonalClick => ({
+}: PersonalClickRow) => ({
 	...click,
 	signals: {deviceModel, language, timezone, at},
 	...(query && {query}),

@@ -9,23 +9,7 @@ import {
 } from '../match/match-attempt-store.ts';
 import {type EventJson, eventColumns} from '../sdk/sdk-store.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
-import {
-	clicksOfSubject,
-	matchClicksOfSubject,
-	type PersonalClick,
-	type PersonalClickRow,
-	personalClickJson,
-} from './personal-clicks.ts';
-
-/** A link that a device created. */
-type PersonalLink = {
-	id: string;
-	shortCode: string;
-	title: string | null;
-	path: string | null;
-	params: Record<string, string> | null;
-	createdAt: Date;
-};
+import {clicksOfSubject, matchClicksOfSubject, type PersonalClickRow, personalClickJson} from './personal-clicks.ts';
 
 /** `after`: the id of the last row that has been read; null: from the beginning. */
 export type Read<T> = (after: string | null, limit: number) => Promise<T[]>;
@@ -73,7 +57,7 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<
 			silentGuess: row.silent_guess,
 		})),
 		/** Links that the device created; left out if there are none. */
-		links: read<PersonalLink>(
+		links: read<{id: string}>(
 			`SELECT * FROM (
 				SELECT id, short_code AS "shortCode", title, path, params, created_at AS "createdAt"
 				FROM app_links JOIN links ON links.id = link_id
@@ -91,6 +75,6 @@ export const createPersonalDataStore = (db: Db, keys: SubjectKeys, stored: Pick<
 				...bindings,
 			});
 			return rows.map(personalClickJson);
-		}) satisfies Read<PersonalClick>,
+		}) satisfies Read<{id: string}>,
 	};
 };

@@ -1,4 +1,4 @@
-import {readConfigFile} from '../config/config-file.ts';
+import {readConfigFile} from '../package-root.ts';
 import type {Visitor} from './visitor.ts';
 
 /** A line of `config/in-app-browsers.json`: how a page of an app's own browser opens in the phone's. */

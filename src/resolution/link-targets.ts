@@ -1,5 +1,5 @@
 import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
-import {readConfigFile} from '../config/config-file.ts';
+import {readConfigFile} from '../package-root.ts';
 import {deniedSchemes} from './denied-schemes.ts';
 
 export type Utm = {

@@ -1,4 +1,4 @@
-import {readConfigFile} from '../config/config-file.ts';
+import {readConfigFile} from '../package-root.ts';
 import {createTokenSearch, type ListedToken} from './token-search.ts';
 
 /**

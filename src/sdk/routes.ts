@@ -1,9 +1,9 @@
 import {randomUUID} from 'node:crypto';
+import {daysBefore, retention} from '../config/policies.ts';
 import {registerDevice} from '../devices/device-store.ts';
 import {reply, route} from '../http/route.ts';
 import {bodyLimits, limits} from '../limits/limits.ts';
 import {createAppLink} from './create-app-link.ts';
-import {happenedAt} from './happened-at.ts';
 import {
 	acceptedAnswer,
 	appLinkAnswer,
@@ -13,6 +13,16 @@ import {
 } from './sdk-answers.ts';
 import {appLinkBody, deviceBody, eventBody, identityBody, sessionBody} from './sdk-fields.ts';
 import {setIdentity} from './sdk-store.ts';
+
+/** How far a phone's clock may be ahead. */
+const AHEAD_DAYS = 1;
+
+/**
+ * The time of an event: as the app says, or now if that is longer ago than events are stored or more than a day ahead.
+ * Reports keep a count per quarter of an hour forever, so an app must not be able to create one for each.
+ */
+const happenedAt = (said: Date, now: Date): Date =>
+	said <= daysBefore(now, retention().eventDays) || said > daysBefore(now, -AHEAD_DAYS) ? now : said;
 
 export const sdkRoutes = [
 	route({

@@ -1,3 +1,4 @@
+import {createBatches} from '../db/batches.ts';
 import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
@@ -74,6 +75,11 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 const insertMany = insertEvents('insert events', 'SKIP LOCKED');
 const insertOne = insertEvents('insert an event', '');
 
+/**
+ * The devices stay until their events are there, so that an erasure of a device finds its events, too.
+ * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
+ * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
+ */
 const insert = async (db: Db, statement: Prepared, events: readonly AppEvent[]): Promise<Set<string>> => {
 	const stored = await runPrepared<{id: string}>(db, statement, [JSON.stringify(events)]);
 	return new Set(stored.map(({id}) => id));
@@ -87,23 +93,34 @@ const inOrder = (one: AppEvent, other: AppEvent): number =>
 			? 1
 			: -1;
 
-/**
- * Stores events with one statement. The devices stay until their events are there, so that an erasure of the device finds its
- * events, too.
- * @returns the ids of those that are stored now, or were before by their `eventId`; the others' device or link is unknown
- * or being erased. @throws PostgreSQL's error where it rejects one of them; then none is stored.
- */
-export const storeEvents = (db: Db, events: readonly AppEvent[]): Promise<Set<string>> =>
-	insert(db, insertMany, events.toSorted(inOrder));
-
-/** As `storeEvents`, of one. @throws 404 for an unknown device, or a link that is not the organization's. */
-export const storeEvent = async (db: Db, event: AppEvent): Promise<void> => {
-	const {organizationId, deviceId} = event;
-	if ((await insert(db, insertOne, [event])).size === 0) {
-		const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
-		throw device === undefined ? unknownDevice(deviceId) : linkNotFound();
-	}
+/** Stores apps' events. */
+export type EventWriter = {
+	/** Resolves when the event is committed. @throws 404 for an unknown device, or a link of another organization. */
+	store(event: AppEvent): Promise<unknown>;
 };
+
+/** Most events per statement, of up to 10 KiB each. */
+const MAX_BATCH = 200;
+
+/** Group commit: concurrent events share a statement and its commit. */
+export const createEventWriter = (db: Db): EventWriter => ({
+	store: createBatches<AppEvent, true>({
+		most: MAX_BATCH,
+		many: async (events) => {
+			const stored = await insert(db, insertMany, events.toSorted(inOrder));
+			return events.map(({id}) => (stored.has(id) ? true : undefined));
+		},
+		one: async (event) => {
+			if ((await insert(db, insertOne, [event])).size === 0) {
+				const {organizationId, deviceId} = event;
+				const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
+				throw device === undefined ? unknownDevice(deviceId) : linkNotFound();
+			}
+
+			return true;
+		},
+	}),
+});
 
 /** An event as the API shows it. */
 export type EventJson = Omit<AppEvent, 'organizationId' | 'deviceId'> & {

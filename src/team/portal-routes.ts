@@ -1,13 +1,32 @@
 import Joi from 'joi';
 import type {Role} from '../auth/roles.ts';
-import {deletedAnswer, pageOf} from '../http/answer.ts';
+import {answerOf, deletedAnswer, instant, instantOrNull, pageOf, text, textOrNull, uuid} from '../http/answer.ts';
 import {pageQuerySchema, uuidParam} from '../http/validate.ts';
 import {portalRoute} from '../organizations/organization-route.ts';
 import {newInvitation} from './invitation.ts';
 import {inviteMember, listInvitations, revokeInvitation} from './invitation-operations.ts';
 import {roleField} from './member.ts';
 import {changeMemberRole, listMembers, removeMember} from './member-operations.ts';
-import {invitationAnswer, memberAnswer, removedMemberAnswer} from './team-answers.ts';
+
+const role = Joi.valid('VIEWER', 'ANALYST', 'DEVELOPER', 'ADMIN', 'OWNER');
+
+// The shapes of contract/portal 1.
+const memberAnswer = answerOf('Member', {
+	userId: uuid,
+	email: textOrNull,
+	name: textOrNull,
+	role,
+	joinedAt: instant,
+});
+const removedMemberAnswer = answerOf('RemovedMember', {userId: uuid, deleted: Joi.valid(true)});
+const invitationAnswer = answerOf('Invitation', {
+	id: text,
+	email: text,
+	role,
+	status: text,
+	createdAt: instant,
+	expiresAt: instantOrNull,
+});
 
 const memberParams = Joi.object<{userId: string}>({userId: uuidParam});
 /** The provider's id of an invitation. */
