@@ -18,7 +18,7 @@ export const gatewayWebhookRoutes = [
 		method: 'POST',
 		path: '/webhook/gateway-a',
 		summary: 'Receive an event of Stripe',
-		signature: {in: 'header', name: 'Stripe-Signature'},
+		signature: 'gatewayASignature',
 		answer: receivedAnswer,
 		credential: 'signature',
 		handler: async ({services, request, rawBody}) => {
@@ -38,7 +38,7 @@ export const gatewayWebhookRoutes = [
 		method: 'POST',
 		path: '/webhook/gateway-b',
 		summary: 'Receive a callback of Paymob',
-		signature: {in: 'query', name: 'hmac'},
+		signature: 'gatewayBSignature',
 		answer: receivedAnswer,
 		credential: 'signature',
 		query: hmacQuery,

@@ -1,6 +1,5 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
-import type {PageQuery} from '../db/read-page.ts';
 import {channelNotFound, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {Channel} from './channel.ts';
@@ -17,19 +16,6 @@ const record = (action: string, organizationId: string, entityId: string, detail
 	organizationId,
 	details,
 });
-
-export const listChannels = (
-	{db}: Pick<Services, 'db'>,
-	{organization, query}: {organization: {id: string}; query: PageQuery},
-) => createChannelStore(db).list(organization.id, query);
-
-/** @throws 404. */
-export const getChannel = async (
-	{db}: Pick<Services, 'db'>,
-	{organization, id}: {organization: {id: string}; id: string},
-): Promise<Channel> => {
-	return required(await createChannelStore(db).find(organization.id, id), channelNotFound);
-};
 
 /** @throws 409 if the organization has a channel of that name. */
 export const createChannel = (services: Deps, {organization, by, name}: Write & {name: string}): Promise<Channel> =>

@@ -1,8 +1,10 @@
+import {channelNotFound, required} from '../errors.ts';
 import {deletedAnswer, pageOf} from '../http/answer.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {channelAnswer, channelChanges, newChannel} from './channel.ts';
-import {createChannel, deleteChannel, getChannel, listChannels, renameChannel} from './channel-operations.ts';
+import {createChannel, deleteChannel, renameChannel} from './channel-operations.ts';
+import {createChannelStore} from './channel-store.ts';
 
 export const channelRoutes = [
 	organizationRoute({
@@ -12,7 +14,7 @@ export const channelRoutes = [
 		answer: pageOf(channelAnswer),
 		role: 'viewer',
 		query: pageQuerySchema,
-		handler: ({services, organization, query}) => listChannels(services, {organization, query}),
+		handler: ({services, organization, query}) => createChannelStore(services.db).list(organization.id, query),
 	}),
 
 	organizationRoute({
@@ -34,7 +36,8 @@ export const channelRoutes = [
 		answer: channelAnswer,
 		role: 'viewer',
 		params: idParams,
-		handler: ({services, organization, params: {id}}) => getChannel(services, {organization, id}),
+		handler: async ({services, organization, params: {id}}) =>
+			required(await createChannelStore(services.db).find(organization.id, id), channelNotFound),
 	}),
 
 	organizationRoute({

@@ -2,6 +2,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {Client} from 'pg';
 import {DataDirInUseError, errorCode} from './embedded-errors.ts';
 import {CLUSTER_USER} from './init-cluster.ts';
+import {isAlive} from './location.ts';
 import type {Postmaster} from './lock-file.ts';
 import {wrongPassword} from './password.ts';
 
@@ -29,15 +30,6 @@ const HOLDER_GONE_MS = 5000;
 const WRONG_PASSWORD = '28P01';
 const SERVER_NAME = /^oplink server (\d+)$/;
 
-const isGone = (pid: number): boolean => {
-	try {
-		process.kill(pid, 0);
-		return false;
-	} catch (error) {
-		return errorCode(error) === 'ESRCH';
-	}
-};
-
 const holderOf = async (client: Client): Promise<number | null> => {
 	const {rows} = await client.query<{application_name: string}>(
 		`select application_name from pg_locks join pg_stat_activity using (pid)
@@ -58,7 +50,7 @@ const claimServing = async (client: Client, dataDir: string): Promise<void> => {
 
 		// PostgreSQL takes a moment to notice that the last server was killed.
 		const holder = await holderOf(client);
-		const isPassing = holder === null || isGone(holder);
+		const isPassing = holder === null || !isAlive(holder);
 		if (!isPassing || performance.now() - began > HOLDER_GONE_MS) {
 			throw new DataDirInUseError(dataDir, holder);
 		}
@@ -99,9 +91,8 @@ export const openClusterGuard = async (
 		application_name: `oplink ${exclusive ? 'server' : 'user'} ${process.pid}`,
 		connectionTimeoutMillis: 5000,
 	});
-	const {promise: ended, resolve} = deferred();
 	client.on('error', () => {});
-	client.once('end', resolve);
+	const ended = new Promise<void>((resolve) => client.once('end', resolve));
 	const close = async () => {
 		await client.end().catch(() => {});
 	};
@@ -126,12 +117,4 @@ export const openClusterGuard = async (
 	};
 
 	return {ended, isLast, close};
-};
-
-const deferred = (): {promise: Promise<void>; resolve: () => void} => {
-	let resolve = () => {};
-	const promise = new Promise<void>((settle) => {
-		resolve = settle;
-	});
-	return {promise, resolve};
 };

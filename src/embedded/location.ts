@@ -102,12 +102,13 @@ const DRAFT = /^\.postgres-(\d+)-/;
 /** Name pattern of an unfinished cluster, with its creator's pid. */
 export const draftPrefix = (): string => `.postgres-${process.pid}-`;
 
-const isAlive = (pid: number): boolean => {
+/** Whether a process has this pid, of any user. */
+export const isAlive = (pid: number): boolean => {
 	try {
 		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		return errorCode(error) === 'EPERM';
+		return errorCode(error) !== 'ESRCH';
 	}
 };
 

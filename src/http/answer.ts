@@ -27,8 +27,8 @@ export type Declared = {
 	accepts?: Readonly<Record<string, Joi.Schema | string>>;
 	/** Headers that the handler reads, with a description. */
 	headers?: Readonly<Record<string, string>>;
-	/** The location of a webhook's signature. */
-	signature?: {in: 'header' | 'query'; name: string};
+	/** Who signs a webhook, as a security scheme of the API document. */
+	signature?: 'identityProviderSignature' | 'gatewayASignature' | 'gatewayBSignature';
 };
 
 /** An object whose fields are all required, unless one is `optional()`. */

@@ -70,14 +70,8 @@ export const createIdentityEventStore = (db: Db) => ({
 		return row === undefined ? null : toEvent(row);
 	},
 
-	list: ({outcome, ...page}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<IdentityEventJson>> =>
-		readPage(
-			db('identity_events')
-				.where(outcome === undefined ? {} : {outcome})
-				.select(columns.list),
-			page,
-			'received_at DESC, id DESC',
-		),
+	list: ({page, limit, ...filter}: PageQuery & {outcome?: IdentityOutcome}): Promise<Page<IdentityEventJson>> =>
+		readPage(db('identity_events').where(filter).select(columns.list), {page, limit}, 'received_at DESC, id DESC'),
 });
 
 /** The statements on deliveries of the identity provider, by their `svix-id`. */

@@ -25,7 +25,8 @@ const MAX_PAGES = 10;
 /** The provider's role for all memberships; the effective role is in `public_metadata` (contract/identity 2). */
 const SYSTEM_ROLE = 'org:member';
 
-const segment = encodeURIComponent;
+/** The path of these segments, of which ids are any text. */
+const at = (...segments: string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
 /** Requires a usable answer. @throws 502 for an invalid body or an unexpected 404. */
 const demand = <T>(value: T | null): T => required(value, providerUnavailable);
@@ -43,34 +44,34 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		return body === null ? null : demand(read(body));
 	};
 
+	/** A list; empty for a 404. */
+	const listed = async <T>(answer: Promise<unknown>, read: (value: unknown) => T | null) =>
+		(await optional(answer, (body) => readList(body, read))) ?? {data: [], total: 0};
+
 	return {
 		/** Never retried: a repetition would create a second one. */
 		createOrganization: async ({name, createdBy}: {name: string; createdBy: string}): Promise<ProviderOrganization> =>
 			demand(
-				readOrganization(await call({method: 'POST', path: '/organizations', body: {name, created_by: createdBy}})),
+				readOrganization(await call({method: 'POST', path: at('organizations'), body: {name, created_by: createdBy}})),
 			),
 
 		getOrganization: (id: string): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'GET', path: `/organizations/${segment(id)}`}), readOrganization),
+			optional(call({method: 'GET', path: at('organizations', id)}), readOrganization),
 
 		/** @returns null if there is none. */
 		updateOrganization: (id: string, {name}: {name: string}): Promise<ProviderOrganization | null> =>
-			optional(call({method: 'PATCH', path: `/organizations/${segment(id)}`, body: {name}}), readOrganization),
+			optional(call({method: 'PATCH', path: at('organizations', id), body: {name}}), readOrganization),
 
 		/** Succeeds if it is already gone. */
 		deleteOrganization: async (id: string): Promise<void> => {
-			await call({method: 'DELETE', path: `/organizations/${segment(id)}`});
+			await call({method: 'DELETE', path: at('organizations', id)});
 		},
 
 		findMembership: async (organizationId: string, userId: string): Promise<ProviderMembership | null> => {
-			const body = await call({
-				method: 'GET',
-				path: `/organizations/${segment(organizationId)}/memberships`,
-				query: {user_id: userId, limit: 10},
-			});
-			const found = body === null ? [] : demand(readList(body, readMembership)).data;
+			const path = at('organizations', organizationId, 'memberships');
+			const {data} = await listed(call({method: 'GET', path, query: {user_id: userId, limit: 10}}), readMembership);
 			// A provider that ignores the filter would return somebody else.
-			return found.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
+			return data.find((one) => one.userId === userId && one.organizationId === organizationId) ?? null;
 		},
 
 		/** How many members an organization has there; the events of some may not have arrived. */
@@ -83,12 +84,9 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
 			const all: ProviderMembership[] = [];
 			for (let page = 0; page < MAX_PAGES; page += 1) {
-				const body = await call({
-					method: 'GET',
-					path: `/users/${segment(userId)}/organization_memberships`,
-					query: {limit: LARGEST_PAGE, offset: page * LARGEST_PAGE},
-				});
-				const {data, total} = body === null ? {data: [], total: 0} : demand(readList(body, readMembership));
+				const query = {limit: LARGEST_PAGE, offset: page * LARGEST_PAGE};
+				const answer = call({method: 'GET', path: at('users', userId, 'organization_memberships'), query});
+				const {data, total} = await listed(answer, readMembership);
 				all.push(...data);
 				if (data.length === 0 || (page + 1) * LARGEST_PAGE >= total) {
 					break;
@@ -106,7 +104,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			optional(
 				call({
 					method: 'PATCH',
-					path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}/metadata`,
+					path: at('organizations', organizationId, 'memberships', userId, 'metadata'),
 					body: {public_metadata: {role}},
 				}),
 				readMembership,
@@ -116,7 +114,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 		removeMember: async (organizationId: string, userId: string): Promise<void> => {
 			await call({
 				method: 'DELETE',
-				path: `/organizations/${segment(organizationId)}/memberships/${segment(userId)}`,
+				path: at('organizations', organizationId, 'memberships', userId),
 			});
 		},
 
@@ -129,7 +127,7 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				readInvitation(
 					await call({
 						method: 'POST',
-						path: `/organizations/${segment(organizationId)}/invitations`,
+						path: at('organizations', organizationId, 'invitations'),
 						body: {email_address: email, role: SYSTEM_ROLE, public_metadata: {role}},
 					}),
 				),
@@ -145,18 +143,15 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 				limit = 100,
 			}: {statuses: readonly InvitationStatus[]; email?: string; page?: number; limit?: number},
 		): Promise<{data: ProviderInvitation[]; total: number}> => {
-			const body = await call({
-				method: 'GET',
-				path: `/organizations/${segment(organizationId)}/invitations`,
-				query: {
-					status: statuses,
-					...(email === undefined ? {} : {email_address: email}),
-					order_by: '-created_at',
-					limit,
-					offset: (page - 1) * limit,
-				},
-			});
-			const {data, total} = body === null ? {data: [], total: 0} : demand(readList(body, readInvitation));
+			const query = {
+				status: statuses,
+				...(email === undefined ? {} : {email_address: email}),
+				order_by: '-created_at',
+				limit,
+				offset: (page - 1) * limit,
+			};
+			const answer = call({method: 'GET', path: at('organizations', organizationId, 'invitations'), query});
+			const {data, total} = await listed(answer, readInvitation);
 			const wanted = email?.toLowerCase();
 			return {data: wanted === undefined ? data : data.filter((one) => one.email === wanted), total};
 		},
@@ -166,14 +161,14 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 			optional(
 				call({
 					method: 'POST',
-					path: `/organizations/${segment(organizationId)}/invitations/${segment(id)}/revoke`,
+					path: at('organizations', organizationId, 'invitations', id, 'revoke'),
 					body: {},
 				}),
 				readInvitation,
 			),
 
 		getUser: (id: string): Promise<ProviderUser | null> =>
-			optional(call({method: 'GET', path: `/users/${segment(id)}`}), readUser),
+			optional(call({method: 'GET', path: at('users', id)}), readUser),
 	};
 };
 

@@ -5,7 +5,7 @@ import type {IdentityVerdict} from './identity-event-store.ts';
 import {createDeliveryStore} from './identity-event-store.ts';
 import {inMirror, type Mirror} from './mirror.ts';
 import {endMember, mirrorMemberAndOrganization, updateMember} from './mirror-member.ts';
-import {endOrganization, mirrorOrganization} from './mirror-organization.ts';
+import {type EventKind, endOrganization, mirrorOrganization} from './mirror-organization.ts';
 import {mirrorUser} from './mirror-user.ts';
 import {
 	type ProviderMembership,
@@ -64,37 +64,24 @@ const inOneStep =
 	(context: Context, record: T): Promise<unknown> =>
 		applyOnce(context, (mirror) => apply(mirror, record));
 
+const organization = (kind: EventKind): Handler =>
+	handler(
+		readOrganization,
+		inOneStep((mirror, record) => mirrorOrganization(mirror, record, kind)),
+	);
+const user = (kind: EventKind): Handler =>
+	handler(
+		readUser,
+		inOneStep((mirror, record) => mirrorUser(mirror, record, kind)),
+	);
+
 /** The handled events (contract/identity 7). */
 const handlers: ReadonlyMap<string, Handler> = new Map([
-	[
-		'organization.created',
-		handler(
-			readOrganization,
-			inOneStep((mirror, organization) => mirrorOrganization(mirror, organization, 'created')),
-		),
-	],
-	[
-		'organization.updated',
-		handler(
-			readOrganization,
-			inOneStep((mirror, organization) => mirrorOrganization(mirror, organization, 'updated')),
-		),
-	],
+	['organization.created', organization('created')],
+	['organization.updated', organization('updated')],
 	['organization.deleted', handler(readRecordId, inOneStep(endOrganization))],
-	[
-		'user.created',
-		handler(
-			readUser,
-			inOneStep((mirror, user) => mirrorUser(mirror, user, 'created')),
-		),
-	],
-	[
-		'user.updated',
-		handler(
-			readUser,
-			inOneStep((mirror, user) => mirrorUser(mirror, user, 'updated')),
-		),
-	],
+	['user.created', user('created')],
+	['user.updated', user('updated')],
 	['organizationMembership.created', handler(readMembership, membershipCreated)],
 	['organizationMembership.updated', handler(readMembership, inOneStep(updateMember))],
 	['organizationMembership.deleted', handler(readEndedMembership, inOneStep(endMember))],

@@ -8,7 +8,7 @@ export const identityWebhookRoutes = [
 		method: 'POST',
 		path: '/webhooks/idp',
 		summary: 'Receive an event of the identity provider',
-		signature: {in: 'header', name: 'svix-signature'},
+		signature: 'identityProviderSignature',
 		headers: {'svix-id': 'Id of the delivery.', 'svix-timestamp': 'When it was signed, in seconds.'},
 		answer: receivedAnswer,
 		credential: 'signature',

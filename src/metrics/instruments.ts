@@ -89,6 +89,10 @@ export const createGauge = (
 	},
 });
 
+/** Gauges without labels that are merged alike. */
+export const gaugesOf = (across: Across) => (name: string, help: string, read: () => number) =>
+	createGauge({name, help, across}, read);
+
 type Distribution = {buckets: number[]; sum: number; count: number};
 
 /** A histogram of durations. @param buckets upper bounds, ascending. */

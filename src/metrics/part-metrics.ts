@@ -2,7 +2,10 @@ import type {ClickJournal} from '../clicks/journal/click-journal.ts';
 import type {AssociationCache} from '../resolution/association-cache.ts';
 import {APPLE_LIMIT_BYTES} from '../resolution/association-files.ts';
 import type {LinkCache} from '../resolution/link-cache.ts';
-import {createGauge, type Metric} from './instruments.ts';
+import {createGauge, gaugesOf, type Metric} from './instruments.ts';
+
+const sum = gaugesOf('sum');
+const largest = gaugesOf('largest');
 
 /** Sizes and hit rates of the caches. */
 export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric[] => [
@@ -16,17 +19,10 @@ export const cacheMetrics = (cache: Pick<LinkCache<unknown>, 'figures'>): Metric
 			];
 		},
 	),
-	createGauge(
-		{name: 'oplink_link_cache_entries', help: 'Links in the cache.', across: 'sum'},
-		() => cache.figures().entries,
-	),
-	createGauge(
-		{name: 'oplink_link_cache_bytes', help: 'Estimated size of the cached links.', across: 'sum'},
-		() => cache.figures().bytes,
-	),
-	createGauge(
-		{name: 'oplink_link_cache_trusted', help: 'Whether links are served from the cache.', across: 'smallest'},
-		() => Number(cache.figures().isTrusted),
+	sum('oplink_link_cache_entries', 'Links in the cache.', () => cache.figures().entries),
+	sum('oplink_link_cache_bytes', 'Estimated size of the cached links.', () => cache.figures().bytes),
+	gaugesOf('smallest')('oplink_link_cache_trusted', 'Whether links are served from the cache.', () =>
+		Number(cache.figures().isTrusted),
 	),
 ];
 
@@ -47,37 +43,29 @@ export const associationMetrics = (cache: Pick<AssociationCache, 'figures'>): Me
 			];
 		},
 	),
-	createGauge(
-		{name: 'oplink_association_file_limit_bytes', help: 'Size limit of Apple for its file.', across: 'largest'},
-		() => APPLE_LIMIT_BYTES,
-	),
-	createGauge(
-		{
-			name: 'oplink_association_file_waiting',
-			help: 'Organizations whose iOS app does not fit in the shared file.',
-			across: 'largest',
-		},
+	largest('oplink_association_file_limit_bytes', 'Size limit of Apple for its file.', () => APPLE_LIMIT_BYTES),
+	largest(
+		'oplink_association_file_waiting',
+		'Organizations whose iOS app does not fit in the shared file.',
 		() => cache.figures().waiting,
 	),
 ];
 
 /** The click journal: waiting clicks, their age, and losses. */
 export const journalMetrics = (journal: Pick<ClickJournal, 'figures'>): Metric[] => {
-	type Figure = keyof ReturnType<typeof journal.figures>;
-	const metric = (across: 'sum' | 'largest' | 'total') => (name: string, help: string, figure: Figure) =>
-		createGauge({name, help, across}, () => journal.figures()[figure]);
-	const [sum, largest, counter] = [metric('sum'), metric('largest'), metric('total')];
+	const total = gaugesOf('total');
+	const of = (figure: keyof ReturnType<typeof journal.figures>) => () => journal.figures()[figure];
 	return [
-		sum('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', 'waitingBytes'),
-		sum('oplink_click_journal_limit_bytes', 'Most that may wait (JOURNAL_MAX_MB).', 'maxBytes'),
-		largest('oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', 'oldestSeconds'),
-		counter('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', 'drained'),
-		counter(
+		sum('oplink_click_journal_waiting_bytes', 'Clicks that wait for the database.', of('waitingBytes')),
+		sum('oplink_click_journal_limit_bytes', 'Most that may wait (JOURNAL_MAX_MB).', of('maxBytes')),
+		largest('oplink_click_journal_oldest_waiting_seconds', 'Age of the oldest waiting click.', of('oldestSeconds')),
+		total('oplink_click_journal_drained_total', 'Clicks moved from the journal to the tables.', of('drained')),
+		total(
 			'oplink_click_journal_direct_total',
 			'Clicks written directly to the tables, without the journal.',
-			'direct',
+			of('direct'),
 		),
-		counter('oplink_click_journal_refused_total', 'Clicks that the database rejected permanently.', 'refused'),
-		counter('oplink_click_journal_lost_total', 'Clicks lost.', 'lost'),
+		total('oplink_click_journal_refused_total', 'Clicks that the database rejected permanently.', of('refused')),
+		total('oplink_click_journal_lost_total', 'Clicks lost.', of('lost')),
 	];
 };

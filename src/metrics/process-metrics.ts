@@ -1,11 +1,11 @@
 import {type IntervalHistogram, monitorEventLoopDelay} from 'node:perf_hooks';
 import type {Db} from '../db/db.ts';
 import {packageVersion} from '../package-root.ts';
-import {createGauge, type Metric} from './instruments.ts';
+import {createGauge, gaugesOf, type Metric} from './instruments.ts';
 
 const NANO = 1e9;
 
-const sum = (name: string, help: string, read: () => number): Metric => createGauge({name, help, across: 'sum'}, read);
+const sum = gaugesOf('sum');
 
 /** Samples the delay of timers continuously; `stop` ends it. */
 export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
@@ -16,17 +16,17 @@ export const watchEventLoop = (): {delay: IntervalHistogram; stop(): void} => {
 
 /** Process metrics with the names of Prometheus' client libraries, so that common dashboards work. */
 export const processMetrics = (delay: IntervalHistogram): Metric[] => {
-	/** Of several processes the largest value. */
 	const lag = (name: string, help: string, read: () => number) =>
-		createGauge({name, help, across: 'largest'}, () => (delay.count === 0 ? 0 : read() / NANO));
+		gaugesOf('largest')(name, help, () => (delay.count === 0 ? 0 : read() / NANO));
 	return [
-		createGauge(
-			{name: 'process_cpu_seconds_total', help: 'CPU time, user and system.', across: 'total'},
-			() => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
-		),
+		gaugesOf('total')('process_cpu_seconds_total', 'CPU time, user and system.', () => {
+			const {user, system} = process.cpuUsage();
+			return (user + system) / 1e6;
+		}),
 		sum('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss()),
-		createGauge(
-			{name: 'process_start_time_seconds', help: 'When the process started.', across: 'smallest'},
+		gaugesOf('smallest')(
+			'process_start_time_seconds',
+			'When the process started.',
 			() => performance.timeOrigin / 1000,
 		),
 		sum('nodejs_heap_size_used_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed),

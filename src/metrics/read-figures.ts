@@ -1,5 +1,5 @@
 import type {Services} from '../services.ts';
-import {createGauge, type Figure} from './instruments.ts';
+import {type Figure, gaugesOf} from './instruments.ts';
 import {associationMetrics, cacheMetrics, journalMetrics} from './part-metrics.ts';
 import {poolMetrics, processMetrics} from './process-metrics.ts';
 
@@ -26,12 +26,6 @@ export const scrapeFigures = (services: Deps): Figure[] => {
 /** Number of processes that share the port, and of those in this scrape. */
 export const workerFigures = (workers: number, answered: number): Figure[] =>
 	[
-		createGauge(
-			{name: 'oplink_workers', help: 'Expected processes that share the port.', across: 'largest'},
-			() => workers,
-		),
-		createGauge(
-			{name: 'oplink_workers_answered', help: 'Processes included in this scrape.', across: 'largest'},
-			() => answered,
-		),
+		gaugesOf('largest')('oplink_workers', 'Expected processes that share the port.', () => workers),
+		gaugesOf('largest')('oplink_workers_answered', 'Processes included in this scrape.', () => answered),
 	].map((metric) => metric.read());

@@ -9,21 +9,15 @@ import type {Operation, Parameter, Response} from './operation.ts';
 import {sampleOf} from './sample.ts';
 import {boundsOf, fieldList, schemaName, typeText} from './type-text.ts';
 
-/** `code`, **strong** and paragraphs: all markup in the document's descriptions. */
-const marked = (text: string): Html[] =>
-	text.split('\n\n').map(
-		(paragraph) =>
-			html`<p class="lead">${paragraph.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
-				if (part.startsWith('`')) {
-					return html`<code>${part.slice(1, -1)}</code>`;
-				}
+/** `code` and **strong**: all markup in the document's descriptions, beside paragraphs. */
+const marked = (text: string): Html =>
+	html`${text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+		if (part.startsWith('`')) {
+			return html`<code>${part.slice(1, -1)}</code>`;
+		}
 
-				return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : part;
-			})}</p>`,
-	);
-
-const plain = (text: string): Html =>
-	html`${text.split(/(`[^`]+`)/).map((part) => (part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : part))}`;
+		return part.startsWith('**') ? html`<strong>${part.slice(2, -2)}</strong>` : part;
+	})}`;
 
 const sample = (value: unknown): Html =>
 	html`<details class="sample"><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`;
@@ -95,7 +89,7 @@ const operationBlock = (
 	operation: Operation,
 	document: OpenApiDocument,
 ): Html => html`<details class="operation" id="${operation.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><code class="path">${path}</code><span class="summary">${operation.summary}</span></summary>
-<div class="detail"><p>${credential(operation)} ${plain(operation.description ?? '')}</p>${command(curlOf(method, path, operation, document))}${parameters(operation)}${body(operation)}${responses(operation, document)}</div></details>
+<div class="detail"><p>${credential(operation)} ${marked(operation.description ?? '')}</p>${command(curlOf(method, path, operation, document))}${parameters(operation)}${body(operation)}${responses(operation, document)}</div></details>
 `;
 
 const anchorOf = (tag: string): string => tag.toLowerCase().replaceAll(/\W+/g, '-');
@@ -137,7 +131,7 @@ export const docsPage = (document: OpenApiDocument): string => {
 <h1>${info.title} API <small>${info.version}</small></h1>
 <p class="find" hidden><input type="search" id="search" placeholder="Search: links, PATCH, deviceId …" aria-label="Search" autocomplete="off"></p>
 <p class="about" id="found" role="status"></p>
-<div id="lead">${marked(info.description)}
+<div id="lead">${info.description.split('\n\n').map((paragraph) => html`<p class="lead">${marked(paragraph)}</p>`)}
 <p class="lead">The same for programs: <a href="/openapi.json">/openapi.json</a>.</p></div>
 ${tags.map((tag) => section(tag, document))}
 <section><h2 id="schemas">Schemas</h2><p class="about">What answers are made of.</p>${Object.entries(components.schemas).map(schemaBlock)}</section>

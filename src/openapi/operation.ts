@@ -60,17 +60,14 @@ const schemeOf = ({credential, declared, path}: Route): string | null => {
 			return 'adminToken';
 		case 'signature':
 			if (declared.signature === undefined) {
-				throw new Error(`${path} does not say where its signature stands`);
+				throw new Error(`${path} does not say who signs it`);
 			}
 
-			return path.split('/').at(-1) === 'idp' ? 'identityProviderSignature' : `${signerOf(path)}Signature`;
+			return declared.signature;
 		default:
 			return credential;
 	}
 };
-
-const signerOf = (path: string): string =>
-	(path.split('/').at(-1) ?? '').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The refusals of a credential (contract/requests 9, contract/requests 8). */
 const credentialRefusals: Record<Credential, number[]> = {
@@ -148,7 +145,8 @@ const parametersOf = (route: Route, target: Target): Parameter[] => {
 	const {path, schemas, declared, credential} = route;
 	const inPath = new Map(schemas.params === null ? [] : fieldsOf(schemas.params, target).map((one) => [one.name, one]));
 	const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-	const query = schemas.query === null ? [] : fieldsOf(schemas.query, target);
+	// The query of a webhook is its signature, a security scheme.
+	const query = schemas.query === null || credential === 'signature' ? [] : fieldsOf(schemas.query, target);
 	const actsFor: Parameter[] =
 		credential === 'session'
 			? [
@@ -164,16 +162,14 @@ const parametersOf = (route: Route, target: Target): Parameter[] => {
 		...named.map(
 			(name): Parameter => ({name, in: 'path', required: true, schema: inPath.get(name)?.schema ?? {type: 'string'}}),
 		),
-		...query
-			.filter(({name}) => name !== declared.signature?.name)
-			.map(
-				({name, isRequired, schema}): Parameter => ({
-					name,
-					in: 'query',
-					...(isRequired ? {required: true} : {}),
-					schema,
-				}),
-			),
+		...query.map(
+			({name, isRequired, schema}): Parameter => ({
+				name,
+				in: 'query',
+				...(isRequired ? {required: true} : {}),
+				schema,
+			}),
+		),
 		...actsFor,
 		...Object.entries(declared.headers ?? {}).map(
 			([name, description]): Parameter => ({name, in: 'header', description, schema: {type: 'string'}}),

@@ -121,12 +121,11 @@ const stopOn = (signal: Stop, config: Config, log: Logger, db: Db): void => {
 	}
 };
 
-/** Serves in a single process. A token that cannot be written is reported before a database is created. */
-const serveAlone = async (config: Config, log: Logger): Promise<number> => {
-	const signal = nextSignal();
-	await requireFreePort(config);
-	await readAdminToken(config);
-	const database = await unlessStopped(openMigrated(config, log), signal, log);
+/** A migrated database, and the signal that is to stop what serves it. */
+type Opened = {signal: Promise<Stop>; database: OpenDatabase};
+
+/** Serves in a single process. */
+const serveAlone = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
 	const stopped = signal.then((name) => stopOn(name, config, log, database.db));
 	const {running, closeDatabase} = await start(config, log, async () => database);
 	log.info({url: running.url}, 'ready');
@@ -140,11 +139,7 @@ const serveAlone = async (config: Config, log: Logger): Promise<number> => {
 };
 
 /** Keeps the database open for its workers, which serve. */
-const serveByWorkers = async (config: Config, log: Logger): Promise<number> => {
-	const signal = nextSignal();
-	await requireFreePort(config);
-	await readAdminToken(config);
-	const database = await unlessStopped(openMigrated(config, log), signal, log);
+const serveByWorkers = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
 	const windows = createSupervisorWindows({
 		redisUrl: config.redisUrl,
 		clock: createClock(config.clockOffsetSeconds),
@@ -246,5 +241,10 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 		log.warn(warning);
 	}
 
-	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log);
+	const signal = nextSignal();
+	await requireFreePort(config);
+	// A token that cannot be written is reported before a database is created.
+	await readAdminToken(config);
+	const database = await unlessStopped(openMigrated(config, log), signal, log);
+	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database});
 };

@@ -1,10 +1,12 @@
+import {required, templateNotFound} from '../errors.ts';
 import {answerOf, count, deletedAnswer, flag, instant, pageOf, text, uuid} from '../http/answer.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
 import {sharedAnswerFields} from '../links/link-answer.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {clientCreateAnswer} from './client-create.ts';
 import {newTemplate, templateChanges} from './template.ts';
-import {createTemplate, deleteTemplate, getTemplate, listTemplates, updateTemplate} from './template-operations.ts';
+import {createTemplate, deleteTemplate, updateTemplate} from './template-operations.ts';
+import {createTemplateStore} from './template-store.ts';
 
 /** A template (contract/links 4). */
 const templateAnswer = answerOf('Template', {
@@ -26,7 +28,7 @@ export const templateRoutes = [
 		answer: pageOf(templateAnswer),
 		role: 'viewer',
 		query: pageQuerySchema,
-		handler: ({services, organization, query}) => listTemplates(services, {organization, query}),
+		handler: ({services, organization, query}) => createTemplateStore(services.db, organization.id).list(query),
 	}),
 
 	organizationRoute({
@@ -48,7 +50,8 @@ export const templateRoutes = [
 		answer: templateAnswer,
 		role: 'viewer',
 		params: idParams,
-		handler: ({services, organization, params: {id}}) => getTemplate(services, {organization, id}),
+		handler: async ({services, organization, params: {id}}) =>
+			required(await createTemplateStore(services.db, organization.id).find(id), templateNotFound),
 	}),
 
 	organizationRoute({

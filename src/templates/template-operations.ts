@@ -1,7 +1,6 @@
 import {type Caller, recordAudit} from '../audit/audit-log.ts';
 import {channelExists} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
-import type {PageQuery} from '../db/read-page.ts';
 import {required, templateNotFound, templatePathInUse, unknownChannel} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {Template, TemplateInput} from './template.ts';
@@ -9,10 +8,9 @@ import {createTemplateStore} from './template-store.ts';
 
 type Deps = Pick<Services, 'clock' | 'db'>;
 
-type Read = {organization: {id: string}};
-type Write = Read & {by: Caller};
+type Write = {organization: {id: string}; by: Caller};
 
-const record = (action: string, {organization: {id: organizationId}}: Read, {id, name}: Template, details = {}) => ({
+const record = (action: string, {organization: {id: organizationId}}: Write, {id, name}: Template, details = {}) => ({
 	action,
 	entityType: 'Template',
 	entityId: id,
@@ -22,17 +20,6 @@ const record = (action: string, {organization: {id: organizationId}}: Read, {id,
 
 const isKnownChannel = async (trx: Db, {id}: {id: string}, channel: string | null | undefined): Promise<boolean> =>
 	channel == null || channelExists(trx, id, channel);
-
-export const listTemplates = ({db}: Pick<Services, 'db'>, {organization, query}: Read & {query: PageQuery}) =>
-	createTemplateStore(db, organization.id).list(query);
-
-/** @throws 404. */
-export const getTemplate = async (
-	{db}: Pick<Services, 'db'>,
-	{organization, id}: Read & {id: string},
-): Promise<Template> => {
-	return required(await createTemplateStore(db, organization.id).find(id), templateNotFound);
-};
 
 /** @throws 400 for an unknown channel or a URL that loops, 409 if the name is in use. */
 export const createTemplate = (services: Deps, {fields, ...target}: Write & {fields: TemplateInput}) => {
