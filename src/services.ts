@@ -1,118 +1,71 @@
 import type {Logger} from 'pino';
-import type Stripe from 'stripe';
-import {createDisplayKeyCipher, type DisplayKeyCipher} from './api-keys/display-key-cipher.ts';
-import {createKeyCache, type KeyCache} from './auth/key-cache.ts';
-import {createSessionVerifier, type SessionVerifier} from './auth/session.ts';
-import {type Background, createBackground} from './background.ts';
+import {createDisplayKeyCipher} from './api-keys/display-key-cipher.ts';
+import {createKeyCache} from './auth/key-cache.ts';
+import {createSessionVerifier} from './auth/session.ts';
+import {createBackground} from './background.ts';
 import type {Gateways} from './billing/gateways.ts';
-import {createPaymob, type Paymob} from './billing/paymob/paymob.ts';
+import {createPaymob} from './billing/paymob/paymob.ts';
 import {createPaymobGateway} from './billing/paymob/paymob-gateway.ts';
 import {createStripe} from './billing/stripe/stripe-client.ts';
 import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
-import {type ClickPartitions, createClickPartitions} from './clicks/click-partitions.ts';
+import {createClickPartitions} from './clicks/click-partitions.ts';
 import type {ClickStore} from './clicks/click-store.ts';
-import {type ClickStream, createClickStream} from './clicks/click-stream.ts';
+import {createClickStream} from './clicks/click-stream.ts';
 import {createRawStore} from './clicks/clickhouse/click-table.ts';
 import {createClickHouse} from './clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from './clicks/clickhouse/clickhouse-clicks.ts';
 import {readClickHouseUrl} from './clicks/clickhouse/clickhouse-url.ts';
-import {type ClickJournal, createClickJournal} from './clicks/journal/click-journal.ts';
+import {createClickJournal} from './clicks/journal/click-journal.ts';
 import {postgresClicks} from './clicks/postgres-clicks.ts';
-import {createRelayRanges, type RelayRanges} from './clicks/relay-ranges.ts';
+import {createRelayRanges} from './clicks/relay-ranges.ts';
 import type {Clock} from './clock.ts';
-import {type Addresses, addressesOf, type Config} from './config/config.ts';
-import {type ChangeFeed, createChangeFeed} from './db/change-feed.ts';
+import {addressesOf, type Config} from './config/config.ts';
+import {createChangeFeed} from './db/change-feed.ts';
 import type {Db} from './db/db.ts';
 import {createRedisLine} from './db/redis-line.ts';
-import type {WholeCache} from './db/whole-cache.ts';
 import type {VerifiedDomain} from './domains/domain-store.ts';
-import {createTxtResolver, type TxtResolver} from './domains/txt-resolver.ts';
-import {createUnknownCodes, type UnknownCodes} from './domains/unknown-codes.ts';
+import {createTxtResolver} from './domains/txt-resolver.ts';
+import {createUnknownCodes} from './domains/unknown-codes.ts';
 import {createClientIp} from './http/client-ip.ts';
 import {createHostRoles} from './http/request-host.ts';
-import {createProviderClient, type ProviderClient} from './identity/provider-client.ts';
+import {createProviderClient} from './identity/provider-client.ts';
 import type {Limiter} from './limits/limiter.ts';
-import {createRefusals, type Refusals} from './limits/refusals.ts';
+import {createRefusals} from './limits/refusals.ts';
 import {createOwnLimiter} from './limits/windows.ts';
 import type {LinkWriter} from './links/link-writer.ts';
-import {createFollowUps, type FollowUps} from './match/follow-ups.ts';
-import {createMatchPeppers, type MatchPeppers} from './match/match-peppers.ts';
-import {createPhoneBook, type PhoneBook} from './match/phone-book.ts';
-import type {Figure} from './metrics/instruments.ts';
-import {createMetrics, type Metrics} from './metrics/metrics.ts';
+import {createFollowUps} from './match/follow-ups.ts';
+import {createMatchPeppers} from './match/match-peppers.ts';
+import {createPhoneBook} from './match/phone-book.ts';
+import {createMetrics} from './metrics/metrics.ts';
 import {watchEventLoop} from './metrics/process-metrics.ts';
-import {type AssociationCache, createAssociationCache} from './resolution/association-cache.ts';
-import {createErrorPages, type ErrorPages} from './resolution/error-page-senders.ts';
-import {createHostCache, createLinkCache, type LinkCache} from './resolution/link-cache.ts';
+import {createAssociationCache} from './resolution/association-cache.ts';
+import {createErrorPages} from './resolution/error-page-senders.ts';
+import {createHostCache, createLinkCache} from './resolution/link-cache.ts';
 import {isCurrent, type LinkRow} from './resolution/link-row.ts';
-import {createPageTemplates, type PageTemplates} from './resolution/page-templates.ts';
+import {createPageTemplates} from './resolution/page-templates.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
-import {createEventWriter, type EventWriter} from './sdk/sdk-store.ts';
+import {createEventWriter} from './sdk/sdk-store.ts';
 import type {OtherWorkers} from './start/other-workers.ts';
-import {createTurns, type Turns} from './turns.ts';
+import {createTurns} from './turns.ts';
 
-/** The dependencies of operations and routes. Created once per process, here only. */
-export type Services = Readonly<{
+export type ServiceOptions = {
+	port: number;
+	db: Db;
 	config: Config;
-	addresses: Addresses;
-	adminToken: string;
 	clock: Clock;
 	log: Logger;
-	db: Db;
-	limiter: Limiter;
-	/** Changes by other processes and this one. */
-	changes: ChangeFeed;
-	linkCache: LinkCache<LinkRow>;
-	keyCache: KeyCache;
-	pageTemplates: PageTemplates;
-	hostCache: WholeCache<VerifiedDomain | null>;
-	associationCache: AssociationCache;
-	clientIp: ReturnType<typeof createClientIp>;
-	hostRoles: ReturnType<typeof createHostRoles>;
-	verifySession: SessionVerifier;
-	provider: ProviderClient;
-	/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
-	mirrorTurns: Turns;
-	/** Stripe's library; null if Stripe is off. */
-	stripe: Stripe | null;
-	/** The dependencies of Paymob's code; null if Paymob is off. */
-	paymob: Paymob | null;
-	gateways: Gateways;
-	keyCipher: DisplayKeyCipher;
-	resolveTxt: TxtResolver;
-	unknownCodes: UnknownCodes;
-	errorPages: ErrorPages;
-	clickPartitions: ClickPartitions;
-	clickJournal: ClickJournal;
-	/** Raw clicks, wherever they are stored. */
-	clicks: ClickStore;
-	clickStream: ClickStream;
-	matchPeppers: MatchPeppers;
-	relayRanges: RelayRanges;
-	phoneBook: PhoneBook;
-	/** What matches leave to do after their answers. */
-	followUps: FollowUps;
-	eventWriter: EventWriter;
-	linkWriter: LinkWriter;
-	background: Background;
-	metrics: Metrics;
-	refusals: Refusals;
-	/** The figures of all processes of this machine; null if this one is alone. */
-	figuresOfAll: (() => Promise<Figure[]>) | null;
-	eventLoop: ReturnType<typeof watchEventLoop>;
-	/** Waits for background work and closes what was opened here; the caller closes the database. */
-	close(): Promise<void>;
-}>;
+	adminToken: string;
+	/** Absent if this process is the only one of this machine. */
+	otherWorkers?: OtherWorkers;
+};
 
-export type ServiceOptions = {port: number} & Pick<Services, 'db' | 'config' | 'clock' | 'log' | 'adminToken'> & {
-		/** Absent if this process is the only one of this machine. */
-		otherWorkers?: OtherWorkers;
-	};
+/** The dependencies of operations and routes. Created once per process, here only. */
+export type Services = ReturnType<typeof createServices>;
 
-export const createServices = (options: ServiceOptions): Services => {
+export const createServices = (options: ServiceOptions) => {
 	const {config, port, db, clock, log, adminToken, otherWorkers} = options;
 	const addresses = addressesOf(config, port);
-	const limiter = otherWorkers?.limiter ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
+	const limiter: Limiter = otherWorkers?.limiter ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
 	const refusals = createRefusals({db, clock, background});
 	const eventLoop = watchEventLoop();
@@ -133,7 +86,7 @@ export const createServices = (options: ServiceOptions): Services => {
 		clicksOfOthers: otherWorkers?.clicksSettled ?? null,
 		raw: clickHouse === null ? null : createRawStore(clickHouse),
 	});
-	const clicks =
+	const clicks: ClickStore =
 		clickHouse === null
 			? postgresClicks
 			: createClickHouseClicks({db, clickHouse, settled: clickJournal.settledInStore});
@@ -142,10 +95,20 @@ export const createServices = (options: ServiceOptions): Services => {
 	const returnUrl = config.billingReturnUrl ?? publicUrl;
 	const paymob = createPaymob({config, db, clock, log, publicUrl, returnUrl});
 
+	const gateways: Gateways = {
+		GATEWAY_A: stripe === null ? null : createStripeGateway({stripe, plans: config.plans, returnUrl}),
+		GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
+	};
 	const phoneBook = createPhoneBook(db);
 	const metrics = createMetrics(clock);
 	// Loaded on demand: Joi and the other modules of links would be a third of the code loaded before the first page.
 	let writer: Promise<LinkWriter> | null = null;
+	const linkWriter: LinkWriter = async (newLink) => {
+		writer ??= import('./links/link-writer.ts').then(({createLinkWriter}) =>
+			createLinkWriter({addresses, changes, clock, config, db, log}),
+		);
+		return (await writer)(newLink);
+	};
 
 	return Object.freeze({
 		config,
@@ -155,6 +118,7 @@ export const createServices = (options: ServiceOptions): Services => {
 		log,
 		db,
 		limiter,
+		/** Changes by other processes and this one. */
 		changes,
 		linkCache: createLinkCache<LinkRow>(changes, {
 			megabytes: config.linkCacheMegabytes,
@@ -169,38 +133,37 @@ export const createServices = (options: ServiceOptions): Services => {
 		hostRoles: createHostRoles(addresses),
 		verifySession: createSessionVerifier(config, clock),
 		provider: createProviderClient({apiUrl: config.idp.apiUrl, apiKey: config.idp.apiKey, log}),
+		/** Serialized writes of mirrored users, organizations and memberships, see `inMirror`. */
 		mirrorTurns: createTurns(),
+		/** Stripe's library; null if Stripe is off. */
 		stripe,
+		/** The dependencies of Paymob's code; null if Paymob is off. */
 		paymob,
-		gateways: {
-			GATEWAY_A: stripe === null ? null : createStripeGateway({stripe, plans: config.plans, returnUrl}),
-			GATEWAY_B: paymob === null ? null : createPaymobGateway(paymob),
-		},
+		gateways,
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
 		unknownCodes: createUnknownCodes({db, background}),
 		errorPages: createErrorPages(changes, db),
 		resolveTxt: createTxtResolver(config.dnsServers),
 		clickPartitions,
 		clickJournal,
+		/** Raw clicks, wherever they are stored. */
 		clicks,
 		clickStream: createClickStream({db, clock, log, background, clicks}),
 		matchPeppers: createMatchPeppers(db),
 		relayRanges: createRelayRanges(config.relayRangesFile, log),
 		phoneBook,
+		/** What matches leave to do after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
-		linkWriter: async (newLink) => {
-			writer ??= import('./links/link-writer.ts').then(({createLinkWriter}) =>
-				createLinkWriter({addresses, changes, clock, config, db, log}),
-			);
-			return (await writer)(newLink);
-		},
+		linkWriter,
 		background,
 		metrics,
 		refusals,
+		/** The figures of all processes of this machine; null if this one is alone. */
 		figuresOfAll: otherWorkers?.figures ?? null,
 		eventLoop,
-		close: async () => {
+		/** Waits for background work and closes what was opened here; the caller closes the database. */
+		close: async (): Promise<void> => {
 			refusals.close();
 			background.run('record refusals by limits', refusals.settled());
 			await background.settle();
