@@ -76,9 +76,8 @@ export const createProviderClient = (given: {apiUrl: string; apiKey: string | nu
 
 		/** How many members an organization has there; the events of some may not have arrived. */
 		countMembers: async (organizationId: string): Promise<number> => {
-			const path = `/organizations/${segment(organizationId)}/memberships`;
-			const body = await call({method: 'GET', path, query: {limit: 1}});
-			return body === null ? 0 : demand(readList(body, readMembership)).total;
+			const path = at('organizations', organizationId, 'memberships');
+			return (await listed(call({method: 'GET', path, query: {limit: 1}}), readMembership)).total;
 		},
 
 		listMembershipsOfUser: async (userId: string): Promise<ProviderMembership[]> => {
