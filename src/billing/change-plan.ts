@@ -2,7 +2,7 @@ import type {Caller} from '../audit/audit-log.ts';
 import {withLease} from '../db/lease.ts';
 import {required, unknownPlan} from '../errors.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {type Currency, planNamed} from '../plans/plans.ts';
+import {type Currency, planNamed, storedPrice} from '../plans/plans.ts';
 import {billingLease, FALLBACK_PLAN} from './apply-subscription.ts';
 import {openCheckout} from './checkout.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
@@ -47,8 +47,7 @@ export const changePlan = async (services: BillingServices, change: Change): Pro
 
 		const currency = currencyOf[gateway.name];
 		const plan = requirePlanForSale(plans, name, currency);
-		const current = plans[planNamed(plans, subscription.plan) ?? '']?.prices[currency] ?? 0;
-		return plan.plan.prices[currency] > current
+		return plan.plan.prices[currency] > storedPrice(plans, subscription.plan, currency)
 			? upgradePlan(services, change, {subscription, gateway, plan})
 			: downgradePlan(services, change, {subscription, gateway, plan: name});
 	});

@@ -1,7 +1,7 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {inTransaction} from '../db/db.ts';
 import type {Organization} from '../organizations/organization-store.ts';
-import {planNamed} from '../plans/plans.ts';
+import {storedPrice} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type BillingAttempt, createAttemptStore} from './attempt-store.ts';
 import {type CheckoutSessionResult, checkoutResult} from './checkout-result.ts';
@@ -32,7 +32,7 @@ const upgradeOrder = async (
 	const {plans} = services.config;
 	const currency = currencyOf[gateway.name];
 	const to = plan.plan.prices[currency];
-	const from = plans[planNamed(plans, subscription.plan) ?? '']?.prices[currency] ?? 0;
+	const from = storedPrice(plans, subscription.plan, currency);
 	const amount = start === null || end === null ? to : proratedDifference({from, to, currency}, {start, end}, now);
 	return {organizationId, gateway, purpose: 'UPGRADE', plan, currency, amount, periodStart: start, periodEnd: end};
 };

@@ -1,20 +1,17 @@
 import type {Caller} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
-import {noSubscription} from '../errors.ts';
+import {noSubscription, required} from '../errors.ts';
 import type {Services} from '../services.ts';
 import {applySubscription} from './apply-subscription.ts';
 import {hasValues, isLive, type Subscription} from './subscription.ts';
 import {createSubscriptionStore, type SubscriptionState, stateOf} from './subscription-store.ts';
 
-/** A live subscription of any gateway. @throws 409. */
-export const requireLive = async ({db}: {db: Db}, organizationId: string): Promise<Subscription> => {
-	const subscription = await createSubscriptionStore(db).findOf(organizationId);
-	if (subscription === null || !isLive(subscription)) {
-		throw noSubscription();
-	}
+const liveOnly = (subscription: Subscription | null): Subscription =>
+	required(subscription !== null && isLive(subscription) ? subscription : null, noSubscription);
 
-	return subscription;
-};
+/** A live subscription of any gateway. @throws 409. */
+export const requireLive = async ({db}: {db: Db}, organizationId: string): Promise<Subscription> =>
+	liveOnly(await createSubscriptionStore(db).findOf(organizationId));
 
 export type Flags = Partial<Pick<SubscriptionState, 'cancelAtPeriodEnd' | 'scheduledPlan' | 'currentPeriodEnd'>>;
 type Writer = {by: Caller; action: string; now: Date};
@@ -43,10 +40,6 @@ export const writeFlags = (
 	flags: Flags,
 ): Promise<Subscription> =>
 	inTransaction(db, async (trx) => {
-		const current = await createSubscriptionStore(trx).lockOf(organizationId);
-		if (current === null || !isLive(current)) {
-			throw noSubscription();
-		}
-
+		const current = liveOnly(await createSubscriptionStore(trx).lockOf(organizationId));
 		return applyFlags(trx, current, flags, {by, action, now: clock.now()});
 	});

@@ -1,5 +1,6 @@
 import {X509Certificate} from 'node:crypto';
 import {readFileSync} from 'node:fs';
+import {decodedText} from '../http/query.ts';
 
 /** Values of `sslmode`. All but the first and the last verify certificate and name. */
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
@@ -11,15 +12,6 @@ const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /** The CAs of Node and of NODE_EXTRA_CA_CERTS; libpq's name for the system's. */
 const SYSTEM = 'system';
-
-const canDecode = (text: string): boolean => {
-	try {
-		decodeURIComponent(text);
-		return true;
-	} catch {
-		return false;
-	}
-};
 
 const fileFault = (name: string, file: string): string | null => {
 	try {
@@ -37,7 +29,7 @@ const fileFault = (name: string, file: string): string | null => {
 /** The fault of a connection URL, without its secret parts; null if it is valid. */
 export const databaseUrlFault = (text: string): string | null => {
 	const {username, password, hostname, pathname, port, searchParams} = new URL(text);
-	if (![username, password, hostname, pathname].every(canDecode)) {
+	if ([username, password, hostname, pathname].some((part) => decodedText(part) === null)) {
 		return 'has a % that encodes no character: write it as %25';
 	}
 

@@ -1,3 +1,5 @@
+import {decodedText} from '../http/query.ts';
+
 /** One Redis, one found through Sentinels, or a Cluster. */
 export type RedisAddress = {
 	kind: 'one' | 'sentinel' | 'cluster';
@@ -19,14 +21,6 @@ const FORMS =
 const SHAPE = /^(rediss?)(-sentinel)?:\/\/(?:([^@]*)@)?([^@/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
 const NODE = /^(\[[0-9a-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
 
-const decoded = (text: string): string | null => {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return null;
-	}
-};
-
 const nodesOf = (text: string, standardPort: number): RedisAddress['nodes'] | null => {
 	const nodes = text.split(',').map((node) => {
 		const [, host, port = String(standardPort)] = NODE.exec(node) ?? [];
@@ -46,13 +40,13 @@ export const readRedisAddress = (url: string): RedisAddress | string => {
 
 	const [, user = '', secret = null] = /^([^:]*)(?::(.*))?$/s.exec(credentials ?? '') ?? [];
 	const parameters = new URLSearchParams(rest);
-	const [username, password] = [decoded(user), decoded(secret ?? '')];
+	const [username, password] = [decodedText(user), decodedText(secret ?? '')];
 	if (username === null || password === null) {
 		return 'has a % that encodes no character: write it as %25';
 	}
 
 	const segments = path.replace(/\/$/, '').split('/');
-	const name = sentinel === undefined ? null : (decoded(segments.shift() ?? '') ?? '');
+	const name = sentinel === undefined ? null : (decodedText(segments.shift() ?? '') ?? '');
 	const [number = '', ...more] = segments;
 	if (name === '') {
 		return 'must name what the Sentinels watch: redis-sentinel://HOST:26379,HOST2:26379/NAME';

@@ -1,12 +1,20 @@
+import {randomUUID} from 'node:crypto';
 import Joi from 'joi';
+import type {Caller} from '../audit/audit-log.ts';
+import {createAccessStore} from '../auth/access-store.ts';
+import type {Session} from '../auth/session.ts';
 import {answerOf, anyObject, flag, partOf, text, textOrNull, uuid} from '../http/answer.ts';
 import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
+import {dryRun, type RunDeps} from '../match/dry-run.ts';
+import {findMatch, type MatchAnswer} from '../match/find-match.ts';
 import {hitFields, missFields, unkeptAttemptAnswer} from '../match/match-answer.ts';
-import {matchBody} from '../match/match-request.ts';
+import {findAttempt, type MatchAttempt} from '../match/match-attempt-store.ts';
+import {type MatchFields, matchBody} from '../match/match-request.ts';
+import {organizationOfKey} from '../match/organization-of-key.ts';
 import {organizationAnswer} from '../organizations/organization-answer.ts';
-import {dryRunMatch} from './dry-run-match.ts';
-import {resolveSession} from './resolve-session.ts';
+import {organizationJson} from '../organizations/organization-store.ts';
+import type {Services} from '../services.ts';
 
 const attempt = unkeptAttemptAnswer.allow(null);
 
@@ -31,6 +39,54 @@ const sessionAnswer = answerOf('ResolvedSession', {
 	user: partOf({id: uuid, email: textOrNull, name: textOrNull}).allow(null),
 	isMember: flag,
 });
+
+/**
+ * The answer that `/match` would give, and why. The attempt has no id, because it is not stored. It is null if an
+ * earlier answer would be repeated to the device, which is not a new attempt.
+ */
+type DryRunMatch = MatchAnswer & {attempt: Omit<MatchAttempt, 'id'> | null};
+
+/**
+ * A dry run of POST /match: consumes no click, records no attempt and registers no device.
+ * @param sent the body, its address, and the `X-API-Key` header.
+ */
+const dryRunMatch = (
+	services: RunDeps,
+	sent: {fields: MatchFields; ip: string; rawKey: string | string[] | undefined},
+): Promise<DryRunMatch> =>
+	dryRun(services, async (dry) => {
+		const {fields, ip} = sent;
+		const attemptId = randomUUID();
+		const organization = await organizationOfKey(dry, sent.rawKey);
+		const answer = await findMatch(dry, {fields, ip, organization, attemptId});
+		// A match by token gets its candidates after the answer.
+		await dry.background.settle();
+		const recorded = await findAttempt(dry.db, attemptId);
+		if (recorded === null) {
+			return {...answer, attempt: null};
+		}
+
+		const {id: _, ...attempt} = recorded;
+		return {...answer, attempt};
+	});
+
+/**
+ * The contents of a session token and the records it resolves to: the actor of audit records, and the mirrored
+ * organization and person, each null if not mirrored.
+ */
+const resolveSession = async ({db}: Pick<Services, 'db'>, {claims, ...session}: Session, {actor}: Caller) => {
+	const store = createAccessStore(db);
+	const {organizationId, userId} = session;
+	const mirrored = organizationId === null ? null : await store.findMembership({organizationId, userId});
+	return {
+		claims,
+		session,
+		actor,
+		organization: mirrored === null ? null : organizationJson(mirrored.organization),
+		user: await store.findUser(userId),
+		isMember: mirrored?.member != null,
+	};
+};
 
 /** The sandbox of the ops organization (contract/portal 9). */
 export const devRoutes = [

@@ -41,3 +41,12 @@ export const readQuery = (url = ''): Query => {
 	found.delete('__proto__');
 	return Object.fromEntries(found);
 };
+
+/** A percent-encoded text that another party sent; null where a % encodes no character. */
+export const decodedText = (text: string): string | null => {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return null;
+	}
+};

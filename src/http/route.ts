@@ -74,8 +74,6 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		query?: Joi.Schema<Q>;
 		/** The schema of a JSON body, or 'stream' where the handler reads the body itself. */
 		body?: Joi.Schema<B> | 'stream';
-		/** Accept a body sent as text/plain too, as a browser's beacon does. */
-		textBody?: boolean;
 		/** Do not validate path and query: the handler does. */
 		lenient?: boolean;
 		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': where the path is that of bare data. */
@@ -100,8 +98,6 @@ export type Route = {
 	limit: Limit | null;
 	/** Status of a plain answer. */
 	status: number;
-	/** Whether a body may come as text/plain too. */
-	textBody: boolean;
 	declared: Declared;
 	schemas: {params: Joi.Schema | null; query: Joi.Schema | null; body: Joi.Schema | 'stream' | null};
 	respond: (ctx: Exchange, services: Services) => Promise<void>;
@@ -163,7 +159,6 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		cors = false,
 		settles = false,
 		status = definition.answer === null ? 204 : 200,
-		textBody = false,
 		lenient = false,
 	} = definition;
 	const bodySchema = body === 'stream' ? undefined : body;
@@ -179,7 +174,6 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 		cors,
 		limit: limit ?? null,
 		status,
-		textBody,
 		declared: definition,
 		schemas: {params: params ?? null, query: query ?? null, body: body ?? null},
 		respond: async (ctx, services) => {
@@ -204,7 +198,7 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 
 			const granted = await grant();
 			const rawBody = credential === 'signature' ? await readRawBody(ctx.req) : undefined;
-			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req, {alsoText: textBody});
+			const sent = bodySchema === undefined ? {} : await readJsonBody(ctx.req);
 			const ofPath = params === undefined ? nothing : checkUrl<P>(params, ctx.params ?? {});
 			const ofQuery = query === undefined ? nothing : checkUrl<Q>(query, queryOf());
 			const ofBody = bodySchema === undefined ? nothing : checkBody<B>(bodySchema, sent, services.addresses);

@@ -25,14 +25,13 @@ type Description = {
 	dependencies?: Array<{rel: string; peers: string[]}>;
 	metas?: Array<{name?: string; schema?: JsonSchema}>;
 	preferences?: {convert?: boolean; stripUnknown?: boolean};
-	examples?: unknown[];
 };
 
 /** Where named schemas are collected, and whether a schema is for requests or answers. */
 export type Target = {components: Record<string, JsonSchema>; of: 'request' | 'answer'};
 
 const KNOWN = new Set(
-	'type flags allow rules keys items patterns matches whens dependencies metas preferences examples'.split(' '),
+	'type flags allow rules keys items patterns matches whens dependencies metas preferences'.split(' '),
 );
 const KNOWN_FLAGS = new Set('presence only unknown single sensitive default description error'.split(' '));
 
@@ -192,7 +191,7 @@ const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].inc
 
 const translate = (description: Description, context: Target): JsonSchema => {
 	requireKnown(description);
-	const {metas = [], flags = {}, examples} = description;
+	const {metas = [], flags = {}} = description;
 	const name = metas.find((meta) => meta.name !== undefined)?.name;
 	let schema: JsonSchema;
 	if (name === undefined) {
@@ -206,7 +205,6 @@ const translate = (description: Description, context: Target): JsonSchema => {
 		...(allowedOf(description).isNullable ? withNull(schema) : schema),
 		...(isPlain(flags.default) ? {default: flags.default} : {}),
 		...(flags.description === undefined ? {} : {description: flags.description}),
-		...(examples === undefined ? {} : {examples}),
 	};
 };
 

@@ -177,7 +177,7 @@ const parametersOf = (route: Route, target: Target): Parameter[] => {
 	];
 };
 
-const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target): Operation['requestBody'] => {
+const bodyOf = ({schemas, declared, credential}: Route, target: Target): Operation['requestBody'] => {
 	const asked = {...target, of: 'request' as const};
 	if (declared.accepts !== undefined) {
 		const content = Object.entries(declared.accepts).map(([type, body]) => [
@@ -203,9 +203,8 @@ const bodyOf = ({schemas, textBody, declared, credential}: Route, target: Target
 	}
 
 	const isRequired = 'required' in schema || 'allOf' in schema;
-	const types = ['application/json', ...(textBody ? ['text/plain'] : [])];
 	const example = sampleOf(schema, target.components);
-	return {required: isRequired, content: Object.fromEntries(types.map((type) => [type, {schema, example}]))};
+	return {required: isRequired, content: {'application/json': {schema, example}}};
 };
 
 const subjects = {ip: 'address', key: 'API key', device: 'device'};

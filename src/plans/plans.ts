@@ -72,6 +72,10 @@ export const planNamed = (plans: Plans, name: string): string | null => {
 	return Object.hasOwn(plans, upper) ? upper : null;
 };
 
+/** The price of a stored plan; 0 for an unknown one. */
+export const storedPrice = (plans: Plans, stored: string, currency: Currency): number =>
+	plans[planNamed(plans, stored) ?? '']?.prices[currency] ?? 0;
+
 /** A stored plan's name. An unknown one counts as none, with a warning in the log (contract/requests 12). */
 export const storedPlan = (plans: Plans, stored: string | null, log: Logger): string | null => {
 	const name = stored === null ? null : planNamed(plans, stored);

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type {FieldFault} from '../errors.ts';
 import {partOf, text} from '../http/answer.ts';
+import {decodedText} from '../http/query.ts';
 
 /** The fields of a link that a template may open to apps. */
 const FIELDS = ['params', 'title', 'path'] as const;
@@ -11,19 +12,11 @@ export type ClientCreate = {fields: ClientField[]; pathPrefix?: string};
 
 export type ClientFields = {params?: Record<string, string> | null; title?: string | null; path?: string | null};
 
-const decoded = (text: string): string | null => {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return null;
-	}
-};
-
 /** Each decoding is shorter than the text before, so a path of 2048 characters has fewer. */
 const fullyDecoded = (text: string): string | null => {
 	let before = text;
 	for (;;) {
-		const after = decoded(before);
+		const after = decodedText(before);
 		if (after === null || after === before) {
 			return after;
 		}

@@ -1,6 +1,43 @@
+import {countMonthClicks} from '../clicks/record-click.ts';
+import {createDomainStore} from '../domains/domain-store.ts';
 import {answerOf, count, partOf} from '../http/answer.ts';
+import {countLinks} from '../links/link-store.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
-import {readUsage} from './read-usage.ts';
+import type {Organization} from '../organizations/organization-store.ts';
+import {planOf} from '../plans/entitlements.ts';
+import type {QuotaName} from '../plans/plans.ts';
+import type {Services} from '../services.ts';
+import {countSeats} from '../team/seats.ts';
+
+/** `limit` null: unlimited. Clicks are those of the calendar month (UTC). */
+export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
+
+/**
+ * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because
+ * everything gated by a quota is refused then (402 PLAN_NOT_SELECTED).
+ */
+export const readUsage = async (
+	services: Pick<Services, 'clickJournal' | 'clock' | 'config' | 'db' | 'log' | 'provider'>,
+	organization: Organization,
+): Promise<Usage> => {
+	const {db, clock, clickJournal} = services;
+	const {id} = organization;
+	await clickJournal.settled(id);
+	const [links, clicks, members, domains] = await Promise.all([
+		countLinks(db, id),
+		countMonthClicks(db, id, clock.now()),
+		countSeats(services, organization),
+		createDomainStore(db, id).count(),
+	]);
+	const plan = planOf(services, organization);
+	const of = (quota: QuotaName, used: number) => ({used, limit: plan === null ? 0 : plan.quotas[quota]});
+	return {
+		links: of('links', links),
+		clicks: of('clicks', clicks),
+		members: of('members', members),
+		domains: of('domains', domains),
+	};
+};
 
 const quota = partOf({used: count, limit: count.allow(null)});
 
