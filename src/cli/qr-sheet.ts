@@ -1,5 +1,6 @@
 import {inputError} from './cli-errors.ts';
 import {cellText, cut} from './terminal/output.ts';
+import {escapedMarkup} from './terminal/printable.ts';
 
 /** A label: the code as the API draws it, and the text that identifies the link. */
 export type Label = {svg: string; title: string | null; url: string};
@@ -25,8 +26,6 @@ export const gridOf = (perPage: number): Grid => {
 	const code = (grid: Grid) => Math.min(grid.width, grid.height / (1 + TEXT));
 	return grids.reduce((best, grid) => (code(grid) > code(best) ? grid : best));
 };
-
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
 
 const rounded = (millimetres: number): string => millimetres.toFixed(2);
 
@@ -54,7 +53,7 @@ const labelSvg = ({svg, title, url}: Label, {width, height}: Grid, index: number
 	const short = url.replace(/^https?:\/\//, '');
 	const middle = rounded(left + width / 2);
 	const line = (text: string, number: number, height: number, weight: string) =>
-		`<text x="${middle}" y="${rounded(top + padding + code + number * font * 1.25)}" font-size="${rounded(height)}" font-weight="${weight}" text-anchor="middle">${escaped(text)}</text>`;
+		`<text x="${middle}" y="${rounded(top + padding + code + number * font * 1.25)}" font-size="${rounded(height)}" font-weight="${weight}" text-anchor="middle">${escapedMarkup(text)}</text>`;
 	const name = title === null ? '' : line(cut(cellText(title), Math.floor(room / (font * CHARACTER))), 1, font, 'bold');
 	// A truncated address is useless: a long one is printed smaller.
 	const fitting = Math.min(font, room / (short.length * CHARACTER));

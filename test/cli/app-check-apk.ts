@@ -145,8 +145,8 @@ test('a damaged APK is reported, whichever byte is wrong', async (t) => {
 
 /** The tree in the form of `aapt dump xmltree`, without types. */
 const lines = (element: Element, depth = 0): string[] => [
-	`${' '.repeat(depth)}E: ${element.name} (line=${element.line})`,
-	...[...element.attributes].map(([name, {value}]) => `${' '.repeat(depth + 1)}A: ${name}=${value}`),
+	`${' '.repeat(depth)}E: ${element.name} (line=${element.place.line})`,
+	...[...element.attributes].map(([name, {text}]) => `${' '.repeat(depth + 1)}A: ${name}=${text}`),
 	...element.children.flatMap((child) => lines(child, depth + 1)),
 ];
 

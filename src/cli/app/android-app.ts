@@ -1,5 +1,5 @@
 import {FileFault, type Located, type Place} from './located.ts';
-import {type Attribute, type Element, elementsOf} from './read-xml.ts';
+import {type Element, elementsOf} from './read-xml.ts';
 
 /** A restriction of a filter to paths: `path`, `pathPrefix`, `pathPattern` or another attribute, and its value. */
 export type PathRule = {kind: string; text: string; place: Place};
@@ -24,10 +24,8 @@ export type AndroidApp = {
 	place: Place;
 	/** The form of its lines, for `app kit`. */
 	kit: 'android' | 'expo';
-	/** A source manifest has none, because `build.gradle` has it. */
+	/** A source manifest has none, because `build.gradle` has it; a configuration of Expo must have one. */
 	packageName: Located | null;
-	/** The setting that has to name the package; null if the file may leave it out. */
-	packageSetting: string | null;
 	filters: Filter[];
 	/** Whether it is made with Flutter, and what it says about Flutter's own handling of links. */
 	isFlutter: boolean;
@@ -41,28 +39,23 @@ const PATHS = ['path', 'pathPrefix', 'pathPattern', 'pathSuffix', 'pathAdvancedP
 const GIVE = 'Give an AndroidManifest.xml or an APK';
 
 /** The app of a manifest: a source, a merged or a binary one. */
-export const androidAppOf = (manifest: Element, file: string): AndroidApp => {
-	const placeOf = (line: number | null): Place => ({file, line});
+export const androidAppOf = (manifest: Element): AndroidApp => {
 	if (manifest.name !== 'manifest') {
-		throw new FileFault(`it is not an Android manifest: it begins with ${manifest.name}`, placeOf(manifest.line), GIVE);
+		throw new FileFault(`it is not an Android manifest: it begins with ${manifest.name}`, manifest.place, GIVE);
 	}
 
-	const located = ({value, line}: Attribute): Located => ({text: value, place: placeOf(line)});
 	const namesOf = (element: Element, child: string): string[] =>
 		element.children.flatMap(({name, attributes}) =>
-			name === child ? (attributes.get('android:name')?.value ?? []) : [],
+			name === child ? (attributes.get('android:name')?.text ?? []) : [],
 		);
 	const filterOf = (element: Element, activity: Element): Filter => {
 		const data = element.children.filter(({name}) => name === 'data');
 		const valuesOf = (name: string): Located[] =>
-			data.flatMap(({attributes}) => {
-				const attribute = attributes.get(`android:${name}`);
-				return attribute === undefined ? [] : located(attribute);
-			});
+			data.flatMap(({attributes}) => attributes.get(`android:${name}`) ?? []);
 		return {
-			place: placeOf(element.line),
-			autoVerify: element.attributes.get('android:autoVerify')?.value === 'true',
-			isExported: activity.attributes.get('android:exported')?.value === 'true',
+			place: element.place,
+			autoVerify: element.attributes.get('android:autoVerify')?.text === 'true',
+			isExported: activity.attributes.get('android:exported')?.text === 'true',
 			actions: namesOf(element, 'action'),
 			categories: namesOf(element, 'category'),
 			schemes: valuesOf('scheme'),
@@ -73,22 +66,20 @@ export const androidAppOf = (manifest: Element, file: string): AndroidApp => {
 
 	const metaData = new Map(
 		elementsOf(manifest, 'meta-data').map(({attributes}) => [
-			attributes.get('android:name')?.value,
+			attributes.get('android:name')?.text,
 			attributes.get('android:value'),
 		]),
 	);
-	const name = manifest.attributes.get('package');
-	const flutterLinks = metaData.get('flutter_deeplinking_enabled');
+	const flutterLinks = metaData.get('flutter_deeplinking_enabled') ?? null;
 	return {
-		place: placeOf(manifest.line),
+		place: manifest.place,
 		kit: 'android',
-		packageName: name === undefined ? null : located(name),
-		packageSetting: null,
+		packageName: manifest.attributes.get('package') ?? null,
 		filters: elementsOf(manifest, 'activity', 'activity-alias').flatMap((activity) =>
 			elementsOf(activity, 'intent-filter').map((filter) => filterOf(filter, activity)),
 		),
-		isFlutter: metaData.has('flutterEmbedding') || flutterLinks !== undefined,
-		flutterLinks: flutterLinks === undefined ? null : located(flutterLinks),
+		isFlutter: metaData.has('flutterEmbedding') || flutterLinks !== null,
+		flutterLinks,
 		fingerprints: null,
 	};
 };

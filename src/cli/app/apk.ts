@@ -28,7 +28,7 @@ export const readEntries = async (path: string, file: string): Promise<{manifest
 	const zip = await openPromise(path, {autoClose: false, lazyEntries: true});
 	try {
 		if (zip.entryCount > MOST_ENTRIES) {
-			throw new FileFault('it has too many entries', {file, line: null});
+			throw new FileFault('it has too many entries', {file});
 		}
 
 		let manifest: Buffer | null = null;
@@ -44,7 +44,7 @@ export const readEntries = async (path: string, file: string): Promise<{manifest
 		}
 
 		if (manifest === null) {
-			const place = {file, line: null};
+			const place = {file};
 			throw isBundle
 				? new FileFault('it is an app bundle, whose manifest is not read', place, OF_BUNDLE)
 				: new FileFault(`it is not an APK: it has no ${MANIFEST}`, place, `Give an APK or an ${MANIFEST}`);
@@ -75,7 +75,7 @@ export const readApk = async (path: string, file: string): Promise<AndroidApp> =
 		const {manifest, signatures} = await readEntries(path, file);
 		const certificates = await readCertificates(path, signatures);
 		return {
-			...androidAppOf(readBinaryXml(manifest, file), file),
+			...androidAppOf(readBinaryXml(manifest, file)),
 			fingerprints: [...new Set(certificates.slice(0, MOST_SIGNATURES).map(fingerprintOf))],
 		};
 	} catch (error) {
@@ -84,6 +84,6 @@ export const readApk = async (path: string, file: string): Promise<AndroidApp> =
 		}
 
 		// The zip's, the block's or a certificate's own error.
-		throw new FileFault(`it is not a valid APK: ${(error as Error).message}`, {file, line: null});
+		throw new FileFault(`it is not a valid APK: ${(error as Error).message}`, {file});
 	}
 };

@@ -19,7 +19,7 @@ const OTHER = null;
  * @throws FileFault
  */
 export const readBinaryPlist = (bytes: Buffer, file: string): Value => {
-	const place: Place = {file, line: null};
+	const place: Place = {file};
 	const known = new Map<number, Value>();
 	const open = new Set<number>();
 	const trailer = bytes.subarray(-TRAILER_BYTES);

@@ -1,5 +1,5 @@
-import {FileFault} from './located.ts';
-import {type Attribute, attributeName, DEEPEST, type Element} from './read-xml.ts';
+import {FileFault, type Located} from './located.ts';
+import {attributeName, DEEPEST, type Element} from './read-xml.ts';
 
 const XML = 0x0003;
 const STRING_POOL = 0x0001;
@@ -83,8 +83,8 @@ const valueText = (type: number, data: number, pool: Pool): string => {
 	return byType[type]?.() ?? String(number);
 };
 
-const readElement = (chunk: Buffer, pool: Pool, ids: readonly number[]): Element => {
-	const line = chunk.readUInt32LE(8);
+const readElement = (file: string, chunk: Buffer, pool: Pool, ids: readonly number[]): Element => {
+	const place = {file, line: chunk.readUInt32LE(8)};
 	const body = chunk.readUInt16LE(2);
 	const [start, size, count] = [8, 10, 12].map((offset) => chunk.readUInt16LE(body + offset)) as [
 		number,
@@ -95,7 +95,7 @@ const readElement = (chunk: Buffer, pool: Pool, ids: readonly number[]): Element
 		throw new RangeError('an attribute is too short');
 	}
 
-	const attributes = new Map<string, Attribute>();
+	const attributes = new Map<string, Located>();
 	for (let index = 0; index < count; index += 1) {
 		const offset = body + start + index * size;
 		const [uri, name, raw, data] = [0, 4, 8, 16].map((more) => chunk.readUInt32LE(offset + more)) as [
@@ -105,14 +105,14 @@ const readElement = (chunk: Buffer, pool: Pool, ids: readonly number[]): Element
 			number,
 		];
 		const known = names.get(ids[name] ?? 0);
-		const value = raw === NO_STRING ? valueText(chunk.readUInt8(offset + 15), data, pool) : pool.text(raw);
+		const text = raw === NO_STRING ? valueText(chunk.readUInt8(offset + 15), data, pool) : pool.text(raw);
 		attributes.set(known === undefined ? attributeName(pool.text(uri), pool.text(name)) : `android:${known}`, {
-			value,
-			line,
+			text,
+			place,
 		});
 	}
 
-	return {name: pool.text(chunk.readUInt32LE(body + 4)), attributes, children: [], text: '', line};
+	return {name: pool.text(chunk.readUInt32LE(body + 4)), attributes, children: [], text: '', place};
 };
 
 /**
@@ -120,7 +120,7 @@ const readElement = (chunk: Buffer, pool: Pool, ids: readonly number[]): Element
  * @throws FileFault
  */
 export const readBinaryXml = (bytes: Buffer, file: string): Element => {
-	const root: Element = {name: '', attributes: new Map(), children: [], text: '', line: null};
+	const root: Element = {name: '', attributes: new Map(), children: [], text: '', place: {file}};
 	const open = [root];
 	let pool: Pool = {text: () => ''};
 	let ids: number[] = [];
@@ -137,7 +137,7 @@ export const readBinaryXml = (bytes: Buffer, file: string): Element => {
 			} else if (type === RESOURCE_MAP) {
 				ids = Array.from({length: (chunk.length - 8) >> 2}, (_, index) => chunk.readUInt32LE(8 + index * 4));
 			} else if (type === START_ELEMENT && open.length <= DEEPEST) {
-				const element = readElement(chunk, pool, ids);
+				const element = readElement(file, chunk, pool, ids);
 				open.at(-1)?.children.push(element);
 				open.push(element);
 			} else if (type === START_ELEMENT) {
@@ -150,7 +150,7 @@ export const readBinaryXml = (bytes: Buffer, file: string): Element => {
 		}
 	} catch (error) {
 		if (error instanceof RangeError) {
-			throw new FileFault(`it is not a valid binary manifest: ${error.message}`, {file, line: null});
+			throw new FileFault(`it is not a valid binary manifest: ${error.message}`, {file});
 		}
 
 		throw error;
@@ -158,7 +158,7 @@ export const readBinaryXml = (bytes: Buffer, file: string): Element => {
 
 	const [document] = root.children;
 	if (document === undefined) {
-		throw new FileFault('it has no element', {file, line: null});
+		throw new FileFault('it has no element', {file});
 	}
 
 	return document;

@@ -1,23 +1,24 @@
+import type {AndroidConfig} from '../../app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {AndroidApp} from './android-app.ts';
-import {configHint, type ExpectedAndroid} from './expected-app.ts';
+import {configHint} from './expected-app.ts';
 import {isPlaceholder, placeText} from './located.ts';
 
 const {ok, warn, fail} = findingsOf('Android');
 
-const namesOf = (android: ExpectedAndroid[]): string => android.map(({packageName}) => packageName).join(' or ');
+const namesOf = (android: AndroidConfig[]): string => android.map(({packageName}) => packageName).join(' or ');
 
 /** Whether the app's package is configured. */
 export const packageFinding = (
-	{packageName, packageSetting, place}: AndroidApp,
-	android: ExpectedAndroid[],
+	{packageName, kit, place}: AndroidApp,
+	android: AndroidConfig[],
 	orgKey: string,
 ): Finding => {
-	if (packageName === null && packageSetting !== null) {
+	if (packageName === null && kit === 'expo') {
 		return fail(
 			'android.package',
-			`${packageSetting} is missing (${placeText(place)})`,
-			`Set ${packageSetting} to ${namesOf(android)}`,
+			`android.package is missing (${placeText(place)})`,
+			`Set android.package to ${namesOf(android)}`,
 		);
 	}
 
@@ -38,7 +39,7 @@ export const packageFinding = (
 /** Findings for fingerprints that the caller gave, which are meant to be configured. */
 export const givenFingerprints = (
 	given: readonly string[],
-	apps: readonly ExpectedAndroid[],
+	apps: readonly AndroidConfig[],
 	orgKey: string,
 ): Finding[] =>
 	given.map((print) =>
@@ -54,7 +55,7 @@ export const givenFingerprints = (
 /** Findings for the certificates of an APK; that of the store is another one if Play signs the app. */
 export const apkFingerprints = (
 	{fingerprints, place}: AndroidApp,
-	apps: readonly ExpectedAndroid[],
+	apps: readonly AndroidConfig[],
 	orgKey: string,
 ): Finding[] => {
 	if (fingerprints?.length === 0) {

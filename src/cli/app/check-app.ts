@@ -8,13 +8,12 @@ import {isZip, readApk} from './apk.ts';
 import {isBinaryXml, readBinaryXml} from './binary-xml.ts';
 import {checkAndroid} from './check-android.ts';
 import {givenFingerprints} from './check-android-ids.ts';
-import {checkFlutter, type FlutterSwitch} from './check-flutter.ts';
 import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
 import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf} from './expo-app.ts';
 import {withPlugin} from './expo-plugin.ts';
-import {type Entitlements, entitlementsOf, type InfoPlist, infoPlistOf} from './ios-app.ts';
-import {FileFault, type Place, placeText, type Value} from './located.ts';
+import {entitlementsOf, infoPlistOf} from './ios-app.ts';
+import {FileFault, type Located, type Place, placeText, type Value} from './located.ts';
 import {decoded, readAppFile, readBounded, readStart} from './read-file.ts';
 import {readJson} from './read-json.ts';
 import {readPlist} from './read-plist.ts';
@@ -38,18 +37,25 @@ const isFlutterProject = (file: string): boolean =>
 		(folder) => existsSync(path.join(folder, 'pubspec.yaml')),
 	);
 
-/** A file, or findings in place of one that is not what it should be. @throws the system's error for an unreadable one. */
-const orFindings = async <T>(area: string, read: () => Promise<T>): Promise<T | Finding[]> => {
-	try {
-		return await read();
-	} catch (error) {
-		if (error instanceof FileFault) {
-			return [findingsOf(area).fail('app.file', `${placeText(error.place)}: ${error.message}`, error.next)];
-		}
+/** A switch of Flutter's own link handling, in one of the two files. */
+type FlutterSwitch = {name: string; found: Located | null; place: Place};
 
-		throw error;
-	}
-};
+/**
+ * Both must be off: otherwise Flutter opens a link as a route of its own, beside the plugin that reads it. Recent
+ * versions have it on by default.
+ */
+const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
+	switches.map(({name, found, place}) => {
+		const {ok, fail} = findingsOf('Flutter');
+		const at = placeText(found?.place ?? place);
+		return found?.text === 'false'
+			? ok('flutter.switch', `${name} is false (${at})`)
+			: fail(
+					'flutter.switch',
+					`${name} is ${found === null ? 'missing' : found.text}: Flutter opens links itself, beside the plugin (${at})`,
+					`Set ${name} to false`,
+				);
+	});
 
 const readAndroid = async (target: string, file: string): Promise<AndroidApp> => {
 	if (isZip(await readStart(target))) {
@@ -57,7 +63,7 @@ const readAndroid = async (target: string, file: string): Promise<AndroidApp> =>
 	}
 
 	const bytes = await readAppFile(target, file);
-	return androidAppOf(isBinaryXml(bytes) ? readBinaryXml(bytes, file) : readXml(decoded(bytes), file), file);
+	return androidAppOf(isBinaryXml(bytes) ? readBinaryXml(bytes, file) : readXml(decoded(bytes), file));
 };
 
 /** An Expo configuration: app.json, its folder without program code, or the output of `npx expo config --json`. */
@@ -76,7 +82,7 @@ const readExpo = async (io: Io, given: string): Promise<Value> => {
 	if (program !== undefined) {
 		throw new FileFault(
 			'it is a program, which is not run here',
-			{file, line: null},
+			{file},
 			'Give its result: npx expo config --json > expo.json, then --expo expo.json',
 		);
 	}
@@ -94,39 +100,35 @@ export const checkApp = async (io: Io, files: AppFiles, all: ExpectedApp): Promi
 		switches.push({name, found: app.flutterLinks, place: app.place});
 		isFlutter ||= app.flutterLinks !== null || isFlutterProject(target);
 	};
+	/** What a file says; null without one, or where it is not what it should be, which is a finding. */
 	const read = async <T>(
 		area: string,
 		file: string | undefined,
 		reader: (target: string, name: string) => Promise<T>,
-	) => {
-		if (file === undefined) {
+	): Promise<T | null> => {
+		try {
+			return file === undefined ? null : await reader(path.resolve(io.cwd, file), file);
+		} catch (error) {
+			if (!(error instanceof FileFault)) {
+				throw error;
+			}
+
+			findings.push(findingsOf(area).fail('app.file', `${placeText(error.place)}: ${error.message}`, error.next));
 			return null;
 		}
-
-		const result = await orFindings(area, () => reader(path.resolve(io.cwd, file), file));
-		if (Array.isArray(result)) {
-			findings.push(...result);
-			return null;
-		}
-
-		return result as T;
 	};
 	const plist = async (target: string, name: string): Promise<Value> =>
 		readPlist(await readAppFile(target, name), name);
 
-	const expo = await read('Expo', files.expo, async () => expoAppOf(withPlugin(await readExpo(io, files.expo ?? ''))));
+	const expo = await read('Expo', files.expo, async (_, name) => expoAppOf(withPlugin(await readExpo(io, name))));
 	const manifest = await read('Android', files.android, readAndroid);
 	if (manifest !== null) {
 		noteFlutter('flutter_deeplinking_enabled', manifest, path.resolve(io.cwd, files.android ?? ''));
 		isFlutter ||= manifest.isFlutter;
 	}
 
-	const signed = await read(
-		'iOS',
-		files.ios,
-		async (...file): Promise<Entitlements> => entitlementsOf(await plist(...file)),
-	);
-	const info = await read('iOS', files.info, async (...file): Promise<InfoPlist> => infoPlistOf(await plist(...file)));
+	const signed = await read('iOS', files.ios, async (...file) => entitlementsOf(await plist(...file)));
+	const info = await read('iOS', files.info, async (...file) => infoPlistOf(await plist(...file)));
 	if (info !== null) {
 		noteFlutter('FlutterDeepLinkingEnabled', info, path.resolve(io.cwd, files.info ?? ''));
 	}

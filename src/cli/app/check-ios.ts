@@ -1,5 +1,6 @@
+import type {IosConfig} from '../../app-config/app-config.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
-import {clipDomains, configHint, type ExpectedApp, type ExpectedIos, type Host, kitHint} from './expected-app.ts';
+import {clipDomains, configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
 import type {Entitlements, InfoPlist} from './ios-app.ts';
 import {isPlaceholder, type Located, type Place, placeText} from './located.ts';
 
@@ -126,7 +127,7 @@ const idFinding = (
 	];
 };
 
-const appIdOf = ({teamId, bundleId}: ExpectedIos): string | null =>
+const appIdOf = ({teamId, bundleId}: IosConfig): string | null =>
 	teamId === null || bundleId === null ? null : `${teamId}.${bundleId}`;
 
 /** A finding for an iOS app that the server does not know; universal links need both ids. */
@@ -150,19 +151,16 @@ export const checkEntitlements = (app: Entitlements, expected: ExpectedApp): Fin
 ];
 
 /** Findings for the Info.plist of an iOS app. */
-export const checkInfo = (
-	{bundleId, bundleSetting, schemes, place, kit}: InfoPlist,
-	{ios, orgKey}: ExpectedApp,
-): Finding[] => {
+export const checkInfo = ({bundleId, schemes, place, kit}: InfoPlist, {ios, orgKey}: ExpectedApp): Finding[] => {
 	const scheme = ios?.scheme ?? null;
 	const found = schemes.find(({text}) => text.toLowerCase() === scheme?.toLowerCase());
 	return [
-		...(bundleId === null && bundleSetting !== null
+		...(bundleId === null && kit === 'expo'
 			? [
 					fail(
 						'ios.bundleId',
-						`${bundleSetting} is missing (${placeText(place)})`,
-						`Set ${bundleSetting}${ios?.bundleId ? ` to ${ios.bundleId}` : ''}`,
+						`ios.bundleIdentifier is missing (${placeText(place)})`,
+						`Set ios.bundleIdentifier${ios?.bundleId ? ` to ${ios.bundleId}` : ''}`,
 					),
 				]
 			: []),

@@ -1,3 +1,4 @@
+import type {AppConfig} from '../../app-config/app-config.ts';
 import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isLoopback} from '../server/chosen-server.ts';
@@ -6,21 +7,9 @@ import {eachPage, listAt} from '../server/list-pages.ts';
 
 /** A host of an organization's links, without its port. On the shared domain, its links are below its orgKey. */
 export type Host = {name: string; isShared: boolean; isPublic: boolean};
-export type ExpectedIos = {
-	bundleId: string | null;
-	teamId: string | null;
-	scheme: string | null;
-	appClipBundleId?: string;
-};
-export type ExpectedAndroid = {packageName: string; sha256Fingerprints: string[]; scheme: string | null};
 
-/** The app configuration of an organization on the server. */
-export type ExpectedApp = {
-	orgKey: string;
-	hosts: Host[];
-	ios: ExpectedIos | null;
-	android: ExpectedAndroid[];
-};
+/** The apps of an organization on the server, and the hosts of its links. */
+export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {orgKey: string; hosts: Host[]};
 
 type Domain = {hostname: string; status: string; verification: object | null};
 
@@ -35,7 +24,7 @@ const hostOf = ({hostname, verification}: Domain): Host => {
 export const readExpectedApp = async (client: ApiClient, org: string): Promise<ExpectedApp> => {
 	const path = organizationPath(org);
 	const {orgKey} = await client.get<{orgKey: string}>(path);
-	const {ios, android} = await client.get<Pick<ExpectedApp, 'ios' | 'android'>>(`${path}/app-config`);
+	const {ios, android} = await client.get<AppConfig>(`${path}/app-config`);
 	const hosts: Host[] = [];
 	for await (const {data} of eachPage(listAt<Domain>(client, `${path}/domains`))) {
 		hosts.push(...data.filter(({status}) => status === 'VERIFIED').map(hostOf));

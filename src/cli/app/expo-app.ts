@@ -49,7 +49,6 @@ export const expoAppOf = (file: Value): ExpoApp => {
 			place: android.place,
 			kit: 'expo',
 			packageName: textOf(at(config, 'android', 'package')) ?? null,
-			packageSetting: 'android.package',
 			filters: [
 				...listOf(at(config, 'android', 'intentFilters')).map(filterOf),
 				...schemesOf('android').map(schemeFilter),
@@ -69,7 +68,6 @@ export const expoAppOf = (file: Value): ExpoApp => {
 			place: at(config, 'scheme')?.place ?? config.place,
 			kit: 'expo',
 			bundleId: textOf(at(config, 'ios', 'bundleIdentifier')) ?? null,
-			bundleSetting: 'ios.bundleIdentifier',
 			schemes: schemesOf('ios'),
 			flutterLinks: null,
 		},

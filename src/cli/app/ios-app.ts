@@ -17,9 +17,8 @@ export type Entitlements = {
 export type InfoPlist = {
 	place: Place;
 	kit: Kit;
+	/** The build fills it in, but a configuration of Expo must have one. */
 	bundleId: Located | null;
-	/** The setting that has to name the bundle id; null if the file may leave it out. */
-	bundleSetting: string | null;
 	schemes: Located[];
 	/** What it says about Flutter's own handling of links. */
 	flutterLinks: Located | null;
@@ -61,7 +60,6 @@ export const infoPlistOf = (file: Value): InfoPlist => {
 		place: types?.place ?? file.place,
 		kit: 'ios',
 		bundleId: textOf(at(file, 'CFBundleIdentifier')) ?? null,
-		bundleSetting: null,
 		schemes: listOf(types).flatMap((type) => textsOf(at(type, 'CFBundleURLSchemes'))),
 		flutterLinks: flutter === undefined ? null : {text: String(flutter.content), place: flutter.place},
 	};

@@ -1,4 +1,5 @@
 import {usageError} from '../cli-errors.ts';
+import {escapedMarkup} from '../terminal/printable.ts';
 import {clipDomains, type ExpectedApp} from './expected-app.ts';
 
 export const platforms = ['ios', 'android', 'expo', 'react-native', 'flutter', 'capacitor'] as const;
@@ -7,11 +8,9 @@ export type Platform = (typeof platforms)[number];
 /** A file with the lines that links need, in their context. */
 type KitFile = {path: string; content: string};
 
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
-
 const element = (name: string, attributes: Record<string, string>): string =>
 	`<${name}${Object.entries(attributes)
-		.map(([key, value]) => ` android:${key}="${escaped(value)}"`)
+		.map(([key, value]) => ` android:${key}="${escapedMarkup(value)}"`)
 		.join('')} />`;
 
 const indented = (lines: readonly string[], depth: number): string[] =>
@@ -73,7 +72,7 @@ const entitlements = (app: ExpectedApp): string =>
 		'<key>com.apple.developer.associated-domains</key>',
 		'<array>',
 		...indented(
-			domainsOf(app).map((domain) => `<string>${escaped(domain)}</string>`),
+			domainsOf(app).map((domain) => `<string>${escapedMarkup(domain)}</string>`),
 			1,
 		),
 		'</array>',
@@ -89,7 +88,7 @@ const info = ({ios}: ExpectedApp, switches: readonly string[]): string =>
 					'    <dict>',
 					'        <key>CFBundleURLSchemes</key>',
 					'        <array>',
-					`            <string>${escaped(ios.scheme)}</string>`,
+					`            <string>${escapedMarkup(ios.scheme)}</string>`,
 					'        </array>',
 					'    </dict>',
 					'</array>',

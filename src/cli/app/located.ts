@@ -1,5 +1,5 @@
 /** A position in a file of an app; binary files have no lines. */
-export type Place = {file: string; line: number | null};
+export type Place = {file: string; line?: number | null};
 
 /** A text and its position. */
 export type Located = {text: string; place: Place};
@@ -25,7 +25,7 @@ export class FileFault extends Error {
 }
 
 /** A position as terminals and editors open it: `FILE:LINE`. */
-export const placeText = ({file, line}: Place): string => (line === null ? file : `${file}:${line}`);
+export const placeText = ({file, line}: Place): string => (line == null ? file : `${file}:${line}`);
 
 /** The value below a path of names, or undefined. */
 export const at = (value: Value | undefined, ...path: string[]): Value | undefined =>

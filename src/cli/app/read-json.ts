@@ -74,7 +74,7 @@ export const readJson = (text: string, file: string): Value => {
 		}
 
 		if (error instanceof RangeError) {
-			throw new FileFault('it is nested too deeply', {file, line: null});
+			throw new FileFault('it is nested too deeply', {file});
 		}
 
 		throw error;

@@ -1,28 +1,26 @@
 import {isZip} from './apk.ts';
 import {isBinaryPlist, readBinaryPlist} from './binary-plist.ts';
-import {FileFault, type Place, type Value} from './located.ts';
+import {FileFault, type Value} from './located.ts';
 import {decoded} from './read-file.ts';
 import {type Element, readXml} from './read-xml.ts';
 
-const read = (element: Element, file: string): Value => {
-	const place: Place = {file, line: element.line};
-	const {name, children, text} = element;
+const read = ({name, children, text, place}: Element): Value => {
 	if (name === 'dict') {
 		const content = new Map<string, Value>();
 		for (let index = 0; index < children.length; index += 2) {
 			const [key, value] = children.slice(index, index + 2);
 			if (key?.name !== 'key' || value === undefined || value.name === 'key') {
-				throw new FileFault('a dictionary needs a value after each key', {file, line: key?.line ?? element.line});
+				throw new FileFault('a dictionary needs a value after each key', key?.place ?? place);
 			}
 
-			content.set(key.text, read(value, file));
+			content.set(key.text, read(value));
 		}
 
 		return {place, content};
 	}
 
 	if (name === 'array') {
-		return {place, content: children.map((child) => read(child, file))};
+		return {place, content: children.map((child) => read(child))};
 	}
 
 	if (name === 'true' || name === 'false') {
@@ -45,14 +43,14 @@ export const readPlist = (bytes: Buffer, file: string): Value => {
 	}
 
 	if (isZip(bytes)) {
-		throw new FileFault('it is an archive, which is not read', {file, line: null}, GIVE);
+		throw new FileFault('it is an archive, which is not read', {file}, GIVE);
 	}
 
 	const root = readXml(decoded(bytes), file);
 	const [value] = root.children;
 	if (root.name !== 'plist' || value === undefined) {
-		throw new FileFault('it is not a property list', {file, line: root.line}, GIVE);
+		throw new FileFault('it is not a property list', root.place, GIVE);
 	}
 
-	return read(value, file);
+	return read(value);
 };

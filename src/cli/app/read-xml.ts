@@ -1,15 +1,14 @@
 import {SaxesParser} from 'saxes';
-import {FileFault} from './located.ts';
+import {FileFault, type Located, type Place} from './located.ts';
 
-/** Names of attributes in Android's namespace begin with `android:`, whatever prefix the file has for it. */
-export type Attribute = {value: string; line: number | null};
+/** An element; names of attributes in Android's namespace begin with `android:`, whatever prefix the file has for it. */
 export type Element = {
 	name: string;
-	attributes: ReadonlyMap<string, Attribute>;
+	attributes: ReadonlyMap<string, Located>;
 	children: Element[];
 	/** Text directly in the element. */
 	text: string;
-	line: number | null;
+	place: Place;
 };
 
 /** Most levels of nesting; real files have a few. A parser's work grows with the depth. */
@@ -27,34 +26,34 @@ export const attributeName = (uri: string, local: string): string => (uri === AN
  */
 export const readXml = (text: string, file: string): Element => {
 	const parser = new SaxesParser({xmlns: true, position: true});
-	const root: Element = {name: '', attributes: new Map(), children: [], text: '', line: null};
+	const root: Element = {name: '', attributes: new Map(), children: [], text: '', place: {file}};
 	const open = [root];
-	let attributes = new Map<string, Attribute>();
-	let startLine = 1;
+	let start: Place = {file};
 	const top = (): Element => open.at(-1) ?? root;
+	const here = (): Place => ({file, line: parser.line});
 	parser.on('error', ({message}) => {
-		throw new FileFault(`it is not valid XML: ${message.replace(/^\d+:\d+: |\.$/g, '')}`, {file, line: parser.line});
+		throw new FileFault(`it is not valid XML: ${message.replace(/^\d+:\d+: |\.$/g, '')}`, here());
 	});
 	parser.on('opentagstart', () => {
-		startLine = parser.line;
+		start = here();
 		if (open.length > DEEPEST) {
-			throw new FileFault('it is nested too deeply', {file, line: startLine});
+			throw new FileFault('it is nested too deeply', start);
 		}
-
-		attributes = new Map();
 	});
 	// The namespace is known when the tag ends, the line only here.
-	const lines = new Map<string, number>();
+	const places = new Map<string, Place>();
 	parser.on('attribute', ({name}) => {
-		lines.set(name, parser.line);
+		places.set(name, here());
 	});
 	parser.on('opentag', (tag) => {
-		for (const {name, uri, local, value} of Object.values(tag.attributes)) {
-			attributes.set(attributeName(uri, local), {value, line: lines.get(name) ?? startLine});
-		}
-
-		lines.clear();
-		const element: Element = {name: tag.name, attributes, children: [], text: '', line: startLine};
+		const attributes = new Map(
+			Object.values(tag.attributes).map(({name, uri, local, value}) => [
+				attributeName(uri, local),
+				{text: value, place: places.get(name) ?? start},
+			]),
+		);
+		places.clear();
+		const element: Element = {name: tag.name, attributes, children: [], text: '', place: start};
 		top().children.push(element);
 		open.push(element);
 	});
@@ -70,7 +69,7 @@ export const readXml = (text: string, file: string): Element => {
 	parser.write(text).close();
 	const [document] = root.children;
 	if (document === undefined) {
-		throw new FileFault('it has no element', {file, line: null});
+		throw new FileFault('it has no element', {file});
 	}
 
 	return document;

@@ -1,8 +1,7 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
-import type {OwnApps} from './formats/app-claims.ts';
-import type {Fitting, PrefixNeeds} from './formats/fit-row.ts';
+import type {Fitting, OwnApps, PrefixNeeds} from './formats/fit-row.ts';
 
 /** The known data of the organization that receives the rows. */
 export type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};

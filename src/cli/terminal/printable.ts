@@ -13,6 +13,10 @@ export const safeLine = (text: string): string => oneLine(text).replace(BIDI, ''
 /** The same for a text of several lines, which stay lines. */
 export const printable = (text: string): string => text.split('\n').map(safeLine).join('\n');
 
+/** A text within XML or HTML. */
+export const escapedMarkup = (text: string): string =>
+	text.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
+
 /** JSON with every control character escaped, also those that JSON allows. */
 export const safeJson = (json: string): string =>
 	json.replace(JSON_UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,6 +1,33 @@
-import {foreignApps, type OwnApps} from './app-claims.ts';
-import type {ForeignFacts, ImportRow} from './import-row.ts';
+import type {AndroidConfig, IosConfig} from '../../../app-config/app-config.ts';
+import type {AppClaims, ForeignFacts, ImportRow} from './import-row.ts';
 import type {SeenCodes} from './seen-codes.ts';
+
+/** The apps of an organization's configuration that rows can name. */
+export type OwnApps = {
+	ios: Pick<IosConfig, 'bundleId' | 'appStoreId' | 'scheme'> | null;
+	android: Array<Pick<AndroidConfig, 'packageName' | 'scheme'>>;
+};
+
+const present = (...values: Array<string | null | undefined>): string[] => values.flatMap((value) => value ?? []);
+
+/**
+ * The fault of a row that names foreign apps. A link opens the configured apps whichever the row names, so a row of
+ * another app would lead people to the wrong one.
+ */
+const foreignApps = (claims: AppClaims, own: OwnApps): Array<{what: string; value: string; own: string[]}> => {
+	const schemes = present(own.ios?.scheme, ...own.android.map(({scheme}) => scheme));
+	const kinds = [
+		{what: 'iOS bundle id', values: claims.bundleIds, own: present(own.ios?.bundleId)},
+		{what: 'App Store id', values: claims.appStoreIds, own: present(own.ios?.appStoreId)},
+		{what: 'Android package', values: claims.packageNames, own: own.android.map(({packageName}) => packageName)},
+		{what: 'custom scheme', values: claims.schemes, own: schemes},
+	];
+	return kinds.flatMap(({what, values, own: known}) =>
+		values
+			.filter((value) => !known.some((one) => one.toLowerCase() === value.toLowerCase()))
+			.map((value) => ({what, value, own: known})),
+	);
+};
 
 /** The data that foreign rows are checked against. */
 export type Fitting = {
