@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {Command} from 'commander';
-import {environmentTopic} from '../src/cli/help/environment.ts';
+import {environmentTopic} from '../src/cli/help/topics.ts';
 import {createProgram} from '../src/cli/program.ts';
 import {processIo} from '../src/cli/terminal/io.ts';
 import {configTable} from '../src/config/variables.ts';

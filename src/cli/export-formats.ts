@@ -1,7 +1,5 @@
-import {Readable} from 'node:stream';
-import {stringify} from 'csv-stringify';
-import {textsIn} from './import/formats/csv.ts';
-import {guarded} from './import/formats/formula-guard.ts';
+import {stringify} from 'csv-stringify/sync';
+import {guarded, textsIn} from './import/formats/csv.ts';
 import {linkColumns} from './link-fields.ts';
 import {safeJson} from './terminal/printable.ts';
 
@@ -44,23 +42,16 @@ const fieldOf = (row: Row, column: string): unknown => {
 };
 
 /**
- * The columns that an import reads, and `organizationId`, by which it knows an exported row. Parameters differ from link to link, so they share the column `params` as JSON. A
- * cell that a spreadsheet would take for a formula gets an apostrophe, which the import removes: reading returns what
- * was written.
+ * The columns that an import reads, and `organizationId`, by which it knows an exported row. Parameters differ from
+ * link to link, so they share the column `params` as JSON. A cell that a spreadsheet would take for a formula gets an
+ * apostrophe, which the import removes: reading returns what was written.
  */
 const csv: Formatter = async function* (rows) {
 	const columns = [...linkColumns, 'organizationId', 'params'];
-	const records = async function* () {
-		yield columns;
-		for await (const row of rows) {
-			yield columns.map((column) => guarded(cell(fieldOf(row, column))));
-		}
-	};
-	const source = Readable.from(records());
-	const output = stringify({quoted_match: '\r'});
-	source.once('error', (error) => output.destroy(error));
-	for await (const chunk of source.pipe(output)) {
-		yield String(chunk);
+	const line = (cells: string[]) => stringify([cells], {quoted_match: '\r'});
+	yield line(columns);
+	for await (const row of rows) {
+		yield line(columns.map((column) => guarded(cell(fieldOf(row, column)))));
 	}
 };
 

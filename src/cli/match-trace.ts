@@ -91,10 +91,10 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 		['clipboard token', TOKEN_WORDS[signals.clipboardToken]],
 		['install referrer', TOKEN_WORDS[signals.installReferrer]],
 		['answer', answerText(attempt)],
-		...(linkId === null ? [] : [['link', nameOf(linkId)] as [string, unknown]]),
-		...(query === undefined ? [] : [['query', queryText(query)] as [string, unknown]]),
-		...(nearest === undefined ? [] : [['nearest', scored(nearest)] as [string, unknown]]),
-		...(runnerUp === undefined ? [] : [['runner-up', scored(runnerUp)] as [string, unknown]]),
+		['link', linkId === null ? undefined : nameOf(linkId)],
+		['query', query && queryText(query)],
+		['nearest', nearest && scored(nearest)],
+		['runner-up', runnerUp && scored(runnerUp)],
 	];
 	const paragraph = (text: string) => wrapped(text, show.width).join('\n');
 	const miss = reason === null ? undefined : missReasons[reason];
@@ -102,14 +102,14 @@ export const matchTrace = (attempt: Attempt, links: LinkNames, show: Pick<Show, 
 	const refusals = [...new Set(candidates.flatMap(({ruledOut}) => ruledOut ?? []))].map((one) => ruledOutWords[one]);
 	return [
 		keyValues(fields, show.width),
-		...(meaning === undefined ? [] : [paragraph(meaning)]),
+		meaning && paragraph(meaning),
 		...evidenceWords(attempt).map(paragraph),
-		...(miss === undefined ? [] : [paragraph(`Next: ${miss.next}`)]),
-		...(candidates.length === 0 ? [] : [candidateTable(attempt, links, show)]),
-		...(refusals.length === 0
-			? []
-			: [refusals.flatMap((one) => (one ? [paragraph(`${one.word}: ${one.meaning}`)] : [])).join('\n')]),
-		...(candidates.length === 0 ? [] : [paragraph(LEGEND)]),
-		...(candidates.some(({relay}) => relay) ? [paragraph(relayWords)] : []),
-	].join('\n\n');
+		miss && paragraph(`Next: ${miss.next}`),
+		candidates.length > 0 && candidateTable(attempt, links, show),
+		refusals.flatMap((one) => (one ? paragraph(`${one.word}: ${one.meaning}`) : [])).join('\n'),
+		candidates.length > 0 && paragraph(LEGEND),
+		candidates.some(({relay}) => relay) && paragraph(relayWords),
+	]
+		.filter(Boolean)
+		.join('\n\n');
 };

@@ -30,28 +30,25 @@ import {explainSystemError, isSystemError, type PathOrigins} from './system-erro
 /** The message for stderr and the exit code of a failure. */
 export type Report = {lines: string[]; exitCode: number};
 
+const exitCodeByStatus: Readonly<Record<number, number>> = {
+	401: exitCodes.authentication,
+	402: exitCodes.plan,
+	403: exitCodes.authentication,
+	404: exitCodes.notFound,
+	409: exitCodes.conflict,
+	422: exitCodes.plan,
+	428: exitCodes.plan,
+};
+
 const exitCodeOf = (error: OplinkApiError): number => {
 	const {status, code} = error;
 	if (isForeign(error) && status === 404) {
 		return exitCodes.failed;
 	}
 
-	if (status === 401 || (status === 403 && code === undefined)) {
-		return exitCodes.authentication;
-	}
-
-	if (status === 403) {
-		return code === 'FEATURE_NOT_AVAILABLE' ? exitCodes.plan : exitCodes.authentication;
-	}
-
-	const byStatus: Record<number, number> = {
-		402: exitCodes.plan,
-		404: exitCodes.notFound,
-		409: exitCodes.conflict,
-		422: exitCodes.plan,
-		428: exitCodes.plan,
-	};
-	return byStatus[status] ?? exitCodes.failed;
+	return status === 403 && code === 'FEATURE_NOT_AVAILABLE'
+		? exitCodes.plan
+		: (exitCodeByStatus[status] ?? exitCodes.failed);
 };
 
 /** What a message says before the name that it quotes. */

@@ -13,88 +13,62 @@ const element = (name: string, attributes: Record<string, string>): string =>
 		.map(([key, value]) => ` android:${key}="${escapedMarkup(value)}"`)
 		.join('')} />`;
 
-const indented = (lines: readonly string[], depth: number): string[] =>
-	lines.map((line) => `${'    '.repeat(depth)}${line}`);
-
-const filter = (head: string, data: readonly string[]): string[] => [
-	head,
-	...indented(
-		[
-			element('action', {name: 'android.intent.action.VIEW'}),
-			element('category', {name: 'android.intent.category.DEFAULT'}),
-			element('category', {name: 'android.intent.category.BROWSABLE'}),
-			...data,
-		],
-		1,
-	),
-	'</intent-filter>',
+/** An element around others, each on its own lines. */
+const around = (tag: string, lines: readonly string[]): string[] => [
+	`<${tag}>`,
+	...lines.map((line) => `    ${line}`),
+	`</${tag.split(' ')[0]}>`,
 ];
+
+const filter = (attributes: string, data: Record<string, string>): string[] =>
+	around(`intent-filter${attributes}`, [
+		element('action', {name: 'android.intent.action.VIEW'}),
+		element('category', {name: 'android.intent.category.DEFAULT'}),
+		element('category', {name: 'android.intent.category.BROWSABLE'}),
+		element('data', data),
+	]);
 
 const schemesOf = ({android}: ExpectedApp): string[] => [...new Set(android.flatMap(({scheme}) => scheme ?? []))];
 
 /** A filter for each host, because Android combines the data elements of one filter: paths would apply to all hosts. */
-const manifest = (app: ExpectedApp, switches: readonly string[]): string =>
-	[
-		'<manifest xmlns:android="http://schemas.android.com/apk/res/android">',
-		'    <application>',
-		'        <activity android:name=".MainActivity" android:exported="true">',
-		...indented(switches, 3),
-		...indented(
-			[
-				...app.hosts.flatMap(({name, isShared}) =>
-					filter('<intent-filter android:autoVerify="true">', [
-						element('data', {
-							scheme: 'https',
-							host: name,
-							...(isShared ? {pathPrefix: `/${app.orgKey}/`} : {}),
-						}),
-					]),
-				),
-				...schemesOf(app).flatMap((scheme) => filter('<intent-filter>', [element('data', {scheme})])),
-			],
-			3,
+const manifest = (app: ExpectedApp, switches: readonly string[]): string => {
+	const filters = [
+		...app.hosts.flatMap(({name, isShared}) =>
+			filter(' android:autoVerify="true"', {
+				scheme: 'https',
+				host: name,
+				...(isShared ? {pathPrefix: `/${app.orgKey}/`} : {}),
+			}),
 		),
-		'        </activity>',
-		'    </application>',
-		'</manifest>',
-	].join('\n');
+		...schemesOf(app).flatMap((scheme) => filter('', {scheme})),
+	];
+	const activity = around('activity android:name=".MainActivity" android:exported="true"', [...switches, ...filters]);
+	const namespace = 'xmlns:android="http://schemas.android.com/apk/res/android"';
+	return around(`manifest ${namespace}`, around('application', activity)).join('\n');
+};
 
 const plist = (lines: readonly string[]): string =>
-	['<plist version="1.0">', '<dict>', ...indented(lines, 1), '</dict>', '</plist>'].join('\n');
+	['<plist version="1.0">', ...around('dict', lines), '</plist>'].join('\n');
 
 const domainsOf = (app: ExpectedApp): string[] => [
 	...app.hosts.map(({name}) => `applinks:${name}`),
 	...clipDomains(app),
 ];
 
-const entitlements = (app: ExpectedApp): string =>
-	plist([
-		'<key>com.apple.developer.associated-domains</key>',
-		'<array>',
-		...indented(
-			domainsOf(app).map((domain) => `<string>${escapedMarkup(domain)}</string>`),
-			1,
-		),
-		'</array>',
-	]);
+const strings = (texts: readonly string[]): string[] =>
+	around(
+		'array',
+		texts.map((text) => `<string>${escapedMarkup(text)}</string>`),
+	);
 
-const info = ({ios}: ExpectedApp, switches: readonly string[]): string =>
-	plist([
-		...switches,
-		...(ios?.scheme
-			? [
-					'<key>CFBundleURLTypes</key>',
-					'<array>',
-					'    <dict>',
-					'        <key>CFBundleURLSchemes</key>',
-					'        <array>',
-					`            <string>${escapedMarkup(ios.scheme)}</string>`,
-					'        </array>',
-					'    </dict>',
-					'</array>',
-				]
-			: []),
-	]);
+const entitlements = (app: ExpectedApp): string =>
+	plist(['<key>com.apple.developer.associated-domains</key>', ...strings(domainsOf(app))]);
+
+const info = ({ios}: ExpectedApp, switches: readonly string[]): string => {
+	const types = (scheme: string) =>
+		around('array', around('dict', ['<key>CFBundleURLSchemes</key>', ...strings([scheme])]));
+	return plist([...switches, ...(ios?.scheme ? ['<key>CFBundleURLTypes</key>', ...types(ios.scheme)] : [])]);
+};
 
 const appJson = (app: ExpectedApp): string => {
 	const schemes = [...new Set([app.ios?.scheme ?? [], ...schemesOf(app)].flat())];

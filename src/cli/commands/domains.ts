@@ -28,10 +28,7 @@ const domainFields = (domain: Domain): Array<[string, unknown]> => [
 	['hostname', domain.hostname],
 	['status', domain.status],
 	['default', domain.isDefault],
-	...settings.flatMap(([title, value]): Array<[string, unknown]> => {
-		const set = value(domain);
-		return set === undefined ? [] : [[title, set]];
-	}),
+	...settings.map(([title, value]): [string, unknown] => [title, value(domain)]),
 ];
 
 type SetOptions = {pathPrefix?: string[]; rootUrl?: string; unknownCodes?: string; clear?: string[]};
@@ -130,7 +127,7 @@ export const domainCommands: CommandGroup = {
 				const found = await namedRow<Domain>(await chosenPath(context), 'domain', domain);
 				await context.show.fields(found, (shown) => [
 					...domainFields(shown),
-					...(shown.verification ? [['record', Object.values(shown.verification).join(' ')] as [string, unknown]] : []),
+					['record', shown.verification ? Object.values(shown.verification).join(' ') : undefined],
 				]);
 			},
 		}),

@@ -5,7 +5,6 @@ import {InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {createFailedRows} from '../import/failed-rows.ts';
 import {fittedRows} from '../import/formats/fit-row.ts';
 import {createSeenCodes} from '../import/formats/seen-codes.ts';
 import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
@@ -21,7 +20,7 @@ import {
 } from '../import/import-report.ts';
 import {type ImportTarget, readImportTarget, unknownTarget} from '../import/receiving-organization.ts';
 import type {OnConflict} from '../import/row-outcome.ts';
-import {createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
+import {createFailedRows, createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
 import {sendThroughAdmin} from '../import/send-through-admin.ts';
 import {sendThroughKey} from '../import/send-through-key.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';

@@ -1,26 +1,10 @@
 import type {Db} from '../../db/db.ts';
-import {type CommandGroup, type Context, command} from '../command.ts';
+import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {withDatabase} from '../server/with-database.ts';
 import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
 const migrations = () => import('../../db/migrate.ts');
-
-/** Runs `work` on a database that accepts it. @param exclusive refuses a server that uses DATA_DIR. */
-const withWritableDatabase = <T>(
-	context: Context,
-	work: (db: Db, place: string) => Promise<T>,
-	{exclusive = false} = {},
-): Promise<T> =>
-	withDatabase(
-		context,
-		async (db, place) => {
-			const {requireWritable} = await import('../../db/open-database.ts');
-			await requireWritable(db);
-			return work(db, place);
-		},
-		{exclusive},
-	);
 
 export const migrateCommands: CommandGroup = {
 	name: 'migrate',
@@ -31,7 +15,8 @@ export const migrateCommands: CommandGroup = {
 			summary: 'Apply all pending migrations; serve does this too',
 			examples: ['up'],
 			run: async (context) => {
-				const applied = await withWritableDatabase(context, async (db) => (await migrations()).migrateUp(db));
+				const up = async (db: Db) => (await migrations()).migrateUp(db);
+				const applied = await withDatabase(context, up, {writable: true});
 				await context.show.answer({applied}, () =>
 					applied.length === 0
 						? 'Nothing to do: every migration is applied'
@@ -57,7 +42,7 @@ export const migrateCommands: CommandGroup = {
 
 					return migrateDown(db);
 				};
-				const undone = await withWritableDatabase(context, down, {exclusive: true});
+				const undone = await withDatabase(context, down, {exclusive: true, writable: true});
 				await context.show.answer({undone}, () =>
 					undone === null ? 'Nothing to do: no migration is applied' : `rolled back ${undone}`,
 				);

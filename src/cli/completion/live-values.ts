@@ -1,7 +1,10 @@
+import type {DeviceJson} from '../../devices/device-store.ts';
 import {platformFieldNames} from '../../links/platform-fields.ts';
+import type {MatchAttempt} from '../../match/match-attempt-store.ts';
 import {planNames} from '../advice.ts';
 import type {Context} from '../command.ts';
 import {topics} from '../help/topics.ts';
+import type {Json} from '../server/admin-client.ts';
 import {chosenOrganization, linkSurface, organizationPath} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import {readProfiles} from '../server/profiles.ts';
@@ -10,7 +13,7 @@ import {readProfiles} from '../server/profiles.ts';
 export type Candidate = {value: string; description?: string | undefined};
 
 /** The known part of the command line: its options so far, and its arguments by name. */
-export type Lookup = {context: Context; args: Readonly<Record<string, string>>};
+type Lookup = {context: Context; args: Readonly<Record<string, string>>};
 
 type Source = (lookup: Lookup) => Candidate[] | Promise<Candidate[]>;
 
@@ -34,17 +37,16 @@ const rowsOf = async <Row>(list: List<Row>): Promise<Row[]> => {
 	return rows;
 };
 
-type Link = {id: string; shortCode: string; url: string; title: string | null};
-type Domain = {id: string; hostname: string; status: string};
-type Named = {id: string; name: string};
-type Attempt = {id: string; at: string; method: string | null; reason: string | null};
+/** Values of a list of the named organization, or of the only one. */
+const below =
+	<Row>(list: string, candidateOf: (row: Row) => Candidate): Source =>
+	async ({context, args}) => {
+		const client = context.connection.admin();
+		const org = await chosenOrganization(client, args['org'] ?? context.options.org);
+		return (await rowsOf(listAt<Row>(client, `${organizationPath(org)}/${list}`))).map(candidateOf);
+	};
 
-/** Rows of a list of the named organization, or of the only one. */
-const below = async <Row>({context, args}: Lookup, list: string): Promise<Row[]> => {
-	const client = context.connection.admin();
-	const org = await chosenOrganization(client, args['org'] ?? context.options.org);
-	return rowsOf(listAt<Row>(client, `${organizationPath(org)}/${list}`));
-};
+const nameOf = ({name}: {name: string}): Candidate => ({value: name});
 
 const organizations: Source = async ({context}) => {
 	const rows = await rowsOf(listAt<{orgKey: string; name: string}>(context.connection.admin(), '/admin/organizations'));
@@ -53,27 +55,10 @@ const organizations: Source = async ({context}) => {
 
 const links: Source = async ({context, args}) => {
 	const org = args['org'] ?? context.options.org;
-	const surface = await linkSurface(org === undefined ? context : {...context, options: {...context.options, org}});
-	const rows = await rowsOf((query) =>
-		surface.client.get<{data: Link[]; total: number; page: number; limit: number}>(surface.base, query),
-	);
+	const {client, base} = await linkSurface({...context, options: {...context.options, org}});
+	const rows = await rowsOf(listAt<{shortCode: string; url: string; title: string | null}>(client, base));
 	return rows.map(({shortCode, url, title}) => ({value: shortCode, description: title ? `${url} ${title}` : url}));
 };
-
-const domainRows = (lookup: Lookup) => below<Domain>(lookup, 'domains');
-const domains: Source = async (lookup) =>
-	(await domainRows(lookup)).map(({hostname, status}) => ({value: hostname, description: status}));
-const channels: Source = async (lookup) => (await below<Named>(lookup, 'channels')).map(({name}) => ({value: name}));
-const templates: Source = async (lookup) => (await below<Named>(lookup, 'templates')).map(({name}) => ({value: name}));
-const devices: Source = async (lookup) =>
-	(await below<{id: string; deviceId: string; deviceModel: string | null}>(lookup, 'devices')).map(
-		({deviceId, deviceModel}) => ({value: deviceId, description: deviceModel ?? undefined}),
-	);
-const attempts: Source = async (lookup) =>
-	(await below<Attempt>(lookup, 'matches')).map(({id, at, method, reason}) => ({
-		value: id,
-		description: `${at} ${method ?? reason ?? ''}`,
-	}));
 
 const profiles: Source = ({context}) =>
 	[...readProfiles(context.io.env).byName.values()].map(({name, url}) => ({value: name, description: url}));
@@ -91,11 +76,20 @@ export const sources: Readonly<Record<string, Source>> = {
 	org: organizations,
 	link: links,
 	links,
-	'match id': attempts,
-	domain: domains,
-	channel: channels,
-	template: templates,
-	device: devices,
+	'match id': below('matches', ({id, at, method, reason}: Json<MatchAttempt>) => ({
+		value: id,
+		description: `${at} ${method ?? reason ?? ''}`,
+	})),
+	domain: below('domains', ({hostname, status}: {hostname: string; status: string}) => ({
+		value: hostname,
+		description: status,
+	})),
+	channel: below('channels', nameOf),
+	template: below('templates', nameOf),
+	device: below('devices', ({deviceId, deviceModel}: Json<DeviceJson>) => ({
+		value: deviceId,
+		description: deviceModel ?? undefined,
+	})),
 	plan: words(...planNames, 'none'),
 	tier: words('CLIENT', 'SERVER'),
 	destination: words(...platformFieldNames.destinations.map((name) => `${name}=`)),

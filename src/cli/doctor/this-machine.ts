@@ -1,4 +1,4 @@
-import {lstat} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {createClock} from '../../clock.ts';
 import type {Config} from '../../config/config.ts';
@@ -7,16 +7,10 @@ import type {Io} from '../terminal/io.ts';
 
 const HINT = 'oplink config lists the variables; run the CLI with the environment of the server';
 
-/** Whether there is an embedded database yet; checking must not create one. */
-const isEmbeddedThere = (dataDir: string): Promise<boolean> =>
-	lstat(path.join(dataDir, 'postgres')).then(
-		() => true,
-		() => false,
-	);
-
 const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	const area = findingsOf('Database');
-	if (config.databaseUrl === null && !(await isEmbeddedThere(config.dataDir))) {
+	// Checking must not create an embedded database.
+	if (config.databaseUrl === null && !existsSync(path.join(config.dataDir, 'postgres'))) {
 		return [area.ok('database.reachable', 'there is none yet; the first start creates one in DATA_DIR')];
 	}
 

@@ -1,5 +1,46 @@
+import {describeConfig} from '../../config/variables.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {environmentTopic} from './environment.ts';
+import {keyValues} from '../terminal/output.ts';
+
+const WIDTH = 80;
+const INDENT = 2;
+
+/** Variables that the program itself reads. */
+const ownVariables: Array<[string, string]> = [
+	['OPLINK_URL', 'address of the server, like --url'],
+	['OPLINK_ADMIN_TOKEN', 'admin token, like --token but not visible in the process list'],
+	['OPLINK_PROFILE', 'profile to use, like --profile'],
+	['OPLINK_API_KEY', 'SERVER key for links and qr, like --api-key'],
+	['XDG_CONFIG_HOME', 'folder of oplink/profiles.json, which login writes (default: ~/.config)'],
+	['NO_COLOR', 'any value: no colour or animation, even on a terminal'],
+];
+
+const listed = (pairs: Array<[string, string]>): string =>
+	keyValues(pairs, WIDTH - INDENT)
+		.split('\n')
+		.map((line) => ' '.repeat(INDENT) + line)
+		.join('\n');
+
+export const environmentTopic = `The program reads:
+
+${listed(ownVariables)}
+
+Server and token come from the first of these that is set:
+
+  1. --url and --token; or --profile
+  2. OPLINK_URL and OPLINK_ADMIN_TOKEN; or OPLINK_PROFILE
+  3. the profile in use (oplink login, oplink profiles use)
+  4. the server of this machine: PUBLIC_URL, or localhost and PORT, with
+     ADMIN_TOKEN, or the token that it keeps in DATA_DIR
+
+The token of a profile is sent only to the URL of that profile.
+
+The server (serve, migrate, config; doctor where no server answers) reads:
+
+${listed(describeConfig({}).map(({name, meaning, default: fallback}) => [name, fallback ? `${meaning} (${fallback})` : meaning]))}
+
+'oplink config' shows the values that a server would read from this environment,
+and any errors. A running server keeps the values it started with.`;
 
 /** The meaning of each exit code. */
 const meanings: Record<keyof typeof exitCodes, string> = {
@@ -48,7 +89,7 @@ does not change that.
 Colour and animation appear on a terminal only, and never with NO_COLOR or with
 TERM=dumb. Times are in UTC, in the form of ISO 8601.`;
 
-export type Topic = {name: string; summary: string; text: string};
+type Topic = {name: string; summary: string; text: string};
 
 /** Help topics, shown by `oplink help NAME`. */
 export const topics: readonly Topic[] = [

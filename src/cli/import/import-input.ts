@@ -1,13 +1,12 @@
 import {createReadStream} from 'node:fs';
-import {type FileHandle, open} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import path from 'node:path';
-import type {Readable} from 'node:stream';
+import {addAbortSignal, type Readable} from 'node:stream';
 import {InvalidArgumentError, Option} from 'commander';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
-import type {Io} from '../terminal/io.ts';
 import {decoded} from './formats/decoded.ts';
-import {type Guess, guessFormat, HEAD_BYTES} from './formats/guess-format.ts';
+import {type Guess, guessFormat} from './formats/guess-format.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import type {Source} from './formats/lines.ts';
 import {type ImportFormat, type ImportFormatName, importFormatNames, importFormats} from './formats/read-rows.ts';
@@ -44,58 +43,24 @@ export type ImportInput = {
 	fault: () => OperatorError | null;
 };
 
-/** How much of standard input is buffered to detect its format. */
-const STDIN_HEAD_BYTES = 4096;
+/** The least of a file that shows its format; a file is read in larger pieces than standard input comes in. */
+const HEAD_BYTES = 4096;
 
-type Head = {bytes: Buffer; size: number};
-
-const headOf = async (file: string): Promise<Head> => {
-	let handle: FileHandle | null = null;
-	try {
-		handle = await open(file);
-		const found = await handle.stat();
-		// Reading the start of a pipe would take it from the rows.
-		if (found.isFIFO() || found.isCharacterDevice()) {
-			throw usageError(`${file} is not a regular file`, 'Write - for it and give the rows on standard input');
-		}
-
-		const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-		return {bytes: buffer.subarray(0, bytesRead), size: found.size};
-	} finally {
-		await handle?.close();
-	}
-};
-
-/** The start of a stream, and the whole of it. @throws the signal's reason if the input stalls. */
-const peek = async ({stdin, interruption}: Io): Promise<{bytes: Buffer; source: Source}> => {
-	const interrupted = new Promise<never>((_, reject) => {
-		interruption.addEventListener('abort', () => reject(interruption.reason), {once: true});
-	});
-	interrupted.catch(() => {});
-	const input = stdin[Symbol.asyncIterator]();
+/** The start of a stream, and the whole of it. */
+const peek = async (input: Readable): Promise<{bytes: Buffer; source: Source}> => {
 	const chunks: Buffer[] = [];
 	let length = 0;
-	let isDone = false;
-	while (!isDone && length < STDIN_HEAD_BYTES) {
-		const next = await Promise.race([input.next(), interrupted]);
-		isDone = next.done === true;
-		if (!isDone) {
-			const chunk = Buffer.from(next.value as Uint8Array);
-			chunks.push(chunk);
-			length += chunk.length;
+	for await (const chunk of input.iterator({destroyOnReturn: false})) {
+		chunks.push(Buffer.from(chunk));
+		length += chunk.length;
+		if (length >= HEAD_BYTES) {
+			break;
 		}
 	}
 
 	const source = async function* () {
 		yield* chunks;
-		while (!isDone) {
-			const next = await input.next();
-			if (next.done) {
-				return;
-			}
-
-			yield Buffer.from(next.value as Uint8Array);
-		}
+		yield* input;
 	};
 	return {bytes: Buffer.concat(chunks), source: source()};
 };
@@ -171,22 +136,22 @@ export const openInput = async (
 		return importFormats[guess.name];
 	};
 
-	if (name !== '-') {
-		const file = path.resolve(io.cwd, name);
-		const {bytes, size} = await headOf(file);
-		const head = textOfHead(bytes, encoding);
-		const format = await formatOf(head);
-		return {name, file, size, format, ...rowsOf(format, createReadStream(file), head)};
+	const isFile = name !== '-';
+	const file = isFile ? path.resolve(io.cwd, name) : null;
+	const found = file === null ? null : await stat(file);
+	if (found?.isFIFO() || found?.isCharacterDevice()) {
+		throw usageError(`${file} is not a regular file`, 'Write - for it and give the rows on standard input');
 	}
 
-	const facts = {name: 'standard input', file: null, size: null};
+	const facts = {name: isFile ? name : 'standard input', file, size: found?.size ?? null};
+	const input = addAbortSignal(io.interruption, file === null ? (io.stdin as Readable) : createReadStream(file));
 	// Rows of a slow input are sent one by one, unless its start must be buffered.
-	if (named === 'csv' || named === 'json' || named === 'ndjson') {
+	if (!isFile && (named === 'csv' || named === 'json' || named === 'ndjson')) {
 		const format = importFormats[named];
-		return {...facts, format, ...rowsOf(format, io.stdin as Readable)};
+		return {...facts, format, ...rowsOf(format, input)};
 	}
 
-	const {bytes, source} = await peek(io);
+	const {bytes, source} = await peek(input);
 	const head = textOfHead(bytes, encoding);
 	const format = await formatOf(head);
 	return {...facts, format, ...rowsOf(format, source, head)};

@@ -1,6 +1,6 @@
+import {type FileHandle, open} from 'node:fs/promises';
 import type {OplinkFieldFault} from '../../client/errors.ts';
-import type {FailedRows} from './failed-rows.ts';
-import type {ImportRow, Place} from './formats/import-row.ts';
+import {type ImportRow, type Place, plainLines} from './formats/import-row.ts';
 import type {RowOutcome, RowStatus} from './row-outcome.ts';
 
 /** A failed row: its place in the input file and the reason. */
@@ -13,6 +13,31 @@ export type Failure = Place & {message: string; details?: OplinkFieldFault[]};
 export type ImportSummary = Record<RowStatus, number> & {
 	failures: Failure[];
 	notCarriedOver?: Record<string, number>;
+};
+
+/** The file of failed rows in their original text, to be fixed and imported again. */
+type FailedRows = {add: (row: ImportRow) => Promise<void>; close: () => Promise<void>};
+
+/** Opens `file` with the first failed row, whose framing all rows share. Without failures no file is created. */
+export const createFailedRows = (file: string): FailedRows => {
+	let handle: FileHandle | null = null;
+	let wrapping = plainLines;
+	return {
+		add: async (row) => {
+			if (handle) {
+				await handle.writeFile(wrapping.between + row.raw);
+				return;
+			}
+
+			({wrapping} = row);
+			handle = await open(file, 'w');
+			await handle.writeFile(wrapping.open + row.raw);
+		},
+		close: async () => {
+			await handle?.writeFile(wrapping.close);
+			await handle?.close();
+		},
+	};
 };
 
 /** The summary so far, the processed bytes of the input, and next steps for failures. */

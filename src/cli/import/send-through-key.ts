@@ -113,33 +113,39 @@ export async function* sendThroughKey(
 			await withPatience(() => links.create(body as NewLink, {idempotencyKey}), sleep);
 			return {row, status: 'created'};
 		} catch (error) {
+			if (!(error instanceof OplinkApiError)) {
+				throw error;
+			}
+
+			const {domainId, ...elsewhere} = body;
+			// An exported row may name a domain of another organization, or of another server, as in the admin API's import.
+			if (error.status === 404 && domainId !== undefined && row.row?.['organizationId'] !== undefined) {
+				return send(row, elsewhere);
+			}
+
+			if (error.status === 409) {
+				return onTaken(row, body, error);
+			}
+
+			throw error;
+		}
+	};
+
+	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> => {
+		if (row.error !== undefined) {
+			return unreadable(row);
+		}
+
+		try {
+			return await send(row, named(createBody(row.row)));
+		} catch (error) {
 			if (endsTheImport(error)) {
 				throw error;
 			}
 
-			const refusal = error as OplinkApiError;
-			const {domainId, ...elsewhere} = body;
-			// An exported row may name a domain of another organization, or of another server, as in the admin API's import.
-			if (refusal.status === 404 && domainId !== undefined && row.row?.['organizationId'] !== undefined) {
-				return send(row, elsewhere);
-			}
-
-			if (refusal.status !== 409) {
-				return refused(row, refusal);
-			}
-
-			return onTaken(row, body, refusal).catch((fault: unknown) => {
-				if (endsTheImport(fault)) {
-					throw fault;
-				}
-
-				return refused(row, fault);
-			});
+			return refused(row, error);
 		}
 	};
-
-	const outcomeOf = async (row: ImportRow): Promise<RowOutcome> =>
-		row.error === undefined ? send(row, named(createBody(row.row))) : unreadable(row);
 
 	// Two rows for one link are applied in the file's order, which requires sending them one at a time.
 	yield* inParallel(rows, onConflict === 'update' ? 1 : PARALLEL_REQUESTS, outcomeOf);

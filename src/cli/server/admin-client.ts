@@ -1,3 +1,4 @@
+import {buffer} from 'node:stream/consumers';
 import {createApiCaller, queryText} from '../../client/api-caller.ts';
 import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import type {HttpRequest} from '../../client/fetch-answer.ts';
@@ -86,14 +87,9 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 		put: (path, body) => json('PUT', path, {body}),
 		patch: (path, body) => json('PATCH', path, {body}),
 		delete: (path) => json('DELETE', path),
-		bytes: async (path, query) => {
+		bytes: (path, query) => {
 			const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
-			const chunks: Uint8Array[] = [];
-			for await (const chunk of chunksOf(path, query, {ends})) {
-				chunks.push(chunk);
-			}
-
-			return Buffer.concat(chunks);
+			return buffer(chunksOf(path, query, {ends}));
 		},
 		stream: (path, query, more = {}) => chunksOf(path, query, {more}),
 		exchange: (path, query, lines) =>

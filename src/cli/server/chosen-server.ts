@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
+import {withoutEndingSlash} from '../../client/api-caller.ts';
 import {variables} from '../../config/variables.ts';
 import {ADDRESS_FILE} from '../../start/own-address.ts';
 import {missingCredential, usageError} from '../cli-errors.ts';
@@ -9,13 +10,9 @@ import {findProfile, type Profile, readProfiles} from './profiles.ts';
 /** The server that a command line names. */
 export type ServerOptions = {url?: string; token?: string; profile?: string};
 
-/** The source of the choice: a flag, a variable, a profile, or the default, the server on this machine. */
-export type Origin = 'option' | 'environment' | 'profile' | 'machine';
-
 export type ChosenServer = {
 	/** Without a trailing slash. */
 	baseUrl: string;
-	origin: Origin;
 	/** Name of the profile with this address. */
 	profile: string | null;
 	/** Whether a server with this environment on this machine would have this address. */
@@ -34,7 +31,7 @@ export const serverUrl = (text: string): string => {
 		throw usageError(`'${text}' is not an http or https URL`, 'Name the server with --url http://localhost:3000');
 	}
 
-	return text.replace(/(?<!\/)\/+$/, '');
+	return withoutEndingSlash(text);
 };
 
 /** A token that fits into a header. The message does not repeat it. @throws OperatorError otherwise. */
@@ -81,46 +78,26 @@ export const chooseServer = (options: ServerOptions, io: Io): ChosenServer => {
 		return named ?? (name ? findProfile(profiles, name) : null);
 	};
 
-	const address = (): Pick<ChosenServer, 'baseUrl' | 'origin'> & {
-		from: Profile | null;
-		addressFile?: string | null;
-	} => {
-		if (options.url || named) {
-			return {
-				baseUrl: serverUrl(options.url || (named?.url ?? '')),
-				origin: 'option',
-				from: options.url ? null : named,
-			};
-		}
-
-		if (env['OPLINK_URL']) {
-			return {baseUrl: serverUrl(env['OPLINK_URL']), origin: 'environment', from: null};
-		}
-
-		const profile = impliedProfile();
-		if (profile) {
-			const origin = env['OPLINK_PROFILE'] ? 'environment' : 'profile';
-			return {baseUrl: serverUrl(profile.url), origin, from: profile};
+	const address = (): {baseUrl: string; from?: Profile; addressFile?: string} => {
+		const url = options.url || (named === null && env['OPLINK_URL']);
+		const profile = url ? null : impliedProfile();
+		if (url || profile) {
+			return profile ? {baseUrl: serverUrl(profile.url), from: profile} : {baseUrl: serverUrl(url || '')};
 		}
 
 		const port = Number(env['PORT']);
 		const left = env['PUBLIC_URL'] || port ? null : leftAddress(io);
-		return {
-			baseUrl: serverUrl(env['PUBLIC_URL'] || (left ?? `http://localhost:${port || variables.port.fallback}`)),
-			origin: 'machine',
-			from: null,
-			addressFile: left === null ? null : path.join(dataDirOf(env), ADDRESS_FILE),
-		};
+		return left === null
+			? {baseUrl: serverUrl(env['PUBLIC_URL'] || `http://localhost:${port || variables.port.fallback}`)}
+			: {baseUrl: serverUrl(left), addressFile: path.join(dataDirOf(env), ADDRESS_FILE)};
 	};
 
-	const {baseUrl, origin, from, addressFile = null} = address();
-	const isOwn =
-		addressFile !== null || isLoopback(baseUrl) || baseUrl === env['PUBLIC_URL']?.replace(/(?<!\/)\/+$/, '');
+	const {baseUrl, from = null, addressFile = null} = address();
+	const isOwn = addressFile !== null || isLoopback(baseUrl) || baseUrl === withoutEndingSlash(env['PUBLIC_URL'] ?? '');
 	const tokenOf = (profile: Profile | null): string | null =>
 		profile !== null && serverUrl(profile.url) === baseUrl ? profile.token : null;
 	return {
 		baseUrl,
-		origin,
 		profile: from?.name ?? null,
 		isOwn,
 		addressFile,

@@ -15,14 +15,15 @@ const placeOf = ({databaseUrl, dataDir}: Pick<Config, 'databaseUrl' | 'dataDir'>
 /**
  * Opens the configured database for `work` and closes it again, also after Ctrl-C.
  * @param work gets its name for questions, too. @param exclusive refuses concurrent servers of the same DATA_DIR.
+ * @param writable refuses a database that accepts no changes.
  */
 export const withDatabase = async <T>(
 	{io}: Pick<Context, 'io'>,
 	work: (db: Db, place: string) => Promise<T>,
-	{exclusive = false} = {},
+	{exclusive = false, writable = false} = {},
 ): Promise<T> => {
 	// Loaded lazily, because most commands never use a database.
-	const [{loadConfig}, {createLog}, {asOperatorError, openDatabase}] = await Promise.all([
+	const [{loadConfig}, {createLog}, {asOperatorError, openDatabase, requireWritable}] = await Promise.all([
 		import('../../config/config.ts'),
 		import('../../start/log.ts'),
 		import('../../db/open-database.ts'),
@@ -35,6 +36,10 @@ export const withDatabase = async <T>(
 		interruption: io.interruption,
 	});
 	try {
+		if (writable) {
+			await requireWritable(db);
+		}
+
 		return await work(db, placeOf(config));
 	} catch (error) {
 		throw asOperatorError(error, config);

@@ -117,10 +117,13 @@ export const table = <Row>(
 	return [heading(line(columns.map(({title}) => title))), ...cells.map((row) => line(row))].join('\n');
 };
 
-/** Names and values on separate lines, with aligned values, wrapped if a `width` is given. */
+/**
+ * Names and values on separate lines, with aligned values, wrapped if a `width` is given. A pair whose value is undefined
+ * is left out.
+ */
 export const keyValues = (pairs: Array<[name: string, value: unknown]>, width = Number.POSITIVE_INFINITY): string => {
 	// A name may come from a tenant, like that of a parameter.
-	const named = pairs.map(([name, value]) => [safeLine(name), value] as const);
+	const named = pairs.flatMap(([name, value]) => (value === undefined ? [] : [[safeLine(name), value] as const]));
 	const names = Math.max(0, ...named.map(([name]) => stringWidth(name)));
 	const left = names + GAP;
 	return named

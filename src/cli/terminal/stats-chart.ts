@@ -75,50 +75,45 @@ const drawn = ({series, interval}: Stats, {show, ink, timezone}: Look): string =
 	return [title, ...columnChart(values, {width: show.width, height: CHART_HEIGHT, ink, from, to})].join('\n');
 };
 
-const shares = ({breakdowns}: Stats, {show, ink}: Look): string[] => {
+const shares = ({breakdowns}: Stats, {show, ink}: Look): string => {
 	const rows = Object.entries(breakdowns).flatMap(([name, counts]) => {
 		const most = counts[0]?.count ?? 0;
 		return counts.slice(0, ROWS_OF_A_BREAKDOWN).map((count) => ({name, most, ...count}));
 	});
 	const room = Math.min(30, Math.floor(show.width / 4));
-	return rows.length === 0
-		? []
-		: [
-				show.table(
-					[
-						{title: 'BY', value: ({name}) => name},
-						{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
-						{title: 'COUNT', value: ({count}) => count, align: 'right'},
-						{title: ' ', value: ({count, most}) => bar(count, most, room, ink)},
-					],
-					rows,
-				),
-			];
+	return show.table(
+		[
+			{title: 'BY', value: ({name}) => name},
+			{title: 'VALUE', value: ({key}) => key, flexible: true, least: ID_WIDTH},
+			{title: 'COUNT', value: ({count}) => count, align: 'right'},
+			{title: ' ', value: ({count, most}) => bar(count, most, room, ink)},
+		],
+		rows,
+	);
 };
 
 /** How often guesses were right where a token proved the link. */
-const accuracy = ({guesses = []}: Stats, {show}: Look): string[] =>
-	guesses.length === 0
-		? []
-		: [
-				show.table(
-					[
-						{title: 'GUESSES', value: ({confidence}) => confidence},
-						{title: 'GRADED', value: ({graded}) => graded, align: 'right'},
-						{
-							title: 'RIGHT',
-							value: ({graded, correct}) => `${((correct / graded) * 100).toFixed(1)} %`,
-							align: 'right',
-						},
-					],
-					guesses,
-				),
-			];
+const accuracy = (guesses: NonNullable<Stats['guesses']>, {show}: Look): string =>
+	show.table(
+		[
+			{title: 'GUESSES', value: ({confidence}) => confidence},
+			{title: 'GRADED', value: ({graded}) => graded, align: 'right'},
+			{title: 'RIGHT', value: ({graded, correct}) => `${((correct / graded) * 100).toFixed(1)} %`, align: 'right'},
+		],
+		guesses,
+	);
 
 /** A report for a terminal: totals, clicks as bars or columns fitted to its width, and their sources. */
 export const renderStats = (stats: Stats, look: Look): string => {
 	const totals = keyValues([['from', stats.from], ['to', stats.to], ...Object.entries(stats.totals)]);
 	const isQuiet = stats.series.every(({clicks, matches, events}) => clicks + matches + events === 0);
-	const series = isQuiet ? [] : [stats.series.length > MOST_ROWS ? drawn(stats, look) : listed(stats, look)];
-	return [totals, ...series, ...shares(stats, look), ...accuracy(stats, look)].join('\n\n');
+	const {guesses = []} = stats;
+	return [
+		totals,
+		!isQuiet && (stats.series.length > MOST_ROWS ? drawn : listed)(stats, look),
+		Object.values(stats.breakdowns).some((counts) => counts.length > 0) && shares(stats, look),
+		guesses.length > 0 && accuracy(guesses, look),
+	]
+		.filter((part) => part !== false)
+		.join('\n\n');
 };

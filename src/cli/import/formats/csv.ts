@@ -6,7 +6,6 @@ import {isTooDeep} from '../../../http/storable.ts';
 import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {linkColumns} from '../../link-fields.ts';
-import {unguarded} from './formula-guard.ts';
 import {type ImportRow, isObject, lengthFault, MOST_READ_BYTES, putField, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
@@ -97,6 +96,16 @@ export const textsIn = (cell: string): string[] => {
 
 	return cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
 };
+
+/** First characters of formulas in spreadsheets (OWASP, CSV injection), full-width forms too, and our own guard. */
+const needsGuard = /^['=+\-@\t\r＝＋－＠]/;
+const isGuarded = /^''|^'[=+\-@\t\r＝＋－＠]/;
+
+/** A cell that no spreadsheet evaluates: an apostrophe precedes what could be a formula, or another apostrophe. */
+export const guarded = (cell: string): string => (needsGuard.test(cell) ? `'${cell}` : cell);
+
+/** The original cell: `unguarded(guarded(cell))` is `cell`. */
+const unguarded = (cell: string): string => (isGuarded.test(cell) ? cell.slice(1) : cell);
 
 const coerced = (field: string, cell: string): unknown => {
 	if (field === 'tags') {

@@ -5,13 +5,13 @@ import {
 	destinationOf,
 	type ForeignLink,
 	foreignLink,
+	mapped,
 	placesOf,
 	shortAddress,
 	textIn,
 	utmNames,
 	webUrl,
 } from './foreign-fields.ts';
-import {mapped} from './foreign-rows.ts';
 import type {ImportRow} from './import-row.ts';
 import type {Source} from './lines.ts';
 

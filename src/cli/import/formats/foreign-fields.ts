@@ -1,6 +1,6 @@
 import type {Destinations} from '../../../links/platform-fields.ts';
 import {safeLine} from '../../terminal/printable.ts';
-import {type AppClaims, type ForeignFacts, putField} from './import-row.ts';
+import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
 
 /** A row that cannot become a link; the message continues «line 7: ». */
 export class UnusableRow extends Error {
@@ -202,3 +202,40 @@ export const placesOf = (
 
 /** Normalizes an offset such as `+0000` to the colon form of ISO 8601. */
 export const isoTime = (text: string | undefined): string | undefined => text?.replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+
+/** Converts a foreign row to a link. @throws UnusableRow if that is impossible. */
+export type LinkMapper<Row> = (row: Row) => ForeignLink;
+
+/** The converted row, or the reason for its rejection. */
+export const mapped = <Row>(
+	given: Place & {raw: string; wrapping: Wrapping},
+	row: Row,
+	mapper: LinkMapper<Row>,
+): ImportRow => {
+	try {
+		const {link, facts} = mapper(row);
+		return {...given, row: link, foreign: facts};
+	} catch (error) {
+		if (error instanceof UnusableRow) {
+			return {...given, error: error.message};
+		}
+
+		throw error;
+	}
+};
+
+/** Rows of another service's objects. */
+export async function* mappedRows(
+	rows: AsyncIterable<ImportRow>,
+	mapper: LinkMapper<Record<string, unknown>>,
+): AsyncGenerator<ImportRow> {
+	for await (const given of rows) {
+		if (given.row === undefined) {
+			yield given;
+			continue;
+		}
+
+		const {row, ...place} = given;
+		yield mapped(place, row, mapper);
+	}
+}

@@ -2,12 +2,9 @@ import {linkColumns} from '../../link-fields.ts';
 import {firstCsvRecord} from './csv.ts';
 import {isFirebaseHeading} from './firebase.ts';
 import {isObject} from './import-row.ts';
-import {createElementReader} from './json-elements.ts';
+import {createElementReader} from './json.ts';
 import {isLineJson} from './ndjson.ts';
 import type {ImportFormatName} from './read-rows.ts';
-
-/** How much of a file the detection reads. */
-export const HEAD_BYTES = 64 * 1024;
 
 /** A format and the evidence for it. */
 export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};

@@ -1,6 +1,190 @@
-import {type ImportRow, jsonRow} from './import-row.ts';
-import {createElementReader} from './json-elements.ts';
+import {Tokenizer, TokenType} from '@streamparser/json';
+import {inputError, OperatorError} from '../../cli-errors.ts';
+import {type ImportRow, jsonRow, MOST_READ_BYTES, type Place, plainLines, type Wrapping} from './import-row.ts';
 import {type Source, textOf} from './lines.ts';
+
+/** An element in its source text. */
+type JsonElement = {place: Place; text: string; wrapping: Wrapping};
+
+/** The framing of rows: an array, the array under a key of an object, or none. `rows`: bracket depth of a row. */
+type Container = {rows: number; wrapping: Wrapping};
+
+const inArray: Container = {rows: 1, wrapping: {open: '[\n', between: ',\n', close: '\n]\n'}};
+const loose: Container = {rows: 0, wrapping: plainLines};
+const underKey = (key: string): Container => ({
+	rows: 2,
+	wrapping: {open: `{${JSON.stringify(key)}: [\n`, between: ',\n', close: '\n]}\n'},
+});
+/** The rest of an object whose rows are read. */
+const rest: Container = {rows: Number.POSITIVE_INFINITY, wrapping: plainLines};
+
+/** Keys of lists in API answers: `links` of Bitly, `data` of our own. */
+const listKeys = new Set<unknown>(['links', 'data']);
+
+const NEWLINE = 0x0a;
+
+const newlinesIn = (bytes: Buffer): number => {
+	let count = 0;
+	for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+		count += 1;
+	}
+
+	return count;
+};
+
+/**
+ * Splits JSON into the source texts of its elements, holding at most one of them. Elements are those of arrays, of the
+ * array under a list's key, and concatenated objects; several such values may follow each other. The contents of an
+ * element are validated by its parser.
+ */
+export const createElementReader = () => {
+	let elements: JsonElement[] = [];
+	let container: Container | null = null;
+	let depth = 0;
+	let start: number | null = null;
+	let item = 0;
+	let key: unknown = null;
+	let previous: TokenType | null = null;
+	let kept: Buffer = Buffer.alloc(0);
+	/** The buffer that contains `kept`. */
+	let store = kept;
+	/** The file offset of the start of `kept`. */
+	let base = 0;
+	/** The line of the offset `counted`, which only grows. */
+	let line = 1;
+	let counted = 0;
+
+	/** Extends `kept` without copying it each time. */
+	const keep = (bytes: Buffer): void => {
+		const from = kept.byteOffset - store.byteOffset;
+		const length = kept.length + bytes.length;
+		if (from + length <= store.length) {
+			bytes.copy(store, from + kept.length);
+			kept = store.subarray(from, from + length);
+			return;
+		}
+
+		store = Buffer.allocUnsafeSlow(2 * length);
+		kept.copy(store);
+		bytes.copy(store, kept.length);
+		kept = store.subarray(0, length);
+	};
+
+	const lineOf = (offset: number): number => {
+		line += newlinesIn(kept.subarray(counted - base, offset - base));
+		counted = offset;
+		return line;
+	};
+
+	const finish = (end: number, {rows, wrapping}: Container) => {
+		if (start !== null) {
+			item += 1;
+			const place = {line: lineOf(start), ...(rows > 0 ? {item} : {})};
+			elements.push({place, text: kept.toString('utf8', start - base, end - base).trimEnd(), wrapping});
+			start = null;
+		}
+	};
+
+	const begin = (token: TokenType, offset: number): Container => {
+		if (token === TokenType.LEFT_BRACKET) {
+			return inArray;
+		}
+
+		if (token !== TokenType.LEFT_BRACE) {
+			throw inputError(`Line ${lineOf(offset)} of the JSON file has neither an object nor an array`);
+		}
+
+		start = offset;
+		return loose;
+	};
+
+	const tokenizer = new Tokenizer({separator: ''});
+	tokenizer.onToken = ({token, value, offset}) => {
+		const opens = token === TokenType.LEFT_BRACE || token === TokenType.LEFT_BRACKET;
+		const closes = token === TokenType.RIGHT_BRACE || token === TokenType.RIGHT_BRACKET;
+		if (container === null) {
+			container = begin(token, offset);
+		} else if (depth === container.rows) {
+			if (closes || token === TokenType.COMMA) {
+				finish(offset, container);
+				container = closes && depth === 2 ? rest : container;
+			} else {
+				start ??= offset;
+			}
+		} else if (container === loose && depth === 1) {
+			if (token === TokenType.LEFT_BRACKET && previous === TokenType.COLON && listKeys.has(key)) {
+				container = underKey(String(key));
+				start = null;
+			} else if (token === TokenType.STRING) {
+				key = previous === TokenType.COLON ? key : value;
+			}
+		}
+
+		depth += opens ? 1 : closes ? -1 : 0;
+		previous = token;
+		if (depth === 0) {
+			finish(offset + 1, container);
+			container = null;
+		}
+	};
+
+	const drop = (to: number) => {
+		lineOf(to);
+		kept = kept.subarray(to - base);
+		base = to;
+	};
+
+	const failure = (error: unknown): Error => {
+		if (error instanceof OperatorError) {
+			return error;
+		}
+
+		// Only the character is used of the tokenizer's message: its positions are relative to a chunk.
+		const [what] = /^Unexpected ".{1,2}"/su.exec(error instanceof Error ? error.message : '') ?? [
+			'It ends within a value',
+		];
+		return inputError(
+			`The JSON file cannot be read beyond line ${line + newlinesIn(kept.subarray(counted - base))}: ${what}`,
+		);
+	};
+
+	return {
+		/** Elements completed by the next bytes; an error follows those before it. */
+		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
+			elements = [];
+			keep(bytes);
+			let fault: Error | null = null;
+			try {
+				tokenizer.write(bytes);
+			} catch (error) {
+				fault = failure(error);
+			}
+
+			if (fault !== null) {
+				return {elements, fault};
+			}
+
+			drop(start ?? base + kept.length);
+			if (kept.length > MOST_READ_BYTES) {
+				fault = inputError(
+					`The value that begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`,
+				);
+			}
+
+			return {elements, fault};
+		},
+		/** @throws OperatorError for a truncated or empty file. */
+		end: (): void => {
+			if (container !== null) {
+				throw inputError(`The JSON ${container === loose ? 'object' : 'array'} has no end`);
+			}
+
+			if (previous === null) {
+				throw inputError('The file contains no JSON');
+			}
+		},
+	};
+};
 
 /**
  * The rows of JSON of any length: of an array, of an API's list, or concatenated objects. A malformed element fails

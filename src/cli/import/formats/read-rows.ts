@@ -3,7 +3,7 @@ import {branchLink, branchNames} from './branch.ts';
 import {csvRows} from './csv.ts';
 import {dubLink, dubNames} from './dub.ts';
 import {firebaseNames, firebaseRows} from './firebase.ts';
-import {type LinkMapper, mappedRows} from './foreign-rows.ts';
+import {type LinkMapper, mappedRows} from './foreign-fields.ts';
 import type {ImportRow} from './import-row.ts';
 import {jsonRows} from './json.ts';
 import type {Source} from './lines.ts';
