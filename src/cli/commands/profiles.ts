@@ -1,5 +1,130 @@
-import {type CommandGroup, command} from '../command.ts';
-import {findProfile, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import {addAbortSignal, type Readable} from 'node:stream';
+import {text as readText} from 'node:stream/consumers';
+import {Option} from 'commander';
+import {inputError, usageError} from '../cli-errors.ts';
+import {type CommandGroup, type Context, command} from '../command.ts';
+import {createClient} from '../server/admin-client.ts';
+import {isLoopback, serverUrl, usableToken} from '../server/chosen-server.ts';
+import {findProfile, profileName, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
+import {type Io, writeMessage} from '../terminal/io.ts';
+import {canAsk, openPrompts, type Prompts} from '../terminal/prompts.ts';
+
+type NameOption = {name?: string};
+type LoginOptions = NameOption & {tokenFile?: string};
+
+const DEFAULT_NAME = 'default';
+const DEFAULT_URL = 'http://localhost:3000';
+const GIVE_BOTH = 'Give --url URL, and the token on standard input, with --token-file FILE or OPLINK_ADMIN_TOKEN';
+
+/** The token from a file or standard input. @throws OperatorError if it cannot be read. */
+const tokenIn = async (io: Io, file: string): Promise<string> => {
+	const text =
+		file === '-'
+			? readText(addAbortSignal(io.interruption, io.stdin as Readable))
+			: readFile(path.resolve(io.cwd, file), 'utf8');
+	return (await text).trim();
+};
+
+/** The token from an option, the environment or, without a terminal, standard input. */
+const givenToken = async ({io, options}: Context<LoginOptions>): Promise<string | undefined> => {
+	const named =
+		options.token ||
+		(options.tokenFile ? await tokenIn(io, options.tokenFile) : io.env['OPLINK_ADMIN_TOKEN'] || undefined);
+	if (named !== undefined || io.stdin.isTTY) {
+		return named;
+	}
+
+	// Says what it waits for, in case nothing writes to the pipe.
+	await writeMessage(io, 'Reading the admin token from standard input');
+	const piped = await tokenIn(io, '-');
+	if (piped === '') {
+		throw usageError('No admin token is given, and standard input is empty', GIVE_BOTH);
+	}
+
+	return piped;
+};
+
+/** The named values, else those entered at the prompts. @throws OperatorError if nobody can be asked. */
+const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string; token: string}> => {
+	const {io, options} = context;
+	const givenUrl = options.url || io.env['OPLINK_URL'];
+	if (!givenUrl && !canAsk(io)) {
+		throw usageError('No server URL is given', GIVE_BOTH);
+	}
+
+	const known = await givenToken(context);
+	const open: {prompts: Prompts | null} = {prompts: null};
+	const ask: Prompts['ask'] = (question, shown) => {
+		open.prompts ??= openPrompts(io);
+		return open.prompts.ask(question, shown);
+	};
+	if (known === undefined && !canAsk(io)) {
+		throw usageError('No admin token is given, and there is no terminal to prompt on', GIVE_BOTH);
+	}
+
+	try {
+		// Validated one by one, so that nobody types a token for an invalid address.
+		const url = serverUrl(givenUrl || (await ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
+		const token = known ?? (await ask('Admin token (not shown): ', {hidden: true}));
+		if (token === '') {
+			throw inputError('The token is empty');
+		}
+
+		return {url, token: usableToken(token)};
+	} finally {
+		open.prompts?.close();
+	}
+};
+
+export const loginCommand = command({
+	usage: 'login',
+	summary: 'Check and save URL and admin token of a server as a profile',
+	examples: [
+		'login --name production --url https://links.example.com',
+		'login --url https://links.example.com < token.txt',
+	],
+	options: [
+		new Option('--name <profile>', `profile name (default: '${DEFAULT_NAME}')`),
+		new Option('--token-file <file>', 'file with the token; - is standard input, the default without a terminal'),
+	],
+	run: async (context: Context<LoginOptions>) => {
+		const {io, options, show} = context;
+		const name = profileName(options.name || options.profile || io.env['OPLINK_PROFILE'] || DEFAULT_NAME);
+		const saved = readProfiles(io.env);
+		const {url, token} = await urlAndToken(context);
+		const client = createClient({baseUrl: url, token, signal: io.interruption});
+		const {version} = await client.get<{version?: unknown}>('/admin/status');
+		if (typeof version !== 'string') {
+			throw inputError(`The server at ${url} is not an Oplink server`);
+		}
+
+		await saveProfiles(io.env, {current: name, byName: new Map(saved.byName).set(name, {name, url, token})});
+		if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
+			await show.note('Warning: over http, anyone on the network path can read the token; use https');
+		}
+
+		await show.answer({name, url, version}, () => `Logged in to ${url} (Oplink ${version}) as profile '${name}'`);
+	},
+});
+
+export const logoutCommand = command({
+	usage: 'logout',
+	summary: 'Forget the profile in use, or the named one',
+	examples: ['logout', 'logout --name staging'],
+	options: [new Option('--name <profile>', 'profile to forget (default: the one in use)')],
+	run: async ({io, options, show}: Context<NameOption>) => {
+		const profiles = readProfiles(io.env);
+		const name = options.name || options.profile || io.env['OPLINK_PROFILE'] || profiles.current;
+		if (!name) {
+			throw usageError('No profile is in use', 'oplink profiles list shows them');
+		}
+
+		await saveProfiles(io.env, withoutProfile(profiles, name));
+		await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
+	},
+});
 
 export const profileCommands: CommandGroup = {
 	name: 'profiles',
@@ -35,7 +160,7 @@ export const profileCommands: CommandGroup = {
 			run: async ({io, show}, name: string) => {
 				const profiles = readProfiles(io.env);
 				const {url} = findProfile(profiles, name);
-				saveProfiles(io.env, {...profiles, current: name});
+				await saveProfiles(io.env, {...profiles, current: name});
 				await show.answer({name, url, current: true}, () => `Using profile '${name}': ${url}`);
 			},
 		}),
@@ -45,7 +170,7 @@ export const profileCommands: CommandGroup = {
 			summary: 'Forget a profile',
 			examples: ['remove staging'],
 			run: async ({io, show}, name: string) => {
-				saveProfiles(io.env, withoutProfile(readProfiles(io.env), name));
+				await saveProfiles(io.env, withoutProfile(readProfiles(io.env), name));
 				await show.answer({name, removed: true}, () => `Forgot profile '${name}'`);
 			},
 		}),

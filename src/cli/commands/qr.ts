@@ -134,13 +134,13 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		return {labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
 	};
 	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
-	let count = 0;
-	const inOrder = async (wanted: {link: QrTarget; place: number}) => {
-		drawn[wanted.place] = await draw(wanted.link);
+	const inOrder = async ({link, place}: {link: QrTarget; place: number}) => {
+		drawn[place] = await draw(link);
 	};
 	const numbered = async function* () {
+		let place = 0;
 		for await (const link of wantedLinks(context, ids)) {
-			yield {link, place: count++};
+			yield {link, place: place++};
 		}
 	};
 	for await (const _ of inParallel(numbered(), AT_ONCE, inOrder)) {
@@ -156,7 +156,7 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		...drawn.flatMap((one) => one.files),
 		...sheets.map((file) => ({sheet: true, file: path.relative(io.cwd, file)})),
 	];
-	if (count === 0) {
+	if (drawn.length === 0) {
 		await show.note('There is no link yet');
 	}
 

@@ -60,49 +60,29 @@ async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<Import
 
 type Answer = {status: number; date: string | null; retryAfterSeconds: number};
 
-/** Requests only headers over keep-alive connections: fetch opens a new one for every HEAD. */
-const createHead = (interruption: AbortSignal) => {
-	const options = {
-		method: 'HEAD',
-		headers: {'user-agent': 'oplink'},
-		signal: interruption,
-		timeout: TIMEOUT_SECONDS * 1000,
-	};
-	const agents = {'http:': new http.Agent({keepAlive: true}), 'https:': new https.Agent({keepAlive: true})};
-	return {
-		ask: (url: URL): Promise<Answer> =>
-			new Promise((resolve, reject) => {
-				const isPlain = url.protocol === 'http:';
-				const agent = agents[isPlain ? 'http:' : 'https:'];
-				const request = (isPlain ? http : https).request(url, {...options, agent}, ({statusCode = 0, headers}) => {
-					resolve({
-						status: statusCode,
-						date: headers.date ?? null,
-						retryAfterSeconds: Number(headers['retry-after']) || 1,
-					});
-				});
-				request.on('response', (response) => response.resume());
-				request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_SECONDS} s`)));
-				request.on('error', reject);
-				request.end();
-			}),
-		close: () => {
-			agents['http:'].destroy();
-			agents['https:'].destroy();
-		},
-	};
-};
-
-type Head = ReturnType<typeof createHead>;
+/** Requests only headers, over connections that stay open: fetch opens a new one for every HEAD. */
+const ask = (url: URL, signal: AbortSignal): Promise<Answer> =>
+	new Promise((resolve, reject) => {
+		const {request: open} = url.protocol === 'http:' ? http : https;
+		const options = {method: 'HEAD', headers: {'user-agent': 'oplink'}, signal, timeout: TIMEOUT_SECONDS * 1000};
+		const request = open(url, options, (response) => {
+			const {date = null, 'retry-after': retryAfter} = response.headers;
+			response.resume();
+			resolve({status: response.statusCode ?? 0, date, retryAfterSeconds: Number(retryAfter) || 1});
+		});
+		request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_SECONDS} s`)));
+		request.on('error', reject);
+		request.end();
+	});
 
 /**
  * Status of a HEAD request for a link's data, which counts no click (contract/hosts 6), or the reason of a failure. The
  * data resolves as the page does, with a fraction of the work.
  */
-const answerOf = async (url: string, {ask}: Head, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
+const answerOf = async (url: string, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
 	for (;;) {
 		try {
-			const answer = await ask(new URL(`${url}/data`));
+			const answer = await ask(new URL(`${url}/data`), interruption);
 			if (answer.status !== 429) {
 				return answer;
 			}
@@ -133,11 +113,7 @@ const oldAddress = (url: string, {row, foreign}: ImportRow): string => {
 		: url;
 };
 
-const judged = async (
-	{row, status, url: linkUrl, message, details}: RowOutcome,
-	head: Head,
-	io: Io,
-): Promise<VerifiedRow> => {
+const judged = async ({row, status, url: linkUrl, message, details}: RowOutcome, io: Io): Promise<VerifiedRow> => {
 	const failed = (reason: string): VerifiedRow => ({row, status: 'failed', message: reason});
 	if (status === 'failed') {
 		return {row, status, ...(message === undefined ? {} : {message}), ...(details === undefined ? {} : {details})};
@@ -148,12 +124,11 @@ const judged = async (
 	}
 
 	const url = oldAddress(linkUrl, row);
-
 	if (status === 'updated') {
 		return failed(`${url} leads to another path, or with other parameters`);
 	}
 
-	const answer = await answerOf(url, head, io);
+	const answer = await answerOf(url, io);
 	if ('reason' in answer) {
 		return failed(`${url} does not answer: ${answer.reason}`);
 	}
@@ -175,10 +150,5 @@ export async function* verifyLinks(
 	io: Io,
 ): AsyncGenerator<VerifiedRow> {
 	const found = surface.credential === 'admin' ? foundThroughAdmin(surface, rows) : foundThroughKey(surface, rows);
-	const head = createHead(io.interruption);
-	try {
-		yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, head, io));
-	} finally {
-		head.close();
-	}
+	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, io));
 }

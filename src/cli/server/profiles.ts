@@ -1,6 +1,8 @@
-import {chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {readFileSync} from 'node:fs';
+import {chmod, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {inputError, notFoundError, usageError} from '../cli-errors.ts';
+import {replaceFile} from '../replace-file.ts';
 import type {Io} from '../terminal/io.ts';
 
 /** A server that the operator logged in to. */
@@ -74,24 +76,20 @@ export const readProfiles = (env: Env): Profiles => {
 };
 
 /** Saves all profiles atomically: folder 0700, file 0600. */
-export const saveProfiles = (env: Env, {current, byName}: Profiles): void => {
+export const saveProfiles = async (env: Env, {current, byName}: Profiles): Promise<void> => {
 	const file = profilesFile(env);
 	if (file === null) {
 		throw inputError('There is no folder to save a profile in: HOME and XDG_CONFIG_HOME are not set');
 	}
 
 	const folder = path.dirname(file);
-	const draft = `${file}.${process.pid}`;
 	const profiles = Object.fromEntries([...byName].map(([name, {url, token}]) => [name, {url, token}]));
 	try {
-		mkdirSync(folder, {recursive: true, mode: 0o700});
+		await mkdir(folder, {recursive: true, mode: 0o700});
 		// An existing folder keeps its mode otherwise.
-		chmodSync(folder, 0o700);
-		rmSync(draft, {force: true});
-		writeFileSync(draft, `${JSON.stringify({current, profiles}, null, '\t')}\n`, {mode: 0o600, flag: 'wx'});
-		renameSync(draft, file);
+		await chmod(folder, 0o700);
+		await replaceFile(file, (handle) => handle.writeFile(`${JSON.stringify({current, profiles}, null, '\t')}\n`));
 	} catch (error) {
-		rmSync(draft, {force: true});
 		throw inputError(`The profile cannot be saved: ${(error as Error).message}`);
 	}
 };

@@ -1,4 +1,5 @@
 import {isTooDeep} from '../../../http/storable.ts';
+import {parseJson} from '../../../http/untrusted-json.ts';
 import {
 	deepLinkOf,
 	type ForeignLink,
@@ -52,16 +53,12 @@ const dataOf = (value: unknown): Record<string, unknown> => {
 		return {};
 	}
 
-	try {
-		const data: unknown = typeof value === 'string' ? JSON.parse(value) : value;
-		if (isObject(data) && !isTooDeep(data)) {
-			return data;
-		}
-	} catch {
-		// Reported below, like any other value that is not a dictionary.
+	const data = typeof value === 'string' ? parseJson(value) : value;
+	if (!isObject(data) || isTooDeep(data)) {
+		throw new UnusableRow('data is not a JSON object');
 	}
 
-	throw new UnusableRow('data is not a JSON object');
+	return data;
 };
 
 /** The link's own values for the app. Other types become JSON, because `params` hold texts. */

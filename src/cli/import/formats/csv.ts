@@ -3,6 +3,7 @@ import {CsvError, type Info, parse} from 'csv-parse';
 import {parse as parseText} from 'csv-parse/sync';
 import {counted} from '../../../counted.ts';
 import {isTooDeep} from '../../../http/storable.ts';
+import {parseJson} from '../../../http/untrusted-json.ts';
 import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
 import {linkColumns} from '../../link-fields.ts';
@@ -85,16 +86,10 @@ export const recordFault = ({cells: {length: has}, raw}: CsvRecord, columns: num
 
 /** The texts in a cell: a JSON array, or separated by `;`. */
 export const textsIn = (cell: string): string[] => {
-	try {
-		const texts: unknown = JSON.parse(cell);
-		if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) {
-			return texts;
-		}
-	} catch {
-		// Most cells are not JSON.
-	}
-
-	return cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
+	const texts = parseJson(cell);
+	return Array.isArray(texts) && texts.every((text) => typeof text === 'string')
+		? texts
+		: cell.split(';').flatMap((text) => (text.trim() === '' ? [] : [text.trim()]));
 };
 
 /** First characters of formulas in spreadsheets (OWASP, CSV injection), full-width forms too, and our own guard. */
@@ -122,18 +117,11 @@ const coerced = (field: string, cell: string): unknown => {
 		: cell;
 };
 
-/** The object in a `params` cell. @throws SyntaxError if it is invalid. */
-const objectIn = (text: string): object => {
-	const value: unknown = JSON.parse(text);
-	if (!isObject(value) || isTooDeep(value)) {
-		throw new SyntaxError('no object');
-	}
-
-	return value;
-};
-
-/** Converts a record to a request body: `og.title` and `params.NAME` become objects, empty cells are omitted. */
-const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => {
+/**
+ * Converts a record to a request body: `og.title` and `params.NAME` become objects, empty cells are omitted. Null if its
+ * `params` are no JSON object.
+ */
+const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> | null => {
 	const body: Record<string, unknown> = {};
 	for (const [index, column] of columns.entries()) {
 		const cell = cells[index] ?? '';
@@ -144,7 +132,12 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> => 
 
 		const value = unguarded(cell);
 		if (column === 'params') {
-			body['params'] = {...objectIn(value), ...(body['params'] as object | undefined)};
+			const params = parseJson(value);
+			if (!isObject(params) || isTooDeep(params)) {
+				return null;
+			}
+
+			body['params'] = {...params, ...(body['params'] as object | undefined)};
 		} else {
 			putField(body, column, coerced(column, value));
 		}
@@ -192,10 +185,7 @@ export async function* csvRows(source: Source, head = ''): AsyncGenerator<Import
 			continue;
 		}
 
-		try {
-			yield {line, raw, wrapping, row: bodyOf(columns, cells)};
-		} catch {
-			yield {line, raw, wrapping, error: 'params is not a JSON object'};
-		}
+		const row = bodyOf(columns, cells);
+		yield row === null ? {line, raw, wrapping, error: 'params is not a JSON object'} : {line, raw, wrapping, row};
 	}
 }

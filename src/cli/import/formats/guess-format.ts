@@ -1,3 +1,4 @@
+import {parseJson} from '../../../http/untrusted-json.ts';
 import {linkColumns} from '../../link-fields.ts';
 import {firstCsvRecord} from './csv.ts';
 import {isFirebaseHeading} from './firebase.ts';
@@ -12,12 +13,8 @@ export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
 /** The first element of JSON, or an empty one if the head is too short. */
 const firstElement = (head: string): Record<string, unknown> => {
 	const [element] = createElementReader().push(Buffer.from(head)).elements;
-	try {
-		const value: unknown = JSON.parse(element?.text ?? '');
-		return isObject(value) ? value : {};
-	} catch {
-		return {};
-	}
+	const value = parseJson(element?.text ?? '');
+	return isObject(value) ? value : {};
 };
 
 const guessJson = (head: string): ImportFormatName => {

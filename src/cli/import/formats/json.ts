@@ -45,33 +45,22 @@ export const createElementReader = () => {
 	let item = 0;
 	let key: unknown = null;
 	let previous: TokenType | null = null;
-	let kept: Buffer = Buffer.alloc(0);
-	/** The buffer that contains `kept`. */
-	let store = kept;
-	/** The file offset of the start of `kept`. */
+	/** The bytes from the offset `base` to `read`, in the pieces they came in. */
+	let pieces: Buffer[] = [];
 	let base = 0;
+	let read = 0;
 	/** The line of the offset `counted`, which only grows. */
 	let line = 1;
 	let counted = 0;
 
-	/** Extends `kept` without copying it each time. */
-	const keep = (bytes: Buffer): void => {
-		const from = kept.byteOffset - store.byteOffset;
-		const length = kept.length + bytes.length;
-		if (from + length <= store.length) {
-			bytes.copy(store, from + kept.length);
-			kept = store.subarray(from, from + length);
-			return;
-		}
-
-		store = Buffer.allocUnsafeSlow(2 * length);
-		kept.copy(store);
-		bytes.copy(store, kept.length);
-		kept = store.subarray(0, length);
+	const bytesBetween = (from: number, to: number): Buffer => {
+		const kept = pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+		pieces = [kept];
+		return kept.subarray(from - base, to - base);
 	};
 
 	const lineOf = (offset: number): number => {
-		line += newlinesIn(kept.subarray(counted - base, offset - base));
+		line += newlinesIn(bytesBetween(counted, offset));
 		counted = offset;
 		return line;
 	};
@@ -80,7 +69,7 @@ export const createElementReader = () => {
 		if (start !== null) {
 			item += 1;
 			const place = {line: lineOf(start), ...(rows > 0 ? {item} : {})};
-			elements.push({place, text: kept.toString('utf8', start - base, end - base).trimEnd(), wrapping});
+			elements.push({place, text: bytesBetween(start, end).toString().trimEnd(), wrapping});
 			start = null;
 		}
 	};
@@ -128,10 +117,13 @@ export const createElementReader = () => {
 		}
 	};
 
+	/** Joins no pieces of an element that goes on. */
 	const drop = (to: number) => {
-		lineOf(to);
-		kept = kept.subarray(to - base);
-		base = to;
+		if (to > base) {
+			lineOf(to);
+			pieces = [bytesBetween(to, read)];
+			base = to;
+		}
 	};
 
 	const failure = (error: unknown): Error => {
@@ -143,34 +135,26 @@ export const createElementReader = () => {
 		const [what] = /^Unexpected ".{1,2}"/su.exec(error instanceof Error ? error.message : '') ?? [
 			'It ends within a value',
 		];
-		return inputError(
-			`The JSON file cannot be read beyond line ${line + newlinesIn(kept.subarray(counted - base))}: ${what}`,
-		);
+		return inputError(`The JSON file cannot be read beyond line ${lineOf(read)}: ${what}`);
 	};
 
 	return {
 		/** Elements completed by the next bytes; an error follows those before it. */
 		push: (bytes: Buffer): {elements: JsonElement[]; fault: Error | null} => {
 			elements = [];
-			keep(bytes);
-			let fault: Error | null = null;
+			pieces.push(bytes);
+			read += bytes.length;
 			try {
 				tokenizer.write(bytes);
 			} catch (error) {
-				fault = failure(error);
+				return {elements, fault: failure(error)};
 			}
 
-			if (fault !== null) {
-				return {elements, fault};
-			}
-
-			drop(start ?? base + kept.length);
-			if (kept.length > MOST_READ_BYTES) {
-				fault = inputError(
-					`The value that begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`,
-				);
-			}
-
+			drop(start ?? read);
+			const fault =
+				read - base > MOST_READ_BYTES
+					? inputError(`The value that begins in line ${line} of the JSON file is longer than ${MOST_READ_BYTES} bytes`)
+					: null;
 			return {elements, fault};
 		},
 		/** @throws OperatorError for a truncated or empty file. */

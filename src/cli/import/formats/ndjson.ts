@@ -1,3 +1,4 @@
+import {parseJson} from '../../../http/untrusted-json.ts';
 import {inputError} from '../../cli-errors.ts';
 import {type ImportRow, isObject, jsonRow, MOST_READ_BYTES, plainLines} from './import-row.ts';
 import {linesOf, type Source} from './lines.ts';
@@ -21,10 +22,6 @@ export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
 /** Whether JSON has one object per line, judging by its first line. */
 export const isLineJson = (head: string): boolean => {
 	const [first = ''] = head.trimStart().split('\n', 1);
-	try {
-		const value: unknown = JSON.parse(first);
-		return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
-	} catch {
-		return false;
-	}
+	const value = parseJson(first);
+	return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
 };

@@ -1,5 +1,15 @@
 import {command} from '../command.ts';
 
+export const serveCommand = command({
+	usage: 'serve',
+	summary: 'Run the server until Ctrl-C or SIGTERM',
+	examples: ['serve', 'serve --help'],
+	run: async ({io}) => {
+		const {serve} = await import('../../start/serve.ts');
+		return serve(io.env as NodeJS.ProcessEnv);
+	},
+});
+
 export const configCommand = command({
 	usage: 'config',
 	summary: 'List the environment variables with their values, secrets masked, and check them',
@@ -29,4 +39,11 @@ export const configCommand = command({
 			await show.note(`Warning: ${warning}`);
 		}
 	},
+});
+
+export const statusCommand = command({
+	usage: 'status',
+	summary: 'Show the status of the server',
+	examples: ['status', 'status --url https://links.example.com --json'],
+	run: async ({connection, show}) => show.fields(await connection.admin().get<object>('/admin/status')),
 });
