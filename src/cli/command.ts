@@ -1,5 +1,5 @@
 import type {Option} from 'commander';
-import type {PageOptions} from './common-options.ts';
+import {orgOption, type PageOptions} from './common-options.ts';
 import {type Connection, type ConnectionOptions, createConnection} from './server/connection.ts';
 import {type Page, remainder} from './server/list-pages.ts';
 import {type Io, isLively, print, writeMessage} from './terminal/io.ts';
@@ -57,9 +57,17 @@ export type AnyCommand = CommandSpec<never, never[]>;
 /** Commands in one group, such as `orgs`. */
 export type CommandGroup = {name: string; summary: string; commands: AnyCommand[]};
 
-/** Declares a command; options and arguments take their types from `run`. */
-export const command = <Options extends object, Args extends unknown[]>(spec: CommandSpec<Options, Args>): AnyCommand =>
-	spec as unknown as AnyCommand;
+/**
+ * Declares a command; options and arguments take their types from `run`. One that takes ORG first takes it by `--org` as
+ * well (contract/cli 1).
+ */
+export const command = <Options extends object, Args extends unknown[]>(
+	spec: CommandSpec<Options, Args>,
+): AnyCommand => {
+	const {usage, options = []} = spec;
+	const isByOption = usage.includes(' [org]') && options.every(({long}) => long !== '--org');
+	return {...spec, options: isByOption ? [orgOption(), ...options] : options} as unknown as AnyCommand;
+};
 
 const WIDTH_OFF_A_TERMINAL = 80;
 /** A terminal wide enough for a sentence, or another id, beside the rest. */

@@ -1,5 +1,5 @@
 import {type AnyCommand, type CommandSpec, command} from './command.ts';
-import {orgOption, pageOptions, yesOption} from './common-options.ts';
+import {pageOptions, yesOption} from './common-options.ts';
 import {chosenPath} from './server/link-surface.ts';
 import {listAt, listPages} from './server/list-pages.ts';
 import {type Kind, pathOfNamed} from './server/named-row.ts';
@@ -21,7 +21,7 @@ export const listCommand = <Row extends {id?: unknown}>({
 	command({
 		usage: 'list [org]',
 		...words,
-		options: [orgOption(), ...pageOptions()],
+		options: pageOptions(),
 		run: async (context) => {
 			const {client, path: organization} = await chosenPath(context);
 			const page = await listPages(listAt<Row>(client, `${organization}/${path}`), context.options);
@@ -34,7 +34,7 @@ export const deleteCommand = (kind: Kind, {consequence = '', ...words}: Words & 
 	command({
 		usage: `delete [org] <${kind}>`,
 		...words,
-		options: [orgOption(), yesOption()],
+		options: [yesOption()],
 		run: async (context, name: string) => {
 			await requireConsent(context, `Delete ${kind} ${name}?${consequence}`);
 			const chosen = await chosenPath(context);

@@ -4,7 +4,6 @@ import {text as readAll} from 'node:stream/consumers';
 import {Option} from 'commander';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {isObject} from '../import/formats/import-row.ts';
 import {type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -29,7 +28,6 @@ export const appConfigCommands: CommandGroup = {
 			usage: 'show [org]',
 			summary: 'Print the app configuration as JSON, in the form that set accepts',
 			examples: ['show', 'show --org Ab12 > app-config.json'],
-			options: [orgOption()],
 			run: async (context) => {
 				const {client, path: organization} = await chosenPath(context);
 				const config = await client.get<object>(`${organization}/app-config`);
@@ -45,7 +43,6 @@ export const appConfigCommands: CommandGroup = {
 				'set --destination desktop=https://www.example.com --minimum-version ios=2.10.0',
 			],
 			options: [
-				orgOption(),
 				new Option('--file <file>', 'JSON file, or - for standard input (default: the current configuration)'),
 				...platformOptions(),
 				new Option('--error-pages', 'people get a page where a link does not exist or is gone'),

@@ -2,7 +2,6 @@ import {InvalidArgumentError, Option} from 'commander';
 import {appKit, type Platform, platforms} from '../app/kit.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {createReport, strictOption} from '../doctor/report.ts';
 import {chosenPath} from '../server/link-surface.ts';
 
@@ -59,7 +58,6 @@ export const appCommands: CommandGroup = {
 				'check --org Ab12 --ios App/App.entitlements --info App/Info.plist --json',
 			],
 			options: [
-				orgOption(),
 				new Option('--android <file>', 'AndroidManifest.xml (source or merged), or an APK'),
 				new Option('--ios <file>', 'entitlements of the iOS app'),
 				new Option('--info <file>', 'Info.plist of the iOS app'),
@@ -78,10 +76,7 @@ export const appCommands: CommandGroup = {
 			usage: 'kit [org]',
 			summary: 'Print the lines that an app needs, filled in with hosts, paths and schemes',
 			examples: ['kit --for ios', 'kit --org Ab12 --for expo > app.json'],
-			options: [
-				orgOption(),
-				new Option('--for <platform>', 'kind of the app').choices(platforms).makeOptionMandatory(),
-			],
+			options: [new Option('--for <platform>', 'kind of the app').choices(platforms).makeOptionMandatory()],
 			run: async (context: Context<{for: Platform}>) => {
 				const {options, show} = context;
 				const {readExpectedApp} = await import('../app/expected-app.ts');

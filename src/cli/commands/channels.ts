@@ -1,7 +1,6 @@
 import {Option} from 'commander';
 import type {Channel as ChannelJson} from '../../channels/channel.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {deleteCommand, listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -28,7 +27,6 @@ export const channelCommands: CommandGroup = {
 			usage: 'create [org] <name>',
 			summary: 'Create a channel',
 			examples: ['create newsletter'],
-			options: [orgOption()],
 			run: async (context, name: string) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.fields(await client.post<Channel>(`${path}/channels`, {name}));
@@ -39,7 +37,7 @@ export const channelCommands: CommandGroup = {
 			usage: 'update [org] <channel>',
 			summary: 'Rename a channel, also on its links and templates',
 			examples: ['update newsletter --name email'],
-			options: [orgOption(), new Option('--name <name>', 'new name').makeOptionMandatory()],
+			options: [new Option('--name <name>', 'new name').makeOptionMandatory()],
 			run: async (context: Context<{name: string}>, channel: string) => {
 				const chosen = await chosenPath(context);
 				const {name} = context.options;

@@ -1,7 +1,6 @@
 import type {DeviceJson} from '../../devices/device-store.ts';
 import type {EventJson} from '../../sdk/sdk-store.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {timeText} from '../match-trace.ts';
 import {listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';
@@ -31,7 +30,6 @@ export const deviceCommands: CommandGroup = {
 			usage: 'show [org] <device>',
 			summary: 'Show a device, by the id that the app gave it',
 			examples: ['show 0b7e9f12'],
-			options: [orgOption()],
 			run: async (context, device: string) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.fields(await client.get<Device>(`${path}/devices/${encodeURIComponent(device)}`));

@@ -4,7 +4,7 @@ import type {domainJson} from '../../domains/domain.ts';
 import {isUuid} from '../../uuid.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
+import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
@@ -83,7 +83,6 @@ const step = (word: 'verify' | 'approve' | 'reject' | 'default', summary: string
 		usage: `${word} [org] <domain>`,
 		summary,
 		examples: [`${word} go.acme.example`, ...otherExamples],
-		options: [orgOption()],
 		run: async (context, domain: string) => {
 			const chosen = await chosenPath(context);
 			const changed = await chosen.client.post<Domain>(`${await pathOfNamed(chosen, 'domain', domain)}/${word}`);
@@ -99,7 +98,7 @@ export const domainCommands: CommandGroup = {
 			usage: 'list [org]',
 			summary: 'List the domains of an organization',
 			examples: ['list', 'list --org Ab12 --json'],
-			options: [orgOption(), ...pageOptions()],
+			options: pageOptions(),
 			run: async (context) => {
 				const {client, path} = await chosenPath(context);
 				const page = await listPages(listAt<Domain>(client, `${path}/domains`), context.options);
@@ -122,7 +121,6 @@ export const domainCommands: CommandGroup = {
 			usage: 'show [org] <domain>',
 			summary: 'Show a domain, its DNS record and where its old addresses lead',
 			examples: ['show go.acme.example'],
-			options: [orgOption()],
 			run: async (context, domain: string) => {
 				const found = await namedRow<Domain>(await chosenPath(context), 'domain', domain);
 				await context.show.fields(found, (shown) => [
@@ -140,7 +138,6 @@ export const domainCommands: CommandGroup = {
 				"set go.acme.example --root-url https://www.acme.example --unknown-codes 'https://old.example.link/{code}'",
 			],
 			options: [
-				orgOption(),
 				new Option('--path-prefix <prefix>', 'a path before codes; repeat it to name all').argParser(collect),
 				new Option('--root-url <url>', 'where the domain itself leads'),
 				new Option('--unknown-codes <url>', 'where unknown codes are redirected; {code} stands for the code'),
@@ -162,7 +159,7 @@ export const domainCommands: CommandGroup = {
 			usage: 'unknown [org] [domain]',
 			summary: 'List tapped codes that no link has, most taps first',
 			examples: ['unknown', 'unknown go.acme.example --all --json'],
-			options: [orgOption(), ...pageOptions()],
+			options: pageOptions(),
 			run: async (context, domain?: string) => {
 				const chosen = await chosenPath(context);
 				const domains =
@@ -187,7 +184,6 @@ export const domainCommands: CommandGroup = {
 			usage: 'add [org] <hostname>',
 			summary: 'Add a domain and show the DNS record that proves it',
 			examples: ['add go.acme.example --org Ab12'],
-			options: [orgOption()],
 			run: async (context, hostname: string) => {
 				const {show} = context;
 				const {client, path} = await chosenPath(context);
@@ -212,7 +208,7 @@ export const domainCommands: CommandGroup = {
 			usage: 'remove [org] <domain>',
 			summary: 'Remove a domain',
 			examples: ['remove go.acme.example --yes'],
-			options: [orgOption(), yesOption()],
+			options: [yesOption()],
 			run: async (context, domain: string) => {
 				await requireConsent(context, () => removalQuestion(context, domain));
 				const chosen = await chosenPath(context);

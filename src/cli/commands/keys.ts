@@ -1,7 +1,7 @@
 import type {allKeyCards} from '../../api-keys/rotation.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {orgOption, yesOption} from '../common-options.ts';
+import {yesOption} from '../common-options.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {keyValues} from '../terminal/output.ts';
@@ -54,7 +54,6 @@ export const keyCommands: CommandGroup = {
 			usage: 'show [org]',
 			summary: 'Show both keys in full, and the earlier ones that are still accepted',
 			examples: ['show', 'show --org Ab12 --json | jq -r .serverKey.displayKey'],
-			options: [orgOption()],
 			run: async (context) => {
 				const {client, path} = await chosenPath(context);
 				await context.show.answer(await client.get<KeyCards>(`${path}/api-keys`), cardsText);
@@ -65,7 +64,7 @@ export const keyCommands: CommandGroup = {
 			usage: 'revoke [org] <key>',
 			summary: 'End a key at once, such as one that leaked; name it by its first 16 characters or its id',
 			examples: ['revoke opl_sdk_Qm3xY7aP', 'revoke opl_sdk_Qm3xY7aP --org Ab12 --yes'],
-			options: [orgOption(), yesOption()],
+			options: [yesOption()],
 			run: async (context, named: string) => {
 				const find = async () => {
 					const {client, org, path} = await chosenPath(context);
@@ -92,7 +91,7 @@ export const keyCommands: CommandGroup = {
 			usage: 'regenerate [org] <tier>',
 			summary: 'Replace a key: CLIENT (the old key works for 24 more hours) or SERVER (the old key stops at once)',
 			examples: ['regenerate SERVER --org Ab12 --yes'],
-			options: [orgOption(), yesOption()],
+			options: [yesOption()],
 			run: async (context, name: string) => {
 				const tier = name.toUpperCase();
 				const consequence = consequences[tier];

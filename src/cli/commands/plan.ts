@@ -1,7 +1,6 @@
 import type {planPrices} from '../../billing/plan-for-sale.ts';
 import {planNames} from '../advice.ts';
 import {type CommandGroup, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import type {Column} from '../terminal/output.ts';
 
@@ -40,7 +39,6 @@ export const planCommands: CommandGroup = {
 			usage: 'set [org] <plan>',
 			summary: `Set a plan without checkout: ${planNames.join(' ')}, or none`,
 			examples: ['set GROWTH', 'set none --org Ab12'],
-			options: [orgOption()],
 			run: async (context, plan: string) => {
 				const {client, path} = await chosenPath(context);
 				const body = {plan: plan.toLowerCase() === 'none' ? null : plan};

@@ -4,7 +4,7 @@ import {counted} from '../../counted.ts';
 import type {Erased} from '../../privacy/erasure-store.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, yesOption} from '../common-options.ts';
+import {yesOption} from '../common-options.ts';
 import {textOf} from '../import/formats/lines.ts';
 import {replaceFile} from '../replace-file.ts';
 import {chosenPath} from '../server/link-surface.ts';
@@ -15,7 +15,6 @@ import {requireConsent} from '../terminal/require-consent.ts';
 type SubjectOptions = {device?: string; user?: string};
 
 const subjectOptions = (): Option[] => [
-	orgOption(),
 	new Option('--device <id>', 'device id assigned by the app').conflicts('user'),
 	new Option('--user <id>', 'user id set by the app (externalUserId), on all their devices'),
 ];

@@ -2,7 +2,6 @@ import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
 import {usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {linkOfId, namedAdminLink} from '../server/named-link.ts';
@@ -45,7 +44,6 @@ export const statsCommand = command({
 		'stats --link https://go.acme.example/Ab12/spring --interval hour --csv > clicks.csv',
 	],
 	options: [
-		orgOption(),
 		new Option('--from <time>', 'ISO 8601 date or time (default: 30 days ago)'),
 		new Option('--to <time>', 'ISO 8601 date or time (default: now)'),
 		new Option('--interval <interval>', 'time span per row').choices(['hour', 'day', 'month']),

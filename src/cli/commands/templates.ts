@@ -2,7 +2,6 @@ import {Option} from 'commander';
 import type {Template} from '../../templates/template.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption} from '../common-options.ts';
 import {clearOption, collect, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
 import {deleteCommand, listCommand} from '../organization-rows.ts';
 import type {Json} from '../server/admin-client.ts';
@@ -76,7 +75,6 @@ export const templateCommands: CommandGroup = {
 			usage: 'show [org] <template>',
 			summary: 'Show a template, by its name or id',
 			examples: ['show Spring'],
-			options: [orgOption()],
 			run: async (context, template: string) =>
 				context.show.fields(await namedRow<Template>(await chosenPath(context), 'template', template)),
 		}),
@@ -88,7 +86,7 @@ export const templateCommands: CommandGroup = {
 				'create Spring --path /sale --channel email --utm-campaign spring',
 				'create invite --path /invite --open-field params --open-field title --open-path /invite',
 			],
-			options: [orgOption(), ...templateOptions()],
+			options: templateOptions(),
 			run: async (context: Context<LinkFieldOptions>, name: string) => {
 				const {client, path} = await chosenPath(context);
 				await write(context, (body) => client.post(`${path}/templates`, {...body, name}));
@@ -102,7 +100,7 @@ export const templateCommands: CommandGroup = {
 				'update Spring --path /sale/2027',
 				'update invite --name invitation --clear channel --clear clientCreate',
 			],
-			options: [orgOption(), new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
+			options: [new Option('--name <name>', 'new name'), ...templateOptions(), clearOption()],
 			run: async (context: Context<LinkFieldOptions & {name?: string}>, template: string) => {
 				const chosen = await chosenPath(context);
 				const path = await pathOfNamed(chosen, 'template', template);
