@@ -1,7 +1,8 @@
-import {InvalidArgumentError, Option} from 'commander';
+import {Option} from 'commander';
 import {createClock} from '../clock.ts';
 import {platformFieldNames} from '../links/platform-fields.ts';
 import {usageError} from './cli-errors.ts';
+import {numberOption} from './common-options.ts';
 import {deepLinkOf} from './import/formats/foreign-fields.ts';
 import {putField} from './import/formats/import-row.ts';
 
@@ -56,14 +57,6 @@ const objects = new Set(['params', 'og', ...Object.keys(platformFieldNames)]);
 /** The parser of an option that may be given several times. */
 export const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
 
-const hours = (value: string): number => {
-	if (!/^\d+$/.test(value)) {
-		throw new InvalidArgumentError('It must be a number of hours.');
-	}
-
-	return Number(value);
-};
-
 /** Options of the fields that differ by platform, of links and of app configurations. */
 export const platformOptions = (): Option[] => [
 	new Option(
@@ -88,7 +81,7 @@ export const linkFieldOptions = (): Option[] => [
 	new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
 	new Option('--deferred', 'the link survives the installation of the app'),
 	new Option('--no-deferred', 'the link does not survive the installation'),
-	new Option('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720').argParser(hours),
+	numberOption('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720'),
 ];
 
 /** For `links update`: options that clear a field. */

@@ -1,5 +1,5 @@
 import test, {type ExecutionContext} from 'ava';
-import {judgeCertificate} from '../../src/cli/doctor/host-certificate.ts';
+import {judgeCertificate} from '../../src/cli/doctor/examine-host.ts';
 import {packageVersion} from '../../src/package-root.ts';
 import {androidFile, appleFile, authorityFile, type Files, startLinkHost} from './_link-host.ts';
 import {startRecordingServer} from './_recording-server.ts';

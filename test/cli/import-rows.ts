@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import {csvRows, guarded} from '../../src/cli/import/formats/csv.ts';
 import {decoded} from '../../src/cli/import/formats/decoded.ts';
 import type {ImportRow} from '../../src/cli/import/formats/import-row.ts';
-import {jsonRows} from '../../src/cli/import/formats/json.ts';
-import {ndjsonRows} from '../../src/cli/import/formats/ndjson.ts';
+import {jsonRows, ndjsonRows} from '../../src/cli/import/formats/json.ts';
 
 /** A source that yields a few bytes at a time, so that characters, quotes and line ends are split. */
 const inPieces = (text: string, size = 3): Readable => {

@@ -2,7 +2,7 @@ import {mkdtemp, readdir, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {gridOf} from '../../src/cli/qr-sheet.ts';
+import {gridOf} from '../../src/cli/qr-files.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';

@@ -1,5 +1,5 @@
 import {FileFault, type Located} from './located.ts';
-import {attributeName, DEEPEST, type Element} from './read-xml.ts';
+import {attributeName, DEEPEST, documentOf, type Element} from './read-xml.ts';
 
 const XML = 0x0003;
 const STRING_POOL = 0x0001;
@@ -156,10 +156,5 @@ export const readBinaryXml = (bytes: Buffer, file: string): Element => {
 		throw error;
 	}
 
-	const [document] = root.children;
-	if (document === undefined) {
-		throw new FileFault('it has no element', {file});
-	}
-
-	return document;
+	return documentOf(root);
 };

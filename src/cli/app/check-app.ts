@@ -10,8 +10,7 @@ import {checkAndroid} from './check-android.ts';
 import {givenFingerprints} from './check-android-ids.ts';
 import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
 import type {ExpectedApp} from './expected-app.ts';
-import {expoAppOf} from './expo-app.ts';
-import {withPlugin} from './expo-plugin.ts';
+import {expoAppOf, withPlugin} from './expo-app.ts';
 import {entitlementsOf, infoPlistOf} from './ios-app.ts';
 import {FileFault, type Located, type Place, placeText, type Value} from './located.ts';
 import {decoded, readAppFile, readBounded, readStart} from './read-file.ts';
@@ -20,13 +19,7 @@ import {readPlist} from './read-plist.ts';
 import {readXml} from './read-xml.ts';
 
 /** The files of an app, as the caller names them; `-` is standard input. */
-type AppFiles = {
-	android?: string;
-	ios?: string;
-	info?: string;
-	expo?: string;
-	fingerprints: readonly string[];
-};
+export type AppFiles = {android?: string; ios?: string; info?: string; expo?: string};
 
 /** Folders from a manifest or an Info.plist up to the root of a Flutter project: `android/app/src/main`. */
 const FLUTTER_DEPTH = 5;
@@ -91,7 +84,11 @@ const readExpo = async (io: Io, given: string): Promise<Value> => {
 };
 
 /** Compares the files of an app with what the server expects of hosts that systems verify. */
-export const checkApp = async (io: Io, files: AppFiles, all: ExpectedApp): Promise<Finding[]> => {
+export const checkApp = async (
+	io: Io,
+	files: AppFiles & {fingerprints: readonly string[]},
+	all: ExpectedApp,
+): Promise<Finding[]> => {
 	const expected = {...all, hosts: all.hosts.filter(({isPublic}) => isPublic)};
 	const findings: Finding[] = [];
 	const switches: FlutterSwitch[] = [];

@@ -3,7 +3,7 @@ import {notFoundError} from '../cli-errors.ts';
 import type {ApiClient} from '../server/admin-client.ts';
 import {isLoopback} from '../server/chosen-server.ts';
 import {organizationPath} from '../server/link-surface.ts';
-import {eachPage, listAt} from '../server/list-pages.ts';
+import {allAt} from '../server/list-pages.ts';
 
 /** A host of an organization's links, without its port. On the shared domain, its links are below its orgKey. */
 export type Host = {name: string; isShared: boolean; isPublic: boolean};
@@ -11,7 +11,7 @@ export type Host = {name: string; isShared: boolean; isPublic: boolean};
 /** The apps of an organization on the server, and the hosts of its links. */
 export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {orgKey: string; hosts: Host[]};
 
-type Domain = {hostname: string; status: string; verification: object | null};
+type Domain = {id: string; hostname: string; status: string; verification: object | null};
 
 /** Systems verify hosts over https on its own port only. */
 const hostOf = ({hostname, verification}: Domain): Host => {
@@ -25,12 +25,8 @@ export const readExpectedApp = async (client: ApiClient, org: string): Promise<E
 	const path = organizationPath(org);
 	const {orgKey} = await client.get<{orgKey: string}>(path);
 	const {ios, android} = await client.get<AppConfig>(`${path}/app-config`);
-	const hosts: Host[] = [];
-	for await (const {data} of eachPage(listAt<Domain>(client, `${path}/domains`))) {
-		hosts.push(...data.filter(({status}) => status === 'VERIFIED').map(hostOf));
-	}
-
-	return {orgKey, hosts, ios, android};
+	const domains = await allAt<Domain>(client, `${path}/domains`);
+	return {orgKey, hosts: domains.filter(({status}) => status === 'VERIFIED').map(hostOf), ios, android};
 };
 
 /** The same with the named hosts alone. @throws OperatorError for a host that the organization does not have. */

@@ -20,6 +20,15 @@ const ANDROID = 'http://schemas.android.com/apk/res/android';
 /** The name of an attribute, as `Element` has it. */
 export const attributeName = (uri: string, local: string): string => (uri === ANDROID ? `android:${local}` : local);
 
+/** What a file consists of, where `root` is around it. @throws FileFault */
+export const documentOf = ({children: [document], place}: Element): Element => {
+	if (document === undefined) {
+		throw new FileFault('it has no element', place);
+	}
+
+	return document;
+};
+
 /**
  * An XML document as a tree with line numbers. Entities of a document type are not expanded, and nothing is loaded.
  * @throws FileFault with the line of the first error.
@@ -67,12 +76,7 @@ export const readXml = (text: string, file: string): Element => {
 		open.pop();
 	});
 	parser.write(text).close();
-	const [document] = root.children;
-	if (document === undefined) {
-		throw new FileFault('it has no element', {file});
-	}
-
-	return document;
+	return documentOf(root);
 };
 
 /** All elements of these names below an element, in the order of the document. */

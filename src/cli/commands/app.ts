@@ -1,19 +1,12 @@
 import {InvalidArgumentError, Option} from 'commander';
+import type {AppFiles} from '../app/check-app.ts';
 import {appKit, type Platform, platforms} from '../app/kit.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {createReport, strictOption} from '../doctor/report.ts';
 import {chosenPath} from '../server/link-surface.ts';
 
-type CheckOptions = {
-	android?: string;
-	ios?: string;
-	info?: string;
-	expo?: string;
-	fingerprint?: string[];
-	host?: string[];
-	strict?: boolean;
-};
+type CheckOptions = AppFiles & {fingerprint?: string[]; host?: string[]; strict?: boolean};
 
 const HEX_BYTES = /^[0-9A-F]{64}$/;
 

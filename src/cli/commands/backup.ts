@@ -16,7 +16,7 @@ import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
 import {linesOf} from '../import/formats/lines.ts';
 import {fileBehind, replaceFile} from '../replace-file.ts';
-import {withDatabase} from '../server/with-database.ts';
+import {clickHouseOf, withDatabase} from '../server/with-database.ts';
 import {type Io, isBrokenPipe, write} from '../terminal/io.ts';
 import {requireAnswerer, requireConsent} from '../terminal/require-consent.ts';
 
@@ -26,10 +26,9 @@ type Sink = (chunk: Uint8Array) => Promise<void>;
 
 /** The rows of clicks that are in ClickHouse; null: they are in the database. */
 const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
-	const [{areClicksElsewhere}, {backupRows}, {clickHouseOf}] = await Promise.all([
+	const [{areClicksElsewhere}, {backupRows}] = await Promise.all([
 		import('../../clicks/clickhouse/place.ts'),
 		import('../../clicks/clickhouse/backup-rows.ts'),
-		import('../server/clickhouse-of.ts'),
 	]);
 	return (await areClicksElsewhere(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };

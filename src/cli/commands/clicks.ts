@@ -3,8 +3,7 @@ import {OperatorError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, command} from '../command.ts';
 import {yesOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {clickHouseOf} from '../server/clickhouse-of.ts';
-import {withDatabase} from '../server/with-database.ts';
+import {clickHouseOf, withDatabase} from '../server/with-database.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
 const placeNames = {clickhouse: 'ClickHouse', postgres: 'PostgreSQL'} as const;

@@ -8,7 +8,7 @@ import {type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {collect} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {type Chosen, chosenPath} from '../server/link-surface.ts';
-import {listAt, listPages, type Page} from '../server/list-pages.ts';
+import {allAt, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedRow, pathOfNamed} from '../server/named-row.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 
@@ -164,7 +164,7 @@ export const domainCommands: CommandGroup = {
 				const chosen = await chosenPath(context);
 				const domains =
 					domain === undefined
-						? (await listPages(listAt<Domain>(chosen.client, `${chosen.path}/domains`), {all: true})).data
+						? await allAt<Domain>(chosen.client, `${chosen.path}/domains`)
 						: [await namedRow<Domain>(chosen, 'domain', domain)];
 				const own = domains.filter(({verification}) => verification);
 				await context.show.page(

@@ -19,7 +19,7 @@ import {
 	summaryText,
 } from '../import/import-report.ts';
 import {type ImportTarget, readImportTarget, unknownTarget} from '../import/receiving-organization.ts';
-import type {OnConflict} from '../import/row-outcome.ts';
+import type {OnConflict} from '../import/send-rows.ts';
 import {createFailedRows, createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
 import {sendThroughAdmin} from '../import/send-through-admin.ts';
 import {sendThroughKey} from '../import/send-through-key.ts';

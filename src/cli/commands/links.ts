@@ -1,6 +1,7 @@
 import {Option} from 'commander';
 import type {LinkWithDomain, NewLink} from '../../client/oplink.ts';
 import {createClock} from '../../clock.ts';
+import {loadQrCode} from '../../links/qr/qr-svg.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {orgOption, pageOptions, yesOption} from '../common-options.ts';
@@ -10,8 +11,9 @@ import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {listPages, type Page} from '../server/list-pages.ts';
 import {namedLink} from '../server/named-link.ts';
 import {withIds} from '../server/named-row.ts';
-import {print} from '../terminal/io.ts';
+import {type Io, isLively, print} from '../terminal/io.ts';
 import {type Column, flattened} from '../terminal/output.ts';
+import {styled} from '../terminal/printable.ts';
 import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
@@ -72,6 +74,18 @@ const showLinks = async (
 		],
 		'oplink links create --path /sale, or oplink links list without a filter',
 	);
+};
+
+const BLACK = [30, 39] as const;
+const ON_WHITE = [107, 49] as const;
+
+/** A QR code of half blocks, black on white where the terminal has colours: readers expect it on dark screens too. */
+const terminalQr = async (url: string, {stdout, env}: Pick<Io, 'stdout' | 'env'>): Promise<string> => {
+	const text = await (await loadQrCode()).toString(url, {type: 'utf8', errorCorrectionLevel: 'M', margin: 2});
+	const lines = text.split('\n').filter((line) => line !== '');
+	return isLively(stdout, env)
+		? lines.map((line) => styled(styled(line, ...BLACK), ...ON_WHITE)).join('\n')
+		: lines.join('\n');
 };
 
 type ListOptions = {
@@ -135,7 +149,6 @@ export const linkCommands: CommandGroup = {
 				}
 
 				if (qr) {
-					const {terminalQr} = await import('../terminal/terminal-qr.ts');
 					await print(context.io, await terminalQr(link.url, context.io));
 				}
 			},

@@ -125,16 +125,14 @@ export const askServer = async (
 			throw error;
 		}
 
-		const refused = fail(
-			'server.token',
-			'it refuses the admin token',
-			'Log in with oplink login, or correct the token',
-		);
-		const other = fail(
-			'server.doctor',
-			`its status cannot be read: ${error.message}`,
-			'See its log; another version may not support this request',
-		);
-		return {findings: [error.status === 401 ? refused : other], hosts: []};
+		const finding =
+			error.status === 401
+				? fail('server.token', 'it refuses the admin token', 'Log in with oplink login, or correct the token')
+				: fail(
+						'server.doctor',
+						`its status cannot be read: ${error.message}`,
+						'See its log; another version may not support this request',
+					);
+		return {findings: [finding], hosts: []};
 	}
 };

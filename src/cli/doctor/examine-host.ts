@@ -1,11 +1,117 @@
 import {lookup} from 'node:dns/promises';
+import {isIP} from 'node:net';
+import {addAbortSignal} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {Clock} from '../../clock.ts';
+import {connect, type PeerCertificate} from 'node:tls';
+import {type Clock, DAY_MS} from '../../clock.ts';
+import {counted} from '../../counted.ts';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {LinkHost} from '../../doctor/hosts.ts';
 import {isLoopback} from '../server/chosen-server.ts';
-import {checkCertificate} from './host-certificate.ts';
 import {associationFiles, checkFile} from './host-files.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Automatic renewal happens well before; if less than both is left, it has failed. */
+const FEW_DAYS = 14;
+const SMALL_PART = 0.25;
+
+/** Result of a handshake. `fault`: the code of the certificate's error, such as CERT_HAS_EXPIRED. */
+type Handshake = {
+	certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to' | 'subjectaltname'>;
+	fault: string | null;
+};
+
+const INCOMPLETE = new Set([
+	'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+	'UNABLE_TO_GET_ISSUER_CERT',
+	'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+const SELF_SIGNED = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
+
+const namesOf = ({subjectaltname}: Handshake['certificate']): string =>
+	(subjectaltname ?? '').replaceAll('DNS:', '').replaceAll('IP Address:', '') || 'no name';
+
+const dayOf = (text: string): string => new Date(text).toISOString().slice(0, 10);
+
+/** The finding for a host's certificate. */
+export const judgeCertificate = (
+	area: string,
+	hostname: string,
+	{certificate, fault}: Handshake,
+	now: Date,
+): Finding => {
+	const {ok, warn, fail} = findingsOf(area);
+	const {valid_from: from, valid_to: to} = certificate;
+	const failed = (message: string, next: string) => fail('host.certificate', message, next);
+	if (fault === 'CERT_HAS_EXPIRED') {
+		return failed(`its certificate expired on ${dayOf(to)}`, 'Renew it, and automate the renewal');
+	}
+
+	if (fault === 'CERT_NOT_YET_VALID') {
+		return failed(`its certificate is not valid before ${dayOf(from)}`, 'Check the clock of this machine');
+	}
+
+	if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+		return failed(`its certificate is for ${namesOf(certificate)}`, `Get one for ${hostname}`);
+	}
+
+	if (fault !== null && SELF_SIGNED.has(fault)) {
+		return failed('its certificate is self-signed', 'Get one that phones trust, such as from Let’s Encrypt');
+	}
+
+	if (fault !== null && INCOMPLETE.has(fault)) {
+		return failed('no known authority issued its certificate', 'Serve the intermediate certificates with it');
+	}
+
+	if (fault !== null) {
+		return failed(`its certificate is not valid (${fault})`, 'Get another one');
+	}
+
+	const left = Date.parse(to) - now.getTime();
+	const days = Math.floor(left / DAY_MS);
+	const message = `its certificate is valid until ${dayOf(to)}, for ${counted(days, 'day')}`;
+	const isLate = days < FEW_DAYS && left < (Date.parse(to) - Date.parse(from)) * SMALL_PART;
+	return isLate
+		? warn('host.certificate', message, 'Find out why it has not been renewed')
+		: ok('host.certificate', message);
+};
+
+const handshake = (url: URL, signal: AbortSignal): Promise<Handshake> =>
+	new Promise((resolve, reject) => {
+		const host = url.hostname.replace(/^\[|\]$/g, '');
+		const socket = connect({
+			host,
+			port: Number(url.port) || 443,
+			...(isIP(host) ? {} : {servername: host}),
+			// Inspect a bad certificate instead of rejecting it.
+			rejectUnauthorized: false,
+		});
+		addAbortSignal(signal, socket);
+		socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+		socket.once('secureConnect', () => {
+			const fault = socket.authorized ? null : String(socket.authorizationError);
+			resolve({certificate: socket.getPeerCertificate(), fault});
+			socket.destroy();
+		});
+		socket.once('error', reject);
+	});
+
+/** Whether phones accept the host's certificate, and how long it stays valid. */
+const checkCertificate = async (
+	area: string,
+	url: URL,
+	{signal, now}: {signal: AbortSignal; now: Date},
+): Promise<Finding> => {
+	try {
+		return judgeCertificate(area, url.hostname, await handshake(url, signal), now);
+	} catch (error) {
+		return findingsOf(area).fail(
+			'host.certificate',
+			`TLS connection failed: ${(error as Error).message}`,
+			'Serve TLS there, and open port 443',
+		);
+	}
+};
 
 const RESOLVER_MS = 5000;
 

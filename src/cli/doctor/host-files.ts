@@ -38,9 +38,6 @@ export const associationFiles: readonly File[] = [
 	},
 ];
 
-/** An answer for one of the files; `body` is the bytes as text. */
-export type Served = {status: number; location: string | null; contentType: string | null; bytes: number; body: string};
-
 /** Entries in few words. */
 export const named = (entries: string[]): string => {
 	const [first = ''] = entries;
@@ -48,36 +45,38 @@ export const named = (entries: string[]): string => {
 };
 
 /** The findings for a served file and the configured apps. */
-const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Finding => {
+const judgeFile = (area: string, host: LinkHost, file: File, {status, headers}: Response, body: Buffer): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {check, path, system, limit} = file;
 	const name = path.slice(path.lastIndexOf('/') + 1);
 	const failed = (message: string, next: string) => fail(check, `${name} ${message}`, next);
 	const expected = file.expected(host);
-	if (served.status === 404 && expected.length === 0) {
+	const bytes = body.length;
+	if (status === 404 && expected.length === 0) {
 		return ok(check, `no ${system} app is configured, so there is no ${name}`);
 	}
 
-	if (served.status >= 300 && served.status < 400) {
+	if (status >= 300 && status < 400) {
 		return failed(
-			`redirects to ${served.location}`,
+			`redirects to ${headers.get('location')}`,
 			`Serve ${path} at the host itself: phones do not follow redirects`,
 		);
 	}
 
-	if (served.status !== 200) {
-		return failed(`answers with ${served.status}`, `Let requests for ${path} through to the server unchanged`);
+	if (status !== 200) {
+		return failed(`answers with ${status}`, `Let requests for ${path} through to the server unchanged`);
 	}
 
-	if (!/^application\/json\s*(?:;|$)/i.test(served.contentType ?? '')) {
-		return failed(`has the content type ${served.contentType}`, 'Serve it as application/json');
+	const type = headers.get('content-type');
+	if (!/^application\/json\s*(?:;|$)/i.test(type ?? '')) {
+		return failed(`has the content type ${type}`, 'Serve it as application/json');
 	}
 
-	if (limit !== null && served.bytes > limit) {
-		return failed(`has ${served.bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
+	if (limit !== null && bytes > limit) {
+		return failed(`has ${bytes} bytes; the limit is ${limit}`, 'Give organizations their own domains');
 	}
 
-	const content = parseJson(served.body);
+	const content = parseJson(body.toString());
 	if (content === undefined) {
 		return failed('is not valid JSON', `Let requests for ${path} through to the server unchanged`);
 	}
@@ -98,9 +97,9 @@ const judgeFile = (area: string, host: LinkHost, file: File, served: Served): Fi
 		);
 	}
 
-	return limit !== null && served.bytes > limit * 0.8
-		? warn(check, `${name} has ${served.bytes} bytes of ${limit}`, 'Give organizations their own domains')
-		: ok(check, `${name} matches the configuration, ${served.bytes} bytes`);
+	return limit !== null && bytes > limit * 0.8
+		? warn(check, `${name} has ${bytes} bytes of ${limit}`, 'Give organizations their own domains')
+		: ok(check, `${name} matches the configuration, ${bytes} bytes`);
 };
 
 /** The body of an answer, or null if it is longer than any association file. */
@@ -126,8 +125,8 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 			redirect: 'manual',
 			signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
 		});
-		const bytes = await readBody(response);
-		if (bytes === null) {
+		const body = await readBody(response);
+		if (body === null) {
 			return findingsOf(area).fail(
 				file.check,
 				`${file.path} has more than ${MOST_BYTES} bytes`,
@@ -135,13 +134,7 @@ export const checkFile = async (area: string, host: LinkHost, file: File, signal
 			);
 		}
 
-		return judgeFile(area, host, file, {
-			status: response.status,
-			location: response.headers.get('location'),
-			contentType: response.headers.get('content-type'),
-			bytes: bytes.length,
-			body: bytes.toString(),
-		});
+		return judgeFile(area, host, file, response, body);
 	} catch (error) {
 		return findingsOf(area).fail(
 			file.check,

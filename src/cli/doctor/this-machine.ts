@@ -35,28 +35,27 @@ const database = async (config: Config, io: Io): Promise<Finding[]> => {
 	}
 };
 
-const redis = async ({redisUrl}: Config): Promise<Finding[]> => {
-	const {checkRedisAt} = await import('../../doctor/redis.ts');
-	return checkRedisAt(redisUrl);
-};
-
-const clicks = async ({clicksUrl}: Config): Promise<Finding> => {
-	const [{checkClickStore}, {createClickHouse}, {readClickHouseUrl}] = await Promise.all([
-		import('../../doctor/clicks.ts'),
-		import('../../clicks/clickhouse/clickhouse.ts'),
-		import('../../clicks/clickhouse/clickhouse-url.ts'),
-	]);
-	return checkClickStore(clicksUrl === null ? null : () => createClickHouse(readClickHouseUrl(clicksUrl)).ping());
-};
-
 /**
  * Diagnoses a server on this machine that does not answer. It assumes that the server has this process's environment,
  * and checks which of its parts are reachable.
  */
 export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
-	const [{loadConfig}, {checkConfiguration}, {checkDisk}, {checkIdentityProvider}] = await Promise.all([
+	const [
+		{loadConfig},
+		{checkConfiguration},
+		{checkRedisAt},
+		{checkClickStore},
+		{createClickHouse},
+		{readClickHouseUrl},
+		{checkDisk},
+		{checkIdentityProvider},
+	] = await Promise.all([
 		import('../../config/config.ts'),
 		import('../../doctor/configuration.ts'),
+		import('../../doctor/redis.ts'),
+		import('../../doctor/clicks.ts'),
+		import('../../clicks/clickhouse/clickhouse.ts'),
+		import('../../clicks/clickhouse/clickhouse-url.ts'),
 		import('../../doctor/disk.ts'),
 		import('../../doctor/identity-provider.ts'),
 	]);
@@ -68,11 +67,12 @@ export const examineThisMachine = async (io: Io): Promise<Finding[]> => {
 		return faults.map((fault) => findingsOf('Configuration').fail('configuration.fault', fault, HINT));
 	}
 
+	const {redisUrl, clicksUrl} = config;
 	const areas = await Promise.all([
 		checkConfiguration(config),
 		database(config, io),
-		redis(config),
-		clicks(config),
+		checkRedisAt(redisUrl),
+		checkClickStore(clicksUrl === null ? null : () => createClickHouse(readClickHouseUrl(clicksUrl)).ping()),
 		checkDisk(config.dataDir),
 		checkIdentityProvider(config),
 	]);

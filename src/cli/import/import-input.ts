@@ -6,10 +6,16 @@ import {InvalidArgumentError, Option} from 'commander';
 import {OperatorError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
 import {decoded} from './formats/decoded.ts';
-import {type Guess, guessFormat} from './formats/guess-format.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import type {Source} from './formats/lines.ts';
-import {type ImportFormat, type ImportFormatName, importFormatNames, importFormats} from './formats/read-rows.ts';
+import {
+	type Guess,
+	guessFormat,
+	type ImportFormat,
+	type ImportFormatName,
+	importFormatNames,
+	importFormats,
+} from './formats/read-rows.ts';
 
 /** The formats, for a file that does not show its own. */
 export type InputOptions = {format?: ImportFormatName; encoding?: string};

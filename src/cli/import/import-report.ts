@@ -1,8 +1,7 @@
 import {counted} from '../../counted.ts';
 import {cellText} from '../terminal/output.ts';
 import type {PrefixNeeds} from './formats/fit-row.ts';
-import {reasonOf} from './row-outcome.ts';
-import {type Failure, type ImportState, type ImportSummary, rowsDone} from './send-rows.ts';
+import {type Failure, type ImportState, type ImportSummary, reasonOf, rowsDone} from './send-rows.ts';
 
 const FAILURES_SHOWN = 20;
 

@@ -1,6 +1,6 @@
 import {OplinkApiError} from '../../client/errors.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
-import {eachPage, type List, listAt} from '../server/list-pages.ts';
+import {allAt} from '../server/list-pages.ts';
 import type {Fitting, OwnApps, PrefixNeeds} from './formats/fit-row.ts';
 
 /** The known data of the organization that receives the rows. */
@@ -12,15 +12,6 @@ export const unknownTarget: ImportTarget = {
 	domains: new Map(),
 	prefixes: new Map(),
 	channels: null,
-};
-
-const collect = async <T>(list: List<T>): Promise<T[]> => {
-	const all: T[] = [];
-	for await (const {data} of eachPage(list)) {
-		all.push(...data);
-	}
-
-	return all;
 };
 
 const absentAs404 = (error: unknown): null => {
@@ -41,8 +32,8 @@ export const readImportTarget = async ({client, base}: LinkSurface): Promise<Imp
 	const organization = base.replace(/\/links$/, '');
 	const [apps, domains, channels] = await Promise.all([
 		client.get<OwnApps>(`${organization}/app-config`).catch(absentAs404),
-		collect(listAt<Domain>(client, `${organization}/domains`)),
-		collect(listAt<{name: string}>(client, `${organization}/channels`)),
+		allAt<Domain>(client, `${organization}/domains`),
+		allAt<{id: string; name: string}>(client, `${organization}/channels`),
 	]);
 	const usable = domains.filter(({status}) => status === 'VERIFIED');
 	return {

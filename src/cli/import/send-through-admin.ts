@@ -3,7 +3,7 @@ import {counted} from '../../counted.ts';
 import type {ImportAnswer} from '../../links/import/import-answer.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
+import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 /**
  * Streams rows to the admin API's import and yields their outcomes. The server numbers the lines it receives, so

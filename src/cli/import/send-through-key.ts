@@ -6,7 +6,7 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {inParallel} from './in-parallel.ts';
-import {type OnConflict, type RowOutcome, refused, unreadable} from './row-outcome.ts';
+import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 type Body = Record<string, unknown>;
 type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};

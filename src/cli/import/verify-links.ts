@@ -5,7 +5,7 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {inParallel} from './in-parallel.ts';
-import {type RowOutcome, unreadable} from './row-outcome.ts';
+import {type RowOutcome, unreadable} from './send-rows.ts';
 import {sendThroughAdmin} from './send-through-admin.ts';
 
 /** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */

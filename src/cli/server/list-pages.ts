@@ -63,6 +63,10 @@ export const listPages = async <T>(
 	return {data: rows, total, page: 1, limit: rows.length};
 };
 
+/** All rows of the list at a path. */
+export const allAt = async <T extends {id?: unknown}>(client: ApiClient, path: string): Promise<T[]> =>
+	(await listPages(listAt<T>(client, path), {all: true})).data;
+
 /** The note below a list with more pages, else null. */
 export const remainder = ({data, total, page, limit}: Page<unknown>): string | null =>
 	page * limit < total && data.length > 0

@@ -2,7 +2,7 @@ import test from 'ava';
 import {bitlyLink} from '../../../src/cli/import/formats/bitly.ts';
 import {branchLink} from '../../../src/cli/import/formats/branch.ts';
 import {dubLink} from '../../../src/cli/import/formats/dub.ts';
-import {guessFormat} from '../../../src/cli/import/formats/guess-format.ts';
+import {guessFormat} from '../../../src/cli/import/formats/read-rows.ts';
 import {excerpt, refusalsOf, rowsOf} from './_rows.ts';
 
 const row = {link: 'https://bit.ly/9x7IjqC', id: 'bit.ly/9x7IjqC', long_url: 'https://www.acme.test/landing/1'};

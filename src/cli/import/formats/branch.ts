@@ -32,19 +32,9 @@ export const branchNames: Record<string, string> = {
 };
 
 /** Control parameters with a field here; others are reported as not carried over. */
-const CARRIED = new Set([
-	'$deeplink_path',
-	'$desktop_url',
-	'$fallback_url',
-	'$canonical_url',
-	'$ios_url',
-	'$ipad_url',
-	'$android_url',
-	'$marketing_title',
-	'$og_title',
-	'$og_description',
-	'$og_image_url',
+const carried = new Set([
 	'$match_duration',
+	...Object.values(branchNames).flatMap((source) => source.match(/\$\w+/g) ?? []),
 ]);
 
 /** The dictionary of a link, which the API also accepts as JSON text. */
@@ -97,7 +87,7 @@ export const branchLink = (row: Record<string, unknown>): ForeignLink => {
 	);
 	const {fields, schemes} = deepLinkOf(control('deeplink_path') ?? '/');
 	const others = Object.fromEntries(
-		Object.entries(data).filter(([name]) => name.startsWith('$') && !CARRIED.has(name)),
+		Object.entries(data).filter(([name]) => name.startsWith('$') && !carried.has(name)),
 	);
 	return foreignLink({
 		link: {

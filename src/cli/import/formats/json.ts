@@ -1,7 +1,16 @@
 import {Tokenizer, TokenType} from '@streamparser/json';
+import {parseJson} from '../../../http/untrusted-json.ts';
 import {inputError, OperatorError} from '../../cli-errors.ts';
-import {type ImportRow, jsonRow, MOST_READ_BYTES, type Place, plainLines, type Wrapping} from './import-row.ts';
-import {type Source, textOf} from './lines.ts';
+import {
+	type ImportRow,
+	isObject,
+	jsonRow,
+	MOST_READ_BYTES,
+	type Place,
+	plainLines,
+	type Wrapping,
+} from './import-row.ts';
+import {linesOf, type Source, textOf} from './lines.ts';
 
 /** An element in its source text. */
 type JsonElement = {place: Place; text: string; wrapping: Wrapping};
@@ -190,3 +199,26 @@ export async function* jsonRows(source: Source): AsyncGenerator<ImportRow> {
 
 	reader.end();
 }
+
+const bound = {
+	characters: MOST_READ_BYTES,
+	fault: (line: number) => inputError(`Line ${line} is longer than ${MOST_READ_BYTES} characters`),
+};
+
+/** The rows of NDJSON: one object per line; empty lines are skipped. */
+export async function* ndjsonRows(source: Source): AsyncGenerator<ImportRow> {
+	let line = 0;
+	for await (const text of linesOf(source, bound)) {
+		line += 1;
+		if (text.trim() !== '') {
+			yield jsonRow({line}, text, plainLines);
+		}
+	}
+}
+
+/** Whether JSON has one object per line, judging by its first line. */
+export const isLineJson = (head: string): boolean => {
+	const [first = ''] = head.trimStart().split('\n', 1);
+	const value = parseJson(first);
+	return isObject(value) && !Array.isArray(value['links']) && !Array.isArray(value['data']);
+};

@@ -1,13 +1,14 @@
+import {parseJson} from '../../../http/untrusted-json.ts';
+import {linkColumns} from '../../link-fields.ts';
 import {bitlyLink, bitlyNames} from './bitly.ts';
 import {branchLink, branchNames} from './branch.ts';
-import {csvRows} from './csv.ts';
+import {csvRows, firstCsvRecord} from './csv.ts';
 import {dubLink, dubNames} from './dub.ts';
-import {firebaseNames, firebaseRows} from './firebase.ts';
+import {firebaseNames, firebaseRows, isFirebaseHeading} from './firebase.ts';
 import {type LinkMapper, mappedRows} from './foreign-fields.ts';
-import type {ImportRow} from './import-row.ts';
-import {jsonRows} from './json.ts';
+import {type ImportRow, isObject} from './import-row.ts';
+import {createElementReader, isLineJson, jsonRows, ndjsonRows} from './json.ts';
 import type {Source} from './lines.ts';
-import {isLineJson, ndjsonRows} from './ndjson.ts';
 
 export type ImportFormat = {
 	/** `head` is the known start of the file. */
@@ -33,3 +34,52 @@ export const importFormats = {
 
 export type ImportFormatName = keyof typeof importFormats;
 export const importFormatNames = Object.keys(importFormats) as ImportFormatName[];
+
+/** A format and the evidence for it. */
+export type Guess = {name: ImportFormatName; by: 'content' | 'ending'};
+
+/** The first element of JSON, or an empty one if the head is too short. */
+const firstElement = (head: string): Record<string, unknown> => {
+	const [element] = createElementReader().push(Buffer.from(head)).elements;
+	const value = parseJson(element?.text ?? '');
+	return isObject(value) ? value : {};
+};
+
+const guessJson = (head: string): ImportFormatName => {
+	const element = firstElement(head);
+	const has = (...names: string[]) => names.every((name) => Object.hasOwn(element, name));
+	if (has('long_url')) {
+		return 'bitly';
+	}
+
+	if (has('url', 'key') || has('shortLink', 'key')) {
+		return 'dub';
+	}
+
+	const isBranch = has('data') && !has('path') && (has('url') || has('feature') || has('campaign') || has('channel'));
+	return isBranch ? 'branch' : isLineJson(head) ? 'ndjson' : 'json';
+};
+
+const guessCsv = (head: string): ImportFormatName | null => {
+	const cells = firstCsvRecord(head);
+	return isFirebaseHeading(cells) ? 'firebase' : cells.some((cell) => linkColumns.has(cell.trim())) ? 'csv' : null;
+};
+
+const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
+
+/**
+ * Detects the format by the start of the text and the extension, ignoring that of failed rows (`links.csv.failed`). The
+ * extension decides between our own formats. Null if undetected.
+ */
+export const guessFormat = (file: string, head: string): Guess | null => {
+	const ending = /\.([^.]+)$/.exec(file.replace(/(?<!\.failed)(?:\.failed)+$/, ''))?.[1]?.toLowerCase() ?? '';
+	const named = byEnding[ending];
+	const text = head.replace(/^\uFEFF/, '');
+	const found = /^\s*[[{]/.test(text) ? guessJson(text) : guessCsv(text);
+	const isOwn = found === null || found === 'csv' || found === 'json' || found === 'ndjson';
+	if (isOwn && named !== undefined) {
+		return {name: named, by: 'ending'};
+	}
+
+	return found === null ? null : {name: found, by: 'content'};
+};
