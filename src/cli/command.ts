@@ -32,7 +32,6 @@ export type Show = {
 	width: number;
 	/** False on a terminal too narrow for a sentence, or another id, beside the rest. */
 	isWide: boolean;
-	/** A message for the operator, to stderr. */
 	note: (text: string) => Promise<void>;
 };
 

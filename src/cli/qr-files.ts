@@ -94,7 +94,6 @@ ${pages.join('')}</body>
 </html>
 `;
 
-/** The extension in lower case. */
 const endingOf = (file: string): string => path.extname(file).toLowerCase();
 
 /** Whether codes are written to a folder of that name. */

@@ -1,10 +1,8 @@
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 
-/** A failed system call, as Node reports it. */
 type SystemError = Error & {code?: string; syscall: string; path?: string; port?: number; address?: string};
 
-/** The failure in plain words, and the next step. */
 type Explained = {message: string; nextStep: string | null};
 
 /** An option, an argument or a variable, and the path that it gives. */

@@ -10,7 +10,6 @@ export type PathRule = {kind: string; text: string; place: Place};
 export type Filter = {
 	place: Place;
 	autoVerify: boolean;
-	/** Whether other apps may start the activity. */
 	isExported: boolean;
 	actions: string[];
 	categories: string[];

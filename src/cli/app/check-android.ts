@@ -9,7 +9,6 @@ const {ok, warn, fail} = findingsOf('Android');
 const VIEW = 'android.intent.action.VIEW';
 const CATEGORIES = ['android.intent.category.DEFAULT', 'android.intent.category.BROWSABLE'];
 
-/** What is wrong, and the remedy. */
 type Fault = {message: string; next: string};
 
 /** Whether a host of a filter, which may begin with `*.`, is or includes a host. */

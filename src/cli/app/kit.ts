@@ -5,7 +5,6 @@ import {clipDomains, type ExpectedApp} from './expected-app.ts';
 export const platforms = ['ios', 'android', 'expo', 'react-native', 'flutter', 'capacitor'] as const;
 export type Platform = (typeof platforms)[number];
 
-/** A file with the lines that links need, in their context. */
 type KitFile = {path: string; content: string};
 
 const element = (name: string, attributes: Record<string, string>): string =>
@@ -105,7 +104,6 @@ const appJson = (app: ExpectedApp): string => {
 	);
 };
 
-/** Where the two platforms' files are in a project of each kind. */
 const folders = {
 	ios: {ios: 'App'},
 	android: {android: 'app/src/main'},
@@ -136,10 +134,10 @@ export const appKit = (app: ExpectedApp, platform: Platform): KitFile[] => {
 
 	const {ios, android}: {ios?: string; android?: string} = folders[platform];
 	const isFlutter = platform === 'flutter';
-	const off = {manifest: [element('meta-data', {name: 'flutter_deeplinking_enabled', value: 'false'})]};
 	const files: KitFile[] = [];
 	if (android !== undefined && app.android.length > 0) {
-		files.push({path: `${android}/AndroidManifest.xml`, content: manifest(app, isFlutter ? off.manifest : [])});
+		const switches = isFlutter ? [element('meta-data', {name: 'flutter_deeplinking_enabled', value: 'false'})] : [];
+		files.push({path: `${android}/AndroidManifest.xml`, content: manifest(app, switches)});
 	}
 
 	if (ios !== undefined && app.ios !== null) {

@@ -17,7 +17,6 @@ export class FileFault extends Error {
 	constructor(
 		message: string,
 		readonly place: Place,
-		/** What to do about it. */
 		readonly next = 'Correct the file',
 	) {
 		super(message);

@@ -6,7 +6,6 @@ export type Element = {
 	name: string;
 	attributes: ReadonlyMap<string, Located>;
 	children: Element[];
-	/** Text directly in the element. */
 	text: string;
 	place: Place;
 };
@@ -14,7 +13,6 @@ export type Element = {
 /** Most levels of nesting; real files have a few. A parser's work grows with the depth. */
 export const DEEPEST = 100;
 
-/** The namespace of the attributes of a manifest. */
 const ANDROID = 'http://schemas.android.com/apk/res/android';
 
 /** The name of an attribute, as `Element` has it. */

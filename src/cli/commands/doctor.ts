@@ -14,7 +14,6 @@ import {collect} from '../link-fields.ts';
 
 type Options = {org?: string[]; strict?: boolean; public?: boolean};
 
-/** Hosts checked concurrently. */
 const PARALLEL_HOSTS = 8;
 
 /** Prints findings by area as they arrive, those of hosts last. @returns whether the server answered. */

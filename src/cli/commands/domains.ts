@@ -35,7 +35,6 @@ type SetOptions = {pathPrefix?: string[]; rootUrl?: string; unknownCodes?: strin
 
 const clearable = ['pathPrefixes', 'rootUrl', 'unknownCodes'];
 
-/** The body of a change: only what was given. */
 const changesOf = ({pathPrefix, rootUrl, unknownCodes, clear = []}: SetOptions): Record<string, unknown> => {
 	const unknown = clear.find((field) => !clearable.includes(field));
 	if (unknown !== undefined) {

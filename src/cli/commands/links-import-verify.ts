@@ -8,7 +8,6 @@ import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import/send-ro
 import {verifyLinks} from '../import/verify-links.ts';
 import {linkSurface} from '../server/link-surface.ts';
 
-/** Counts of links that resolve, links that are gone as their rows say, and rows whose link differs. */
 type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
 
 const findingsText = ({resolved, gone, failed}: Findings): string =>

@@ -20,7 +20,6 @@ import {importCommand} from './links-import.ts';
 
 /** The most links whose clicks are counted for a list, each with a request. */
 const MOST_COUNTED = 100;
-/** Concurrent requests. */
 const AT_ONCE = 4;
 /** A shorter path is never cut. */
 const PATH_WIDTH = 40;

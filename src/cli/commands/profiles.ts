@@ -9,7 +9,7 @@ import {createClient} from '../server/admin-client.ts';
 import {isLoopback, serverUrl, usableToken} from '../server/chosen-server.ts';
 import {findProfile, profileName, readProfiles, saveProfiles, withoutProfile} from '../server/profiles.ts';
 import {type Io, writeMessage} from '../terminal/io.ts';
-import {canAsk, openPrompts, type Prompts} from '../terminal/prompts.ts';
+import {canAsk, openPrompts} from '../terminal/prompts.ts';
 
 type NameOption = {name?: string};
 type LoginOptions = NameOption & {tokenFile?: string};
@@ -55,26 +55,22 @@ const urlAndToken = async (context: Context<LoginOptions>): Promise<{url: string
 	}
 
 	const known = await givenToken(context);
-	const open: {prompts: Prompts | null} = {prompts: null};
-	const ask: Prompts['ask'] = (question, shown) => {
-		open.prompts ??= openPrompts(io);
-		return open.prompts.ask(question, shown);
-	};
 	if (known === undefined && !canAsk(io)) {
 		throw usageError('No admin token is given, and there is no terminal to prompt on', GIVE_BOTH);
 	}
 
+	const prompts = givenUrl && known !== undefined ? null : openPrompts(io);
 	try {
 		// Validated one by one, so that nobody types a token for an invalid address.
-		const url = serverUrl(givenUrl || (await ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
-		const token = known ?? (await ask('Admin token (not shown): ', {hidden: true}));
-		if (token === '') {
+		const url = serverUrl(givenUrl || (await prompts?.ask(`Server [${DEFAULT_URL}]: `)) || DEFAULT_URL);
+		const token = known ?? (await prompts?.ask('Admin token (not shown): ', {hidden: true}));
+		if (!token) {
 			throw inputError('The token is empty');
 		}
 
 		return {url, token: usableToken(token)};
 	} finally {
-		open.prompts?.close();
+		prompts?.close();
 	}
 };
 

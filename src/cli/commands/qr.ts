@@ -31,7 +31,6 @@ type QrTarget = {surface: LinkSurface; id: string; file: string; label: Omit<Lab
 
 const LABELS = 12;
 const MOST_LABELS = 100;
-/** Concurrent requests. */
 const AT_ONCE = 4;
 
 /** The named links in that order, or all of them, newest first. Only a sheet needs more than ids. */

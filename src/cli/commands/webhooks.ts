@@ -10,7 +10,6 @@ type IdentityEvent = Json<IdentityEventJson>;
 
 const EVENTS = '/admin/webhooks/events';
 
-/** As in the events of billing: event and outcome first, ids last. */
 const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
 	['received', event.receivedAt],
 	['type', event.type],

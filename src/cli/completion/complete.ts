@@ -125,7 +125,6 @@ const positionOf = (program: Command, given: readonly string[]): Position => {
 /** Longest that a request may delay the answer to Tab. */
 const PATIENCE_SECONDS = 0.8;
 
-/** The scripts' marker for file names. */
 const FILES = ':files';
 
 const wordsOf = (command: Command): string[] => (command.parent ? [...wordsOf(command.parent), command.name()] : []);

@@ -9,7 +9,6 @@ import {chosenOrganization, linkSurface, organizationPath} from '../server/link-
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
 import {readProfiles} from '../server/profiles.ts';
 
-/** A candidate and its description. */
 export type Candidate = {value: string; description?: string | undefined};
 
 /** The known part of the command line: its options so far, and its arguments by name. */

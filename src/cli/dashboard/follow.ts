@@ -39,7 +39,6 @@ export type Following = {
 	/** A client whose requests `signal` aborts. */
 	connect: (signal: AbortSignal) => ApiClient;
 	query: {orgId?: string};
-	/** Stops following. */
 	signal: AbortSignal;
 	sleep: (seconds: number) => Promise<void>;
 	onEvent: (event: ServerSentEvent) => void;

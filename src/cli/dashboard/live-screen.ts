@@ -26,14 +26,12 @@ export const createPainter = () => {
 			shown = lines;
 			return changes.length === 0 ? '' : `${BEGIN}${start}${changes.join('')}${END}`;
 		},
-		/** The screen's contents are unknown. */
 		forget: (): void => {
 			shown = null;
 		},
 	};
 };
 
-/** How the user left the screen. */
 export type Leaving = 'quit' | 'interrupted' | 'terminated';
 
 export type Size = {columns: number; rows: number};

@@ -13,7 +13,6 @@ export type Status = {
 };
 
 export type View = {
-	/** Address of the server. */
 	server: string;
 	/** The organization whose clicks are shown. */
 	scope: string;
@@ -67,7 +66,6 @@ export const versionText = ({version, uptimeSeconds, database}: Status): string 
 export const linkText = (link: Link): string =>
 	link.state === 'waiting' ? `away, again in ${link.seconds}s` : link.state;
 
-/** An event in three cells: its kind, its subject and its details. */
 export type LatestLine = {kind: string; subject: string; details: string};
 
 const joined = (parts: Array<string | null>): string =>

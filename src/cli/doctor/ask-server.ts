@@ -84,7 +84,6 @@ export const reachServer = async (
 	}
 };
 
-/** The answer of `GET /admin/doctor`. */
 type Answer = {version: string; findings: Finding[]; hosts: LinkHost[]};
 
 /** Whether server and program have the same version, since each relies on the other's behavior. */

@@ -12,7 +12,6 @@ const MOST_BYTES = 1024 * 1024;
 type File = {
 	check: 'host.apple' | 'host.android';
 	path: string;
-	/** The platform that uses the file. */
 	system: 'iOS' | 'Android';
 	limit: number | null;
 	entriesOf: (file: unknown) => string[];
@@ -44,7 +43,6 @@ export const named = (entries: string[]): string => {
 	return entries.length === 1 ? first : `${first} and ${entries.length - 1} more`;
 };
 
-/** The findings for a served file and the configured apps. */
 const judgeFile = (area: string, host: LinkHost, file: File, {status, headers}: Response, body: Buffer): Finding => {
 	const {ok, warn, fail} = findingsOf(area);
 	const {check, path, system, limit} = file;

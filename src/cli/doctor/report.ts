@@ -10,7 +10,6 @@ import {wrapped} from '../terminal/wrapped.ts';
 
 const LEFT = 8;
 
-/** Green, yellow and red. */
 const colours: Record<Verdict, number> = {ok: 32, warn: 33, fail: 31};
 const BOLD = 1;
 const DEFAULT_COLOUR = 39;

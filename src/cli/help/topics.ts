@@ -42,7 +42,6 @@ ${listed(describeConfig({}).map(({name, meaning, default: fallback}) => [name, f
 'oplink config' shows the values that a server would read from this environment,
 and any errors. A running server keeps the values it started with.`;
 
-/** The meaning of each exit code. */
 const meanings: Record<keyof typeof exitCodes, string> = {
 	ok: 'success',
 	failed: 'failure: server refusal, partial import, or faults found by a check',

@@ -15,7 +15,6 @@ const TIMEOUT_SECONDS = 60;
 
 /** Clients of the two surfaces, created on demand. */
 export type Connection = {
-	/** The chosen server and the reason. */
 	server: () => ChosenServer;
 	/** The admin API. @throws OperatorError if no admin token is found. */
 	admin: () => ApiClient;

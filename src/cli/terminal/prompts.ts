@@ -12,7 +12,6 @@ export type Prompts = {
 	 * end of the input.
 	 */
 	ask: (question: string, options?: {hidden?: boolean}) => Promise<string>;
-	/** Restores the terminal. */
 	close: () => void;
 };
 

@@ -49,7 +49,6 @@ const columns = [
 ] as const;
 
 type ColumnName = (typeof columns)[number][0];
-/** A row of the export by column name. */
 export type FirebaseRow = Partial<Record<ColumnName, string>>;
 
 const headingOf = new Map<string, string>(columns);

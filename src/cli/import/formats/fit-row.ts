@@ -41,7 +41,6 @@ export type Fitting = {
 	channels: ReadonlySet<string> | null;
 	/** Channels to rename on import; an empty name removes the channel. */
 	channelNames: ReadonlyMap<string, string>;
-	/** Whether rows of other apps are imported too. */
 	anyApp: boolean;
 	/** The codes of previous rows; null if a later row may replace an earlier one. */
 	seen: SeenCodes | null;
@@ -55,7 +54,6 @@ type Link = Record<string, unknown>;
 
 const refused = ({row: _, ...given}: ImportRow & {row: Link}, refusal: Refusal): ImportRow => ({...given, ...refusal});
 
-/** Applies the requested channel renaming. */
 const renamedChannel = (link: Link, names: Fitting['channelNames']): Link => {
 	const name = typeof link['channel'] === 'string' ? names.get(link['channel']) : undefined;
 	if (name === undefined) {

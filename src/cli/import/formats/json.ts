@@ -12,7 +12,6 @@ import {
 } from './import-row.ts';
 import {linesOf, type Source, textOf} from './lines.ts';
 
-/** An element in its source text. */
 type JsonElement = {place: Place; text: string; wrapping: Wrapping};
 
 /** The framing of rows: an array, the array under a key of an object, or none. `rows`: bracket depth of a row. */
