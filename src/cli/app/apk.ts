@@ -3,8 +3,7 @@ import {type FileHandle, open} from 'node:fs/promises';
 import {type Entry, openPromise, type ZipFile} from 'yauzl';
 import {type AndroidApp, androidAppOf} from './android-app.ts';
 import {readBinaryXml} from './binary-xml.ts';
-import {FileFault} from './located.ts';
-import {readBounded} from './read-file.ts';
+import {FileFault, readBounded} from './located.ts';
 
 const END_OF_DIRECTORY = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_BYTES = 22;

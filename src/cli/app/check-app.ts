@@ -12,8 +12,17 @@ import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
 import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf, withPlugin} from './expo-app.ts';
 import {entitlementsOf, infoPlistOf} from './ios-app.ts';
-import {FileFault, type Located, type Place, placeText, type Value} from './located.ts';
-import {decoded, readAppFile, readBounded, readStart} from './read-file.ts';
+import {
+	decoded,
+	FileFault,
+	type Located,
+	type Place,
+	placeText,
+	readAppFile,
+	readBounded,
+	readStart,
+	type Value,
+} from './located.ts';
 import {readJson} from './read-json.ts';
 import {readPlist} from './read-plist.ts';
 import {readXml} from './read-xml.ts';

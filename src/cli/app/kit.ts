@@ -1,6 +1,6 @@
 import {usageError} from '../cli-errors.ts';
 import {escapedMarkup} from '../terminal/printable.ts';
-import {clipDomains, type ExpectedApp} from './expected-app.ts';
+import {clipDomains, type ExpectedApp, type Host} from './expected-app.ts';
 
 export const platforms = ['ios', 'android', 'expo', 'react-native', 'flutter', 'capacitor'] as const;
 export type Platform = (typeof platforms)[number];
@@ -29,16 +29,17 @@ const filter = (attributes: string, data: Record<string, string>): string[] =>
 
 const schemesOf = ({android}: ExpectedApp): string[] => [...new Set(android.flatMap(({scheme}) => scheme ?? []))];
 
+/** What a filter says about the links on a host. */
+const webData = ({orgKey}: ExpectedApp, {name, isShared}: Host): Record<string, string> => ({
+	scheme: 'https',
+	host: name,
+	...(isShared ? {pathPrefix: `/${orgKey}/`} : {}),
+});
+
 /** A filter for each host, because Android combines the data elements of one filter: paths would apply to all hosts. */
 const manifest = (app: ExpectedApp, switches: readonly string[]): string => {
 	const filters = [
-		...app.hosts.flatMap(({name, isShared}) =>
-			filter(' android:autoVerify="true"', {
-				scheme: 'https',
-				host: name,
-				...(isShared ? {pathPrefix: `/${app.orgKey}/`} : {}),
-			}),
-		),
+		...app.hosts.flatMap((host) => filter(' android:autoVerify="true"', webData(app, host))),
 		...schemesOf(app).flatMap((scheme) => filter('', {scheme})),
 	];
 	const activity = around('activity android:name=".MainActivity" android:exported="true"', [...switches, ...filters]);
@@ -72,36 +73,18 @@ const info = ({ios}: ExpectedApp, switches: readonly string[]): string => {
 const appJson = (app: ExpectedApp): string => {
 	const schemes = [...new Set([app.ios?.scheme ?? [], ...schemesOf(app)].flat())];
 	const [first] = app.android;
-	return JSON.stringify(
-		{
-			expo: {
-				...(schemes.length === 0 ? {} : {scheme: schemes.length === 1 ? schemes[0] : schemes}),
-				...(app.ios === null
-					? {}
-					: {
-							ios: {
-								...(app.ios.bundleId === null ? {} : {bundleIdentifier: app.ios.bundleId}),
-								associatedDomains: domainsOf(app),
-							},
-						}),
-				...(first === undefined
-					? {}
-					: {
-							android: {
-								package: first.packageName,
-								intentFilters: app.hosts.map(({name, isShared}) => ({
-									action: 'VIEW',
-									autoVerify: true,
-									data: [{scheme: 'https', host: name, ...(isShared ? {pathPrefix: `/${app.orgKey}/`} : {})}],
-									category: ['DEFAULT', 'BROWSABLE'],
-								})),
-							},
-						}),
-			},
-		},
-		null,
-		2,
-	);
+	const ios = app.ios && {bundleIdentifier: app.ios.bundleId ?? undefined, associatedDomains: domainsOf(app)};
+	const android = first && {
+		package: first.packageName,
+		intentFilters: app.hosts.map((host) => ({
+			action: 'VIEW',
+			autoVerify: true,
+			data: [webData(app, host)],
+			category: ['DEFAULT', 'BROWSABLE'],
+		})),
+	};
+	const expo = {scheme: schemes.length > 1 ? schemes : schemes[0], ios: ios ?? undefined, android};
+	return JSON.stringify({expo}, null, 2);
 };
 
 const folders = {

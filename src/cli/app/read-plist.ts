@@ -1,6 +1,5 @@
 import {isZip} from './apk.ts';
-import {FileFault, type Place, type Value} from './located.ts';
-import {decoded} from './read-file.ts';
+import {decoded, FileFault, type Place, type Value} from './located.ts';
 import {type Element, readXml} from './read-xml.ts';
 
 const MAGIC = 'bplist00';

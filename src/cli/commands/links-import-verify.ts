@@ -1,12 +1,159 @@
+import http from 'node:http';
+import https from 'node:https';
+import {inputError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
+import type {ImportRow} from '../import/formats/import-row.ts';
 import {type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
 import {startProgress} from '../import/import-progress.ts';
 import {emptyText, failureLines} from '../import/import-report.ts';
-import {bytesOf, type Failure, inFileOrder, keepFailure} from '../import/send-rows.ts';
-import {verifyLinks} from '../import/verify-links.ts';
-import {linkSurface} from '../server/link-surface.ts';
+import {inParallel} from '../import/in-parallel.ts';
+import {bytesOf, type Failure, inFileOrder, keepFailure, type RowOutcome, unreadable} from '../import/send-rows.ts';
+import {sendThroughAdmin} from '../import/send-through-admin.ts';
+import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import type {Io} from '../terminal/io.ts';
+
+/** The state of a row's link: it resolves, it is gone as the row says, or it differs from the row. */
+type VerifiedRow = Pick<RowOutcome, 'row' | 'message' | 'details'> & {status: 'resolved' | 'gone' | 'failed'};
+
+const PARALLEL_REQUESTS = 16;
+const TIMEOUT_SECONDS = 15;
+
+/** The fields that decide where a row's link leads; all fields if the row has no name, which is then derived from them. */
+const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
+	const {shortCode, externalId, path, params, templateId} = row;
+	return shortCode === undefined && externalId === undefined ? row : {shortCode, externalId, path, params, templateId};
+};
+
+/**
+ * Each row with its link's URL, from a dry run of an update: a row it would create has no link, and one it would change
+ * leads elsewhere.
+ */
+async function* foundThroughAdmin(surface: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
+	const given = new WeakMap<ImportRow, ImportRow>();
+	const places = async function* () {
+		for await (const row of rows) {
+			const place = row.row === undefined ? row : {...row, row: placeOf(row.row)};
+			given.set(place, row);
+			yield place;
+		}
+	};
+	for await (const outcome of sendThroughAdmin(surface, places(), {dryRun: true, onConflict: 'update'})) {
+		yield {...outcome, row: given.get(outcome.row) ?? outcome.row};
+	}
+}
+
+/** The same with a SERVER key, which has no dry run: the URL is derived from the code. */
+async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
+	const [link] = (await links.list({limit: 1})).data;
+	if (link === undefined) {
+		throw inputError('The organization has no link yet');
+	}
+
+	const base = link.url.slice(0, -link.shortCode.length);
+	for await (const row of rows) {
+		const shortCode = row.row?.['shortCode'];
+		if (row.row === undefined) {
+			yield unreadable(row);
+		} else if (typeof shortCode === 'string') {
+			yield {row, status: 'skipped', url: base + encodeURIComponent(shortCode)};
+		} else {
+			yield {row, status: 'failed', message: 'has no short code, which an API key needs to find the link'};
+		}
+	}
+}
+
+type Answer = {status: number; date: string | null; retryAfterSeconds: number};
+
+/** Requests only headers, over connections that stay open: fetch opens a new one for every HEAD. */
+const ask = (url: URL, signal: AbortSignal): Promise<Answer> =>
+	new Promise((resolve, reject) => {
+		const {request: open} = url.protocol === 'http:' ? http : https;
+		const options = {method: 'HEAD', headers: {'user-agent': 'oplink'}, signal, timeout: TIMEOUT_SECONDS * 1000};
+		const request = open(url, options, (response) => {
+			const {date = null, 'retry-after': retryAfter} = response.headers;
+			response.resume();
+			resolve({status: response.statusCode ?? 0, date, retryAfterSeconds: Number(retryAfter) || 1});
+		});
+		request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_SECONDS} s`)));
+		request.on('error', reject);
+		request.end();
+	});
+
+/**
+ * Status of a HEAD request for a link's data, which counts no click (contract/hosts 6), or the reason of a failure. The
+ * data resolves as the page does, with a fraction of the work.
+ */
+const answerOf = async (url: string, {sleep, interruption}: Io): Promise<Answer | {reason: string}> => {
+	for (;;) {
+		try {
+			const answer = await ask(new URL(`${url}/data`), interruption);
+			if (answer.status !== 429) {
+				return answer;
+			}
+
+			await sleep(answer.retryAfterSeconds);
+		} catch (error) {
+			interruption.throwIfAborted();
+			return {reason: error instanceof Error ? error.message : String(error)};
+		}
+	}
+};
+
+/** Whether the row says that its link is gone at the time of the answer. */
+const isGone = (row: Record<string, unknown> | undefined, date: string | null): boolean => {
+	const expiry = row?.['expiry'];
+	const at = date === null ? Number.NaN : Date.parse(date);
+	return row?.['isActive'] === false || (typeof expiry === 'string' && Date.parse(expiry) <= at);
+};
+
+/**
+ * The address of the row on its own domain, where a prefix stands before the code: that one is printed, and only the
+ * domain's setting makes it work.
+ */
+const oldAddress = (url: string, {row, foreign}: ImportRow): string => {
+	const {host = null, prefix = null} = foreign ?? {};
+	return prefix !== null && row !== undefined && host?.toLowerCase() === new URL(url).host
+		? new URL(`/${prefix}/${row['shortCode']}`, url).href
+		: url;
+};
+
+const judged = async ({row, status, url: linkUrl, message, details}: RowOutcome, io: Io): Promise<VerifiedRow> => {
+	const failed = (reason: string): VerifiedRow => ({row, status: 'failed', message: reason});
+	if (status === 'failed') {
+		return {row, status, ...(message === undefined ? {} : {message}), ...(details === undefined ? {} : {details})};
+	}
+
+	if (status === 'created' || linkUrl === undefined) {
+		return failed('is not imported');
+	}
+
+	const url = oldAddress(linkUrl, row);
+	if (status === 'updated') {
+		return failed(`${url} leads to another path, or with other parameters`);
+	}
+
+	const answer = await answerOf(url, io);
+	if ('reason' in answer) {
+		return failed(`${url} does not answer: ${answer.reason}`);
+	}
+
+	const gone = isGone(row.row, answer.date);
+	if (gone ? answer.status === 410 : answer.status < 400) {
+		return {row, status: gone ? 'gone' : 'resolved'};
+	}
+
+	return failed(
+		gone ? `${url} answers ${answer.status} where the row is no longer active` : `${url} answers ${answer.status}`,
+	);
+};
+
+/** Requests the public URL of each row's link, several concurrently; rows complete in any order. Read-only. */
+async function* verifyLinks(surface: LinkSurface, rows: AsyncIterable<ImportRow>, io: Io): AsyncGenerator<VerifiedRow> {
+	const found = surface.credential === 'admin' ? foundThroughAdmin(surface, rows) : foundThroughKey(surface, rows);
+	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, io));
+}
 
 type Findings = {resolved: number; gone: number; failed: number; failures: Failure[]};
 

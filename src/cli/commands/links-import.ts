@@ -1,11 +1,11 @@
 import path from 'node:path';
 import {InvalidArgumentError, Option} from 'commander';
-import {OplinkConnectionError} from '../../client/errors.ts';
+import {OplinkApiError, OplinkConnectionError} from '../../client/errors.ts';
 import {InterruptedError, usageError} from '../cli-errors.ts';
 import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {exitCodes} from '../exit-codes.ts';
-import {fittedRows} from '../import/formats/fit-row.ts';
+import {type Fitting, fittedRows, type OwnApps, type PrefixNeeds} from '../import/formats/fit-row.ts';
 import {createSeenCodes} from '../import/formats/seen-codes.ts';
 import {type ImportInput, type InputOptions, inputOptions, openInput} from '../import/import-input.ts';
 import {startProgress} from '../import/import-progress.ts';
@@ -18,12 +18,12 @@ import {
 	soFarText,
 	summaryText,
 } from '../import/import-report.ts';
-import {type ImportTarget, readImportTarget, unknownTarget} from '../import/receiving-organization.ts';
 import type {OnConflict} from '../import/send-rows.ts';
 import {createFailedRows, createImportState, type ImportState, importLinks, rowsDone} from '../import/send-rows.ts';
 import {sendThroughAdmin} from '../import/send-through-admin.ts';
 import {sendThroughKey} from '../import/send-through-key.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
+import {allAt} from '../server/list-pages.ts';
 import type {Io} from '../terminal/io.ts';
 import {verifyCommand} from './links-import-verify.ts';
 
@@ -61,6 +61,49 @@ const checkedSurface = async (context: Context<Options>): Promise<LinkSurface> =
 	}
 
 	return surface;
+};
+
+/** The known data of the organization that receives the rows. */
+type ImportTarget = Pick<Fitting, 'apps' | 'domains' | 'channels'> & {prefixes: PrefixNeeds};
+
+/** An organization without known data, for which no row is checked. */
+const unknownTarget: ImportTarget = {
+	apps: null,
+	domains: new Map(),
+	prefixes: new Map(),
+	channels: null,
+};
+
+const absentAs404 = (error: unknown): null => {
+	if (error instanceof OplinkApiError && error.status === 404) {
+		return null;
+	}
+
+	throw error;
+};
+
+type Domain = {id: string; hostname: string; status: string; pathPrefixes?: string[]};
+
+/**
+ * Reads the organization's apps, domains and channels through the admin API. Without an app configuration nothing is
+ * checked here, and the server rejects the rows itself.
+ */
+const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarget> => {
+	const organization = base.replace(/\/links$/, '');
+	const [apps, domains, channels] = await Promise.all([
+		client.get<OwnApps>(`${organization}/app-config`).catch(absentAs404),
+		allAt<Domain>(client, `${organization}/domains`),
+		allAt<{id: string; name: string}>(client, `${organization}/channels`),
+	]);
+	const usable = domains.filter(({status}) => status === 'VERIFIED');
+	return {
+		apps,
+		prefixes: new Map(
+			usable.map(({hostname, pathPrefixes = []}) => [hostname.toLowerCase(), {has: pathPrefixes, needs: new Set()}]),
+		),
+		domains: new Map(usable.map(({id, hostname}) => [hostname.toLowerCase(), id])),
+		channels: new Set(channels.map(({name}) => name)),
+	};
 };
 
 /** The data that foreign rows are checked against. A SERVER key cannot read it, which is reported. */

@@ -1,11 +1,10 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {InvalidArgumentError, Option} from 'commander';
-import {OplinkApiError} from '../../client/errors.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {numberOption, orgOption} from '../common-options.ts';
-import {inParallel} from '../import/in-parallel.ts';
+import {inParallel, withPatience} from '../import/in-parallel.ts';
 import type {Label} from '../qr-files.ts';
 import {createFileNames, type Format, formatOf, isFolder, requireSheetFormat, writeSheet} from '../qr-files.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
@@ -55,24 +54,14 @@ const wantedLinks = async function* (context: Context<Options>, names: string[])
 	}
 };
 
-/** The code of a link; retried if it exceeds the rate limit. */
-const fetchCode = async (
+/** The code of a link. */
+const fetchCode = (
 	{io}: Context,
 	{surface: {client, base}, id}: Pick<QrTarget, 'surface' | 'id'>,
 	{format, size, margin, color, bgColor, ecc}: Options & {format: Format},
 ): Promise<Uint8Array> => {
-	for (;;) {
-		try {
-			const query = {size, margin, color, bgColor, ecc};
-			return await client.bytes(`${base}/${encodeURIComponent(id)}/qr.${format}`, query);
-		} catch (error) {
-			if (!(error instanceof OplinkApiError && error.status === 429)) {
-				throw error;
-			}
-
-			await io.sleep(error.retryAfterSeconds ?? 1);
-		}
-	}
+	const path = `${base}/${encodeURIComponent(id)}/qr.${format}`;
+	return withPatience(() => client.bytes(path, {size, margin, color, bgColor, ecc}), io.sleep);
 };
 
 const requireConsistent = ({all, output, sheet}: Options, ids: string[]): void => {

@@ -1,3 +1,5 @@
+import {OplinkApiError} from '../../client/errors.ts';
+
 /** Runs `work` for up to `limit` items at once and yields results as they complete. */
 export async function* inParallel<T, R>(
 	items: AsyncIterable<T> | Iterable<T>,
@@ -26,3 +28,38 @@ export async function* inParallel<T, R>(
 		yield await next();
 	}
 }
+
+/** How often a request waits for its own first try. */
+const MAX_WAITS = 3;
+
+/** A retry that arrived while the first request was running. */
+const isUnderWay = (error: OplinkApiError): boolean =>
+	error.status === 409 && error.message.includes('Idempotency-Key');
+
+/**
+ * The client gives up after a few retries (contract/client 3). Many requests are more patient: they wait as long as the
+ * rate limit needs, and a little for the first try of their own.
+ */
+export const withPatience = async <T>(
+	request: () => Promise<T>,
+	sleep: (seconds: number) => Promise<void>,
+): Promise<T> => {
+	for (let meetings = 0; ; ) {
+		try {
+			return await request();
+		} catch (error) {
+			if (!(error instanceof OplinkApiError)) {
+				throw error;
+			}
+
+			if (error.status === 429) {
+				await sleep(error.retryAfterSeconds ?? 1);
+			} else if (isUnderWay(error) && meetings < MAX_WAITS) {
+				meetings += 1;
+				await sleep(meetings / 2);
+			} else {
+				throw error;
+			}
+		}
+	}
+};

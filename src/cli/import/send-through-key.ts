@@ -5,45 +5,13 @@ import {contentCode, readOnlyFields} from '../../links/import/content-code.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {inParallel} from './in-parallel.ts';
+import {inParallel, withPatience} from './in-parallel.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 type Body = Record<string, unknown>;
 type Options = {onConflict: OnConflict; sleep: (seconds: number) => Promise<void>};
 
 const PARALLEL_REQUESTS = 8;
-/** How often an import waits for its own first request. */
-const MAX_WAITS = 3;
-
-/** A retry that arrived while the first request was running. */
-const isUnderWay = (error: OplinkApiError): boolean =>
-	error.status === 409 && error.message.includes('Idempotency-Key');
-
-/**
- * The client gives up after a few retries (contract/client 3). An import is more patient: it waits as long as the rate
- * limit needs, and a little for its own pending request.
- */
-const withPatience = async <T>(request: () => Promise<T>, sleep: Options['sleep']): Promise<T> => {
-	for (let meetings = 0; ; ) {
-		try {
-			return await request();
-		} catch (error) {
-			if (!(error instanceof OplinkApiError)) {
-				throw error;
-			}
-
-			if (error.status === 429) {
-				await sleep(error.retryAfterSeconds ?? 1);
-			} else if (isUnderWay(error) && meetings < MAX_WAITS) {
-				meetings += 1;
-				await sleep(meetings / 2);
-			} else {
-				throw error;
-			}
-		}
-	}
-};
-
 /** Converts an exported row to a create body: without read-only and empty fields. */
 const createBody = (row: Body): Body =>
 	Object.fromEntries(Object.entries(row).filter(([field, value]) => !readOnlyFields.has(field) && value !== null));
