@@ -12,7 +12,7 @@ type Words = Pick<CommandSpec, 'summary' | 'examples'> & {usage?: string};
  * A command that lists what an organization has, such as its devices.
  * @param path of the list below that of the organization. @param empty what to do next where there are none.
  */
-export const listCommand = <Row extends {id?: unknown}>({
+export const listCommand = <Row>({
 	path,
 	columns,
 	empty,

@@ -11,7 +11,7 @@ export type Host = {name: string; isShared: boolean; isPublic: boolean};
 /** The apps of an organization on the server, and the hosts of its links. */
 export type ExpectedApp = Pick<AppConfig, 'ios' | 'android'> & {orgKey: string; hosts: Host[]};
 
-type Domain = {id: string; hostname: string; status: string; verification: object | null};
+type Domain = {hostname: string; status: string; verification: object | null};
 
 /** Systems verify hosts over https on its own port only. */
 const hostOf = ({hostname, verification}: Domain): Host => {

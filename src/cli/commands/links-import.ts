@@ -93,7 +93,7 @@ const readImportTarget = async ({client, base}: LinkSurface): Promise<ImportTarg
 	const [apps, domains, channels] = await Promise.all([
 		client.get<OwnApps>(`${organization}/app-config`).catch(absentAs404),
 		allAt<Domain>(client, `${organization}/domains`),
-		allAt<{id: string; name: string}>(client, `${organization}/channels`),
+		allAt<{name: string}>(client, `${organization}/channels`),
 	]);
 	const usable = domains.filter(({status}) => status === 'VERIFIED');
 	return {

@@ -64,7 +64,7 @@ export const listPages = async <T>(
 };
 
 /** All rows of the list at a path. */
-export const allAt = async <T extends {id?: unknown}>(client: ApiClient, path: string): Promise<T[]> =>
+export const allAt = async <T>(client: ApiClient, path: string): Promise<T[]> =>
 	(await listPages(listAt<T>(client, path), {all: true})).data;
 
 /** The note below a list with more pages, else null. */
