@@ -48,8 +48,12 @@ export const provisionedKeyCards = async (services: KeyDeps, organization: {id: 
 	const store = createApiKeyStore(services.db);
 	let keys = await store.listCurrent(organization.id);
 	if (keys.length < 2) {
-		await insertNewKey(services, services.db, organization.id, 'CLIENT');
-		await insertNewKey(services, services.db, organization.id, 'SERVER');
+		await inTransaction(services.db, async (trx) => {
+			// First, as everybody does who writes below it: a rotation holds it, and waits for a key that is being inserted.
+			await trx('organizations').where({id: organization.id}).forKeyShare().select('id');
+			await insertNewKey(services, trx, organization.id, 'CLIENT');
+			await insertNewKey(services, trx, organization.id, 'SERVER');
+		});
 		keys = await store.listCurrent(organization.id);
 	}
 

@@ -1,8 +1,10 @@
 import test from 'ava';
+import {regenerateApiKey} from '../../src/api-keys/rotation.ts';
+import {systemCaller} from '../../src/audit/audit-log.ts';
 import {runCli} from '../cli/_run-cli.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin, send, withKey} from '../helpers/callers.ts';
-import {createTestDatabase} from '../helpers/database.ts';
+import {createTestDatabase, untilAwaited} from '../helpers/database.ts';
 import {createFakeClock, serviceOf, startService} from '../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -78,6 +80,21 @@ test('parallel rotations leave one current key', async (t) => {
 	t.deepEqual(new Set(answers.map(({status}) => status)), new Set([200]));
 	const working = await Promise.all(answers.map(({body}) => withKey(service, body.rawKey).get('/links')));
 	t.is(working.filter(({status}) => status === 200).length, 1);
+});
+
+test('a rotation waits for no first read that waits for it', async (t) => {
+	const {body} = await admin(service).post('/admin/organizations', {name: 'First read'});
+	const rotation = await service.services.db.transaction();
+	await rotation('organizations').where({id: body.id}).forUpdate().select('id');
+	const read = admin(service).get(keysPath(body.id));
+	await untilAwaited(rotation);
+	await rotation.raw("SET LOCAL lock_timeout = '200ms'");
+	await t.notThrowsAsync(
+		regenerateApiKey({...service.services, db: rotation}, {organization: body, tier: 'CLIENT', by: systemCaller}).then(
+			() => rotation.commit(),
+		),
+	);
+	t.is((await read).status, 200);
 });
 
 test('an unknown tier is 400', async (t) => {

@@ -2,6 +2,7 @@ import {randomUUID} from 'node:crypto';
 import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
+import {untilAwaited} from '../helpers/database.ts';
 import {serviceOf, startService} from '../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -182,16 +183,7 @@ test('a deletion waits for no device that waits for it', async (t) => {
 		// As the removal does. It waits for nobody, so that it needs no time for that.
 		await deletion('organizations').where({id: acme.id}).forUpdate().select('id');
 		const answer = request(acme, sale);
-		const isWaiting = async () =>
-			(
-				await deletion.raw(
-					'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pg_backend_pid() = ANY (pg_blocking_pids(pid))',
-				)
-			).rowCount > 0;
-		while (!(await isWaiting())) {
-			// Until it meets the deletion.
-		}
-
+		await untilAwaited(deletion);
 		await deletion.raw("SET LOCAL lock_timeout = '200ms'");
 		await deletion('links').where({organization_id: acme.id}).delete();
 		await t.notThrowsAsync(

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {Client} from 'pg';
+import type {Db} from '../../src/db/db.ts';
 
 /** A test's database and its removal. */
 export type TestDatabase = {url: string; drop(): Promise<void>};
@@ -44,3 +45,11 @@ export const createTestDatabase = (template = server().template): Promise<TestDa
 /** An empty database as created by a DBA. @param options of CREATE DATABASE. */
 export const createBareDatabase = (options = ''): Promise<TestDatabase> =>
 	createDatabase(`template template0 ${options}`);
+
+/** Resolves when another session waits for a lock of the transaction. */
+export const untilAwaited = async (trx: Db): Promise<void> => {
+	const waiting = 'SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))';
+	while ((await trx.raw<{rowCount: number}>(waiting)).rowCount === 0) {
+		// Until it meets the lock.
+	}
+};
