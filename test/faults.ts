@@ -23,7 +23,10 @@ test('without the database its routes answer 503 in the envelope, and recover by
 	});
 	const acme = await organization(service);
 	const {url} = await link(acme);
+	const data = `${new URL(url).pathname}/data?deviceId=device-0001`;
+	await anonymous(service).get(data);
 	await line.cut();
+	t.is((await anonymous(service).get(data)).status, 200);
 	for (const answer of [
 		await acme.server.get('/links'),
 		await admin(service).get('/admin/organizations'),
