@@ -86,11 +86,8 @@ const valueText = (type: number, data: number, pool: Pool): string => {
 const readElement = (file: string, chunk: Buffer, pool: Pool, ids: readonly number[]): Element => {
 	const place = {file, line: chunk.readUInt32LE(8)};
 	const body = chunk.readUInt16LE(2);
-	const [start, size, count] = [8, 10, 12].map((offset) => chunk.readUInt16LE(body + offset)) as [
-		number,
-		number,
-		number,
-	];
+	const short = (more: number) => chunk.readUInt16LE(body + more);
+	const [start, size, count] = [short(8), short(10), short(12)] as const;
 	if (count > 0 && size < ATTRIBUTE_BYTES) {
 		throw new RangeError('an attribute is too short');
 	}
@@ -98,12 +95,8 @@ const readElement = (file: string, chunk: Buffer, pool: Pool, ids: readonly numb
 	const attributes = new Map<string, Located>();
 	for (let index = 0; index < count; index += 1) {
 		const offset = body + start + index * size;
-		const [uri, name, raw, data] = [0, 4, 8, 16].map((more) => chunk.readUInt32LE(offset + more)) as [
-			number,
-			number,
-			number,
-			number,
-		];
+		const word = (more: number) => chunk.readUInt32LE(offset + more);
+		const [uri, name, raw, data] = [word(0), word(4), word(8), word(16)] as const;
 		const known = names.get(ids[name] ?? 0);
 		const text = raw === NO_STRING ? valueText(chunk.readUInt8(offset + 15), data, pool) : pool.text(raw);
 		attributes.set(known === undefined ? attributeName(pool.text(uri), pool.text(name)) : `android:${known}`, {

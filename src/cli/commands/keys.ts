@@ -15,20 +15,12 @@ const NOT_KEPT = 'not stored; regenerate it to see the full key';
 const UNREADABLE =
 	'encrypted with another OPLINK_KEY_SECRET; the key works, but showing it needs that secret or a regeneration';
 
-const cardFields = ({
-	tier,
-	prefix,
-	displayKey,
-	displayKeyFault,
-	createdAt,
-	expiresAt,
-	lastUsedAt,
-}: KeyCard): Array<[string, unknown]> => [
-	['tier', tier],
-	['key', displayKey ?? `${prefix}… (${displayKeyFault ? UNREADABLE : NOT_KEPT})`],
-	['createdAt', createdAt],
-	['expiresAt', expiresAt ?? 'never'],
-	['lastUsedAt', lastUsedAt ?? 'never'],
+const cardFields = (card: KeyCard): Array<[string, unknown]> => [
+	['tier', card.tier],
+	['key', card.displayKey ?? `${card.prefix}… (${card.displayKeyFault ? UNREADABLE : NOT_KEPT})`],
+	['createdAt', card.createdAt],
+	['expiresAt', card.expiresAt ?? 'never'],
+	['lastUsedAt', card.lastUsedAt ?? 'never'],
 ];
 
 /** A paragraph for each key; the end of an earlier one says what it is. */

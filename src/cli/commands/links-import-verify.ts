@@ -26,25 +26,7 @@ const placeOf = (row: Record<string, unknown>): Record<string, unknown> => {
 	return shortCode === undefined && externalId === undefined ? row : {shortCode, externalId, path, params, templateId};
 };
 
-/**
- * Each row with its link's URL, from a dry run of an update: a row it would create has no link, and one it would change
- * leads elsewhere.
- */
-async function* foundThroughAdmin(surface: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
-	const given = new WeakMap<ImportRow, ImportRow>();
-	const places = async function* () {
-		for await (const row of rows) {
-			const place = row.row === undefined ? row : {...row, row: placeOf(row.row)};
-			given.set(place, row);
-			yield place;
-		}
-	};
-	for await (const outcome of sendThroughAdmin(surface, places(), {dryRun: true, onConflict: 'update'})) {
-		yield {...outcome, row: given.get(outcome.row) ?? outcome.row};
-	}
-}
-
-/** The same with a SERVER key, which has no dry run: the URL is derived from the code. */
+/** Each row with its link's URL. A SERVER key has no dry run, so the URL is derived from the code. */
 async function* foundThroughKey({links}: LinkSurface, rows: AsyncIterable<ImportRow>): AsyncGenerator<RowOutcome> {
 	const [link] = (await links.list({limit: 1})).data;
 	if (link === undefined) {
@@ -151,7 +133,11 @@ const judged = async ({row, status, url: linkUrl, message, details}: RowOutcome,
 
 /** Requests the public URL of each row's link, several concurrently; rows complete in any order. Read-only. */
 async function* verifyLinks(surface: LinkSurface, rows: AsyncIterable<ImportRow>, io: Io): AsyncGenerator<VerifiedRow> {
-	const found = surface.credential === 'admin' ? foundThroughAdmin(surface, rows) : foundThroughKey(surface, rows);
+	// From a dry run of an update: a row it would create has no link, and one it would change leads elsewhere.
+	const found =
+		surface.credential === 'admin'
+			? sendThroughAdmin(surface, rows, {dryRun: true, onConflict: 'update', bodyOf: placeOf})
+			: foundThroughKey(surface, rows);
 	yield* inParallel(found, PARALLEL_REQUESTS, (outcome) => judged(outcome, io));
 }
 

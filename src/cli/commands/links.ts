@@ -37,10 +37,10 @@ const readClicks = async (
 	const stats = base.replace(/links$/, 'stats');
 	const count = async ({id}: LinkWithDomain) => {
 		const {totals} = await client.get<{totals: {clicks: number}}>(stats, {linkId: id, interval: 'month'});
-		clicks.set(id, totals.clicks);
+		return [id, totals.clicks] as const;
 	};
-	for await (const _ of inParallel(links, AT_ONCE, count)) {
-		// Each count is kept.
+	for await (const [id, total] of inParallel(links, AT_ONCE, count)) {
+		clicks.set(id, total);
 	}
 
 	return clicks;

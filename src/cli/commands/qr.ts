@@ -122,17 +122,15 @@ const exportCodes = async (context: Context<Options>, ids: string[]): Promise<vo
 		return {labels, files: [{id, file: path.relative(io.cwd, own), bytes: image.length}]};
 	};
 	const drawn: Array<Awaited<ReturnType<typeof draw>>> = [];
-	const inOrder = async ({link, place}: {link: QrTarget; place: number}) => {
-		drawn[place] = await draw(link);
-	};
 	const numbered = async function* () {
 		let place = 0;
 		for await (const link of wantedLinks(context, ids)) {
 			yield {link, place: place++};
 		}
 	};
-	for await (const _ of inParallel(numbered(), AT_ONCE, inOrder)) {
-		// Each is written to its own file.
+	const drawAt = async ({link, place}: {link: QrTarget; place: number}) => ({place, one: await draw(link)});
+	for await (const {place, one} of inParallel(numbered(), AT_ONCE, drawAt)) {
+		drawn[place] = one;
 	}
 
 	const labels = drawn.flatMap((one) => one.labels);

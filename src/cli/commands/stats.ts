@@ -142,11 +142,8 @@ const withShortCodes = async (client: ApiClient, stats: Stats): Promise<Stats> =
 	const links = stats.breakdowns['link'] ?? [];
 	const named = await Promise.all(
 		links.slice(0, NAMED).map(async ({key, count}) => {
-			if (key === null) {
-				return {key, count};
-			}
-
-			return {key: (await linkOfId(client, key))?.shortCode ?? key, count};
+			const link = key === null ? null : await linkOfId(client, key);
+			return {key: link?.shortCode ?? key, count};
 		}),
 	);
 	return {...stats, breakdowns: {...stats.breakdowns, link: [...named, ...links.slice(NAMED)]}};

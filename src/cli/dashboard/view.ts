@@ -66,12 +66,11 @@ export const versionText = ({version, uptimeSeconds, database}: Status): string 
 export const linkText = (link: Link): string =>
 	link.state === 'waiting' ? `away, again in ${link.seconds}s` : link.state;
 
-export type LatestLine = {kind: string; subject: string; details: string};
-
 const joined = (parts: Array<string | null>): string =>
 	parts.filter((part) => part !== null && part !== '').join(' · ');
 
-export const latestLine = ({type, data}: LiveEvent): LatestLine => {
+/** An event in three cells. */
+export const latestLine = ({type, data}: LiveEvent): {kind: string; subject: string; details: string} => {
 	const subject = cellText(linkName(data));
 	switch (type) {
 		case 'click':

@@ -5,6 +5,13 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
+/** `bodyOf` makes what is sent of a row; without it that is the row. */
+type Options = {
+	dryRun: boolean;
+	onConflict: OnConflict;
+	bodyOf?: (row: Record<string, unknown>) => Record<string, unknown>;
+};
+
 /**
  * Streams rows to the admin API's import and yields their outcomes. The server numbers the lines it receives, so
  * pending rows are kept by that number; the sockets' buffers bound how many there are.
@@ -13,7 +20,7 @@ import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows
 export async function* sendThroughAdmin(
 	{client, base}: LinkSurface,
 	rows: AsyncIterable<ImportRow>,
-	{dryRun, onConflict}: {dryRun: boolean; onConflict: OnConflict},
+	{dryRun, onConflict, bodyOf = (row) => row}: Options,
 ): AsyncGenerator<RowOutcome> {
 	const underWay = new Map<number, ImportRow>();
 	const unsent: RowOutcome[] = [];
@@ -27,7 +34,7 @@ export async function* sendThroughAdmin(
 
 			sent += 1;
 			underWay.set(sent, row);
-			yield JSON.stringify(row.row);
+			yield JSON.stringify(bodyOf(row.row));
 		}
 	};
 	const path = `${base}/import`;
