@@ -3,7 +3,7 @@ import {chmod, cp, mkdtemp, readdir, readFile, realpath, rename, rm, symlink} fr
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {EmbeddedPostgresError, elsewhere, errorCode, orWhereExists} from './embedded-errors.ts';
 import {type Identity, isRoot} from './identity.ts';
 import {makeSharedBase} from './shared-base.ts';
 import {plainEnvironment} from './tether.ts';
@@ -116,12 +116,9 @@ const copyPackage = async (folder: string, base: string): Promise<string> => {
 		await cp(path.join(folder, 'native'), path.join(draft, 'native'), {recursive: true, verbatimSymlinks: true});
 		await linkLibraries(draft);
 		await openToAll(draft);
-		await rename(draft, target);
-	} catch (error) {
+		await orWhereExists(rename(draft, target));
+	} finally {
 		await rm(draft, {recursive: true, force: true});
-		if (!['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
-			throw error;
-		}
 	}
 
 	return target;

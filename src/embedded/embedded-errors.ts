@@ -26,3 +26,17 @@ export const errorCode = (error: unknown): string | undefined => {
 	const {code} = (error ?? {}) as {code?: unknown};
 	return typeof code === 'string' ? code : undefined;
 };
+
+/** Whether `attempt` made a file or a folder; false where another process was faster. */
+export const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
+	try {
+		await attempt;
+		return true;
+	} catch (error) {
+		if (['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
+			return false;
+		}
+
+		throw error;
+	}
+};

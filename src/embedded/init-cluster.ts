@@ -4,7 +4,7 @@ import {chown, mkdtemp, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import type {Binaries} from './binaries.ts';
-import {EmbeddedPostgresError, elsewhere, errorCode} from './embedded-errors.ts';
+import {EmbeddedPostgresError, elsewhere, orWhereExists} from './embedded-errors.ts';
 import {type Identity, newClusterIdentity} from './identity.ts';
 import {CLUSTER_NAME, chooseParent, draftPrefix, relocatedPath, removeAbandonedDrafts} from './location.ts';
 import {createVerifier, makePassword, readPassword} from './password.ts';
@@ -42,19 +42,6 @@ const initdb = async (binaries: Binaries, directory: string, identity: Identity,
 		}
 
 		throw new EmbeddedPostgresError(`The database could not be created in ${directory}: ${stderr.trim() || message}`);
-	}
-};
-
-const orWhereExists = async (attempt: Promise<void>): Promise<boolean> => {
-	try {
-		await attempt;
-		return true;
-	} catch (error) {
-		if (['EEXIST', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) {
-			return false;
-		}
-
-		throw error;
 	}
 };
 

@@ -3,15 +3,14 @@ import type {Addresses} from '../../config/config.ts';
 import {externalIdTaken, HttpError, quotaExceeded, shortCodeTaken} from '../../errors.ts';
 import type {PlanDeps} from '../../plans/entitlements.ts';
 import {emptyLink} from '../empty-link.ts';
-import {changeDetails, changedColumns} from '../link.ts';
-import {readReferences} from '../link-references.ts';
+import {changeDetails, changedColumns, effectiveMatching, type LinkInput} from '../link.ts';
+import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
 import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} from '../link-terms.ts';
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
 import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
-import {importedInput} from './imported-input.ts';
 
 const refusal = (error: unknown): HttpError => {
 	if (error instanceof HttpError) {
@@ -50,6 +49,35 @@ const readNeighbours = async (
 	const lock = target.isDryRun ? 'none' : 'share';
 	const references = await readReferences(services, target.db, owner, {links: found, inputs, lock});
 	return {references, index: createIndex(onConflict === 'update' ? await target.lock(found) : found)};
+};
+
+/**
+ * The input of a row. An exported row may name a domain that this organization does not have: it is dropped. It shows
+ * its matching fields as they took effect: those that a link inherits are not set on it.
+ */
+const importedInput = (
+	{input, isExported}: ReadableRow,
+	references: LinkReferences,
+	link: HeldLink | null,
+): LinkInput => {
+	const {domainId, ...rest} = input;
+	const isForeign = isExported && domainId != null && !references.hasDomain(domainId);
+	const kept: LinkInput = domainId === undefined || isForeign ? rest : input;
+	if (!isExported || link === null) {
+		return kept;
+	}
+
+	const {deferredDeepLinking, matchWindowHours, ...others} = kept;
+	const effective = effectiveMatching(link, references.view(link).template);
+	const isSet = <T>(own: T | null, shown: T, value: T | null | undefined): value is T | null =>
+		value !== undefined && !(own === null && value === shown);
+	return {
+		...others,
+		...(isSet(link.deferred_deep_linking, effective.deferredDeepLinking, deferredDeepLinking)
+			? {deferredDeepLinking}
+			: {}),
+		...(isSet(link.match_window_hours, effective.matchWindowHours, matchWindowHours) ? {matchWindowHours} : {}),
+	};
 };
 
 type Chunk = {organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
