@@ -29,10 +29,13 @@ const isIn = <N extends number | bigint>({firsts, lasts}: Ranges<N>, value: N): 
 	countBelow(firsts, value, true) > countBelow(lasts, value, false);
 
 /** Sorted by the engine itself, which takes a tenth of a comparison in our code. */
-const ascending = async <A extends Uint32Array | BigUint64Array>(numbers: A): Promise<A> => {
-	numbers.sort();
-	await turn();
-	return numbers;
+const sorted = async <A extends Uint32Array | BigUint64Array>(firsts: A, lasts: A): Promise<{firsts: A; lasts: A}> => {
+	for (const numbers of [firsts, lasts]) {
+		numbers.sort();
+		await turn();
+	}
+
+	return {firsts, lasts};
 };
 
 const ipv4Number = (ip: string): number => ip.split('.').reduce((number, part) => number * 256 + Number(part), 0);
@@ -84,14 +87,8 @@ const collectPrefixes = () => {
 			return true;
 		},
 		sorted: async () => ({
-			ipv4: {
-				firsts: await ascending(Uint32Array.from(ipv4.firsts)),
-				lasts: await ascending(Uint32Array.from(ipv4.lasts)),
-			},
-			ipv6: {
-				firsts: await ascending(BigUint64Array.from(ipv6.firsts)),
-				lasts: await ascending(BigUint64Array.from(ipv6.lasts)),
-			},
+			ipv4: await sorted(Uint32Array.from(ipv4.firsts), Uint32Array.from(ipv4.lasts)),
+			ipv6: await sorted(BigUint64Array.from(ipv6.firsts), BigUint64Array.from(ipv6.lasts)),
 		}),
 	};
 };

@@ -5,7 +5,7 @@ import type {RequestFacts} from '../http/route.ts';
 import {isStorable} from '../http/storable.ts';
 import type {Services} from '../services.ts';
 import type {VisitAnswer} from './answer-visit.ts';
-import type {HostDeps, ResolutionPath} from './locate.ts';
+import {findOwnDomain, type HostDeps, type ResolutionPath} from './locate.ts';
 import {noticePage} from './notice-page.ts';
 import {isCrawler, isPrefetch, visitorOf} from './visitor.ts';
 
@@ -42,8 +42,7 @@ export const answerUnknownCode = async (
 	const {hostRoles, unknownCodes, clock} = services;
 	const {hostname, headers} = request;
 	const isUnknown = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 400);
-	const isOwn = isUnknown && hostname !== null && hostRoles.roleOf(hostname) === 'other';
-	const domain = isOwn ? await findServedDomain(services, hostname) : null;
+	const domain = isUnknown ? await findOwnDomain(services, hostname) : null;
 	const code =
 		domain?.unknownCodesUrl == null || domain.organizationStatus !== 'ACTIVE' ? null : codeOf(path, domain.orgKey);
 	if (domain?.unknownCodesUrl == null || code === null) {

@@ -1,10 +1,9 @@
-import {findServedDomain} from '../domains/served-domain.ts';
 import {associationFileNotFound, unknownLinkDomain} from '../errors.ts';
 import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import type {AssociationFiles} from './association-cache.ts';
-import type {HostDeps} from './locate.ts';
+import {findOwnDomain, type HostDeps} from './locate.ts';
 import {androidFileAnswer, appleFileAnswer} from './resolution-answers.ts';
 
 type Deps = HostDeps & Pick<Services, 'associationCache'>;
@@ -19,7 +18,7 @@ const filesOf = async (services: Deps, hostname: string | null): Promise<Associa
 		return associationCache.shared();
 	}
 
-	const domain = role === 'api' || hostname === null ? null : await findServedDomain(services, hostname);
+	const domain = await findOwnDomain(services, hostname);
 	if (domain === null) {
 		throw unknownLinkDomain();
 	}

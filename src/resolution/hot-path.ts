@@ -123,17 +123,22 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 
 	return (request, response) => {
 		const requested = linkRequestOf(request);
+		if (requested === null) {
+			next(request, response);
+			return;
+		}
+
+		const {address, isData} = requested;
 		const answerWith = (row: LinkRow | null | undefined): void => {
-			if (requested !== null && row != null && goneReason(row, services.clock.now()) === null) {
-				answerIfAdmitted(request, response, row, requested.isData);
+			if (row != null && goneReason(row, services.clock.now()) === null) {
+				answerIfAdmitted(request, response, row, isData);
 			} else {
 				next(request, response);
 			}
 		};
-		const row =
-			requested === null ? null : services.linkCache.peek(requested.address.orgKey, requested.address.shortCode);
-		if (requested !== null && row === undefined && readsLinks()) {
-			readLink(services, requested.address).then(answerWith, () => next(request, response));
+		const row = services.linkCache.peek(address.orgKey, address.shortCode);
+		if (row === undefined && readsLinks()) {
+			readLink(services, address).then(answerWith, () => next(request, response));
 		} else {
 			answerWith(row);
 		}

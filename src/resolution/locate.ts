@@ -1,3 +1,4 @@
+import type {VerifiedDomain} from '../domains/domain-store.ts';
 import {findServedDomain, type ServedDomainDeps} from '../domains/served-domain.ts';
 import {linkNotFound, unknownLinkDomain, unknownPath, validationFailed} from '../errors.ts';
 import {ORG_KEY} from '../organizations/org-key.ts';
@@ -11,6 +12,16 @@ export type Address = {orgKey: string; shortCode: string};
 
 /** The segments of a resolution path. A path of one segment has no `orgKey`. */
 export type ResolutionPath = {orgKey?: string; shortCode: string; data: boolean};
+
+/** The custom domain that a host names; null for a host of ours, and for an unknown one. */
+export const findOwnDomain = async (
+	services: HostDeps,
+	hostname: string | null,
+	before?: () => Promise<void>,
+): Promise<VerifiedDomain | null> =>
+	hostname === null || services.hostRoles.roleOf(hostname) !== 'other'
+		? null
+		: findServedDomain(services, hostname, before);
 
 /**
  * Finds the link that a host and a path name, and whether its data is requested (contract/hosts 4). On a custom domain
@@ -37,7 +48,7 @@ export const locate = async (
 		return {address: {orgKey, shortCode}, data};
 	}
 
-	const domain = role === 'api' || hostname === null ? null : await findServedDomain(services, hostname);
+	const domain = await findOwnDomain(services, hostname);
 	if (domain === null) {
 		throw orgKey === undefined ? unknownPath() : unknownLinkDomain();
 	}

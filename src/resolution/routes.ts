@@ -1,10 +1,9 @@
 import Joi from 'joi';
-import {findServedDomain} from '../domains/served-domain.ts';
 import {unknownPath} from '../errors.ts';
 import type {Query} from '../http/query.ts';
 import {reply, route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
-import type {HostDeps} from './locate.ts';
+import {findOwnDomain, type HostDeps} from './locate.ts';
 import {absentAnswers, linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
 import {takeSignals} from './signals.ts';
 import {visitLink} from './visit-link.ts';
@@ -19,8 +18,7 @@ const organizationCode = Joi.object<OrganizationCode>({orgKey: Joi.string(), sho
 
 /** @throws 404 without a `rootUrl` (contract/hosts 8). */
 const openRoot = async (services: HostDeps, hostname: string | null) => {
-	const isOwn = hostname !== null && services.hostRoles.roleOf(hostname) === 'other';
-	const domain = isOwn ? await findServedDomain(services, hostname) : null;
+	const domain = await findOwnDomain(services, hostname);
 	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
 		throw unknownPath();
 	}

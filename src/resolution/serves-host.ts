@@ -6,7 +6,7 @@ import type {Route} from '../http/route.ts';
 import {decidedWaits} from '../limits/limiter.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
-import type {HostDeps} from './locate.ts';
+import {findOwnDomain, type HostDeps} from './locate.ts';
 
 type AdmitDeps = Pick<Services, 'limiter' | 'clientIp' | 'metrics'>;
 
@@ -58,13 +58,11 @@ export const domainOfHost = (
 	services: RequestHostDeps,
 	hostname: string | null,
 	request: IncomingMessage,
-): Promise<VerifiedDomain | null> | null =>
-	hostname === null || services.hostRoles.roleOf(hostname) !== 'other'
-		? null
-		: findServedDomain(services, hostname, () => admitUnknown(services, request)).catch((error: unknown) => {
-				if (error instanceof HttpError) {
-					return null;
-				}
+): Promise<VerifiedDomain | null> =>
+	findOwnDomain(services, hostname, () => admitUnknown(services, request)).catch((error: unknown) => {
+		if (error instanceof HttpError) {
+			return null;
+		}
 
-				throw error;
-			});
+		throw error;
+	});

@@ -15,6 +15,8 @@ export type Click = {
 	match: OpenMatch | null;
 };
 
+export type MatchPart = 'opened' | 'queried' | 'returning';
+
 /** A click as the journal stores it. */
 export type Entry = {
 	id: string;
@@ -29,10 +31,8 @@ export type Entry = {
 	context: string;
 	/** A row of COPY for `match_clicks`, with its line end; '' if an app's first open cannot claim the click. */
 	match: string;
-	/** Whether that row has a query, which is one column more. */
-	hasQuery: boolean;
-	/** Whether the click continues the open match of the same visit, if there is one. */
-	isReturning: boolean;
+	/** What that row does: open a match, without a query or with one, which is one column more, or continue the open one of the visit. */
+	part: MatchPart;
 };
 
 export const clickColumns = [
@@ -109,7 +109,7 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 	const id = match === null ? timeOrderedId(at) : clickIdOfToken(match.token);
 	const month = time.slice(0, 7);
 	const {row: context, id: contextId} = keptContext(month, click.context);
-	const entry = {
+	const entry: Entry = {
 		id,
 		organizationId,
 		linkId,
@@ -118,8 +118,7 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 		contextId,
 		context,
 		match: '',
-		hasQuery: false,
-		isReturning: false,
+		part: 'opened',
 	};
 	if (match === null) {
 		return entry;
@@ -127,13 +126,10 @@ export const encodeEntry = (click: Click, at: Date): Entry => {
 
 	const {windowHours, network, signals, visitor, query} = match;
 	const expiresAt = new Date(at.getTime() + windowHours * 3_600_000).toISOString();
-	entry.isReturning = visitor?.isReturning ?? false;
-	entry.hasQuery = Boolean(query);
+	entry.part = visitor?.isReturning ? 'returning' : query ? 'queried' : 'opened';
 	entry.match = `${id}\t${organizationId}\t${linkId}\t${visitor === null ? '\\N' : `\\\\x${visitor.hash}`}\t${signalsText(signals)}\t${id}\t\\\\x${network.ipKey}\t\\\\x${network.netKey}\t${time}\t${expiresAt}${query ? `\t${copyText(JSON.stringify(query))}` : ''}\n`;
 	return entry;
 };
-
-const rowsOf = (text: string): string[] => text.split('\n').filter((row) => row !== '');
 
 /**
  * The rows of COPY for `clicks`, cut where ids and times end, which have a fixed length: parsing them takes several
@@ -155,45 +151,29 @@ export function* cutRows(rows: string) {
 	}
 }
 
-/** Pairs each row of `match_clicks` with the entry of its click. */
-const withMatches = (entries: readonly Entry[], opened: string, returning: string): void => {
-	const byId = new Map(entries.map((entry) => [entry.id, entry]));
-	for (const [rows, isReturning] of [
-		[opened, false],
-		[returning, true],
-	] as const) {
-		for (const row of rowsOf(rows)) {
-			const values = row.split('\t');
-			const entry = byId.get(values[matchColumns.indexOf('click_id')] ?? '');
-			if (entry !== undefined) {
-				Object.assign(entry, {match: `${row}\n`, hasQuery: values.length > matchColumns.length, isReturning});
-			}
-		}
-	}
-};
-
 /**
  * Rebuilds entries from the rows of both tables.
- * @param contexts the contexts, by the ids in the rows. @param opened, returning rows of `match_clicks`.
+ * @param contexts the contexts, by the ids in the rows. @param matches rows of `match_clicks`.
  */
 export const decodeRows = (
 	clicks: string,
 	contexts: Readonly<Record<string, string>>,
-	opened: string,
-	returning: string,
+	matches: Readonly<Record<MatchPart, string>>,
 ): Entry[] => {
-	const entries = Array.from(
-		cutRows(clicks),
-		({row, time, rest: _, ...ids}): Entry => ({
-			...ids,
-			month: time.slice(0, 7),
-			click: row,
-			context: contexts[ids.contextId] ?? '',
-			match: '',
-			hasQuery: false,
-			isReturning: false,
-		}),
-	);
-	withMatches(entries, opened, returning);
-	return entries;
+	const entries = new Map<string, Entry>();
+	for (const {row: click, time, rest: _, ...ids} of cutRows(clicks)) {
+		const context = contexts[ids.contextId] ?? '';
+		entries.set(ids.id, {...ids, month: time.slice(0, 7), click, context, match: '', part: 'opened'});
+	}
+
+	for (const part of ['opened', 'queried', 'returning'] as const) {
+		for (const row of matches[part].split('\n')) {
+			const entry = entries.get(row.split('\t')[matchColumns.indexOf('click_id')] ?? '');
+			if (entry !== undefined) {
+				Object.assign(entry, {match: `${row}\n`, part});
+			}
+		}
+	}
+
+	return [...entries.values()];
 };

@@ -28,7 +28,7 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 	const counts = new Map<string, Summary['counts'][number]>();
 	const links = new Set<string>();
 	const contexts: Summary['contexts'] = {};
-	for (const {organizationId, linkId, month, click, contextId, context, match, hasQuery, isReturning} of entries) {
+	for (const {organizationId, linkId, month, click, contextId, context, match, part} of entries) {
 		clicks += click;
 		contexts[contextId] = context;
 		const key = organizationId + month;
@@ -42,9 +42,9 @@ export const encodeSection = (entries: readonly Entry[]): string => {
 		count.people += isOfPeople(context) ? 1 : 0;
 		if (match !== '') {
 			links.add(linkId);
-			if (isReturning) {
+			if (part === 'returning') {
 				returning += match;
-			} else if (hasQuery) {
+			} else if (part === 'queried') {
 				queried += match;
 			} else {
 				opened += match;
@@ -84,4 +84,4 @@ export const sectionOf = (entries: readonly Entry[]): Section => decodeSection(B
 
 /** Splits a payload into single clicks, for when some of them must be left out. */
 export const entriesOf = ({clicks, contexts, opened, queried, returning}: Section): Entry[] =>
-	decodeRows(clicks.toString(), contexts, `${opened}${queried}`, returning.toString());
+	decodeRows(`${clicks}`, contexts, {opened: `${opened}`, queried: `${queried}`, returning: `${returning}`});
