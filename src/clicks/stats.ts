@@ -24,18 +24,9 @@ export type Stats = {
 /** Longest list of a breakdown. */
 const TOP = 20;
 
-const NOTHING: Counts = {clicks: 0, crawlerViews: 0, matches: 0, events: 0};
+const NOTHING = {clicks: 0, matches: 0, events: 0};
 
-const totalOf = (rows: Counts[]): Counts =>
-	rows.reduce(
-		(sum, row) => ({
-			clicks: sum.clicks + row.clicks,
-			crawlerViews: sum.crawlerViews + row.crawlerViews,
-			matches: sum.matches + row.matches,
-			events: sum.events + row.events,
-		}),
-		NOTHING,
-	);
+const totalOf = (rows: Counts[], name: keyof Counts): number => rows.reduce((sum, row) => sum + row[name], 0);
 
 const listOf = (rows: DimensionCount[], wanted: string): Count[] =>
 	rows
@@ -75,7 +66,12 @@ export const readStats = async (
 	return {
 		...range,
 		interval: query.interval,
-		totals: totalOf(counts),
+		totals: {
+			clicks: totalOf(counts, 'clicks'),
+			crawlerViews: totalOf(counts, 'crawlerViews'),
+			matches: totalOf(counts, 'matches'),
+			events: totalOf(counts, 'events'),
+		},
 		series: starts.map((start) => {
 			const {clicks, matches, events} = at.get(start.getTime()) ?? NOTHING;
 			return {start, clicks, matches, events};

@@ -1,5 +1,4 @@
 import type {Clock} from '../clock.ts';
-import type {Limiter} from './limiter.ts';
 import type {Limit} from './limits.ts';
 import {createSubjects} from './subjects.ts';
 
@@ -7,19 +6,13 @@ import {createSubjects} from './subjects.ts';
  * Windows in the memory of this process. Exact, without timers, and without a promise.
  * @param maxSubjects how many subjects of one limit are distinguished within a window; at most twice as many are held.
  */
-export const createMemoryLimiter = ({
-	clock,
-	maxSubjects,
-}: {
-	clock: Clock;
-	maxSubjects?: number;
-}): Limiter & {take(limit: Limit, subject: string, before?: number): number} => {
+export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubjects?: number}) => {
 	// The times (milliseconds) of the latest admitted requests of a subject, at most `max`. They begin with one that counts
 	// no longer, because an array of one number takes a third of one that an empty array grows to.
 	const subjects = createSubjects({clock, most: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
 
 	return {
-		take: (limit, subject, before = 0) => {
+		take: (limit: Limit, subject: string, before = 0): number => {
 			const now = subjects.now();
 			const times = subjects.of(limit, subject, now);
 			const windowMs = limit.windowSeconds * 1000;

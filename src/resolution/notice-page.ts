@@ -17,13 +17,7 @@ type NoticePage = {
 };
 
 /** The page in the visitor's language. It needs no script. @returns its headers, names and values alternating, and its bytes as text. */
-export const noticePage = ({
-	notice,
-	organizationName,
-	acceptLanguage,
-	href,
-	movesOn,
-}: NoticePage): {headers: string[]; body: string} => {
+export const noticePage = ({notice, organizationName, acceptLanguage, href, movesOn}: NoticePage) => {
 	const language = pageLanguage(acceptLanguage);
 	const host = href === null ? '' : new URL(href).host;
 	const [initial = ''] = organizationName.trim();

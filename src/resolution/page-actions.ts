@@ -94,11 +94,9 @@ const targetsOf = (link: LinkView, visitor: PageVisitor): Targets => {
 	};
 };
 
-const websiteOffer = ({website}: Targets): Offer => ({
-	actions: action('website', 'primary', website),
-	hint: null,
-	qr: false,
-});
+const plainOffer = (actions: Action[], qr = false): Offer => ({actions, hint: null, qr});
+
+const websiteOffer = ({website}: Targets): Offer => plainOffer(action('website', 'primary', website));
 
 const iosOffer = (targets: Targets, token: string | null, isInApp: boolean): Offer | null => {
 	const {destination, appStore, iosOpen, website} = targets;
@@ -156,14 +154,14 @@ const storeActions = ({appStore, play}: Targets): Action[] => [
 	...action('googlePlay', 'secondary', play),
 ];
 
-const desktopOffer = (targets: Targets): Offer => ({
-	actions: [...action('website', 'primary', targets.website), ...storeActions(targets)],
-	hint: null,
-	qr: targets.appStore !== null || targets.iosOpen !== null || targets.play !== null,
-});
+const desktopOffer = (targets: Targets): Offer =>
+	plainOffer(
+		[...action('website', 'primary', targets.website), ...storeActions(targets)],
+		targets.appStore !== null || targets.iosOpen !== null || targets.play !== null,
+	);
 
 const unknownOffer = (targets: Targets): Offer =>
-	targets.website === null ? {actions: storeActions(targets), hint: null, qr: false} : websiteOffer(targets);
+	targets.website === null ? plainOffer(storeActions(targets)) : websiteOffer(targets);
 
 /** Without an app an iPad goes where a Mac goes, unless its own place is another one. */
 const ipadOffer = (link: LinkView, mac: Targets): Offer | null => {

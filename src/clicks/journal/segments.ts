@@ -34,7 +34,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 const readFrom = (folder: string, {segment, position: start}: Position): Buffer => {
 	const fd = openSync(segmentPath(folder, segment), 'r');
 	try {
-		const length = Math.min(fstatSync(fd).size - start, Math.max(CHUNK_BYTES, MAX_PAYLOAD_BYTES + HEADER_BYTES));
+		const length = Math.min(fstatSync(fd).size - start, CHUNK_BYTES);
 		const bytes = Buffer.allocUnsafe(Math.max(length, 0));
 		return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, start));
 	} finally {
