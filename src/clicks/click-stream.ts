@@ -5,7 +5,6 @@ import type {Clock} from '../clock.ts';
 import type {Db} from '../db/db.ts';
 import {stopping} from '../errors.ts';
 import type {ClickStore} from './click-store.ts';
-import {resumableFrom} from './click-stream-cursor.ts';
 import {createListener, eventFrame, type Listener} from './click-stream-listener.ts';
 import {readSnapshot, type Snapshot} from './click-stream-store.ts';
 
@@ -18,6 +17,37 @@ type Subscription = {
 	/** The last id that the client received; null for a new client. */
 	cursor: string | null;
 	connection: {writableLength: number; destroy: () => void};
+};
+
+/** The longest gap in transactions that a reconnecting listener is replayed; a click is one. */
+const MOST_TRANSACTIONS = 100_000n;
+
+type Parts = {xmin: bigint; xmax: bigint};
+
+/** The bounds of a snapshot, or null for a text that PostgreSQL would reject; `resumableFrom` bounds them. */
+const parse = (text: string): Parts | null => {
+	const [, least, most, list = ''] = /^(\d+):(\d+):((?:\d+,)*\d+)?$/.exec(text) ?? [];
+	if (least === undefined || most === undefined) {
+		return null;
+	}
+
+	const [xmin, xmax] = [BigInt(least), BigInt(most)];
+	const underWay = list === '' ? [] : list.split(',').map(BigInt);
+	const isOrdered = underWay.every((id, index) => id >= xmin && id < xmax && id > (underWay[index - 1] ?? 0n));
+	return xmin > 0n && xmin <= xmax && isOrdered ? {xmin, xmax} : null;
+};
+
+/**
+ * The cursor that a listener may resume from. Null if it belongs to another database, or is so old that starting afresh
+ * shows more.
+ */
+const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
+	const [then, present] = [parse(cursor), parse(now)];
+	if (then === null || present === null) {
+		return null;
+	}
+
+	return then.xmax <= present.xmax && present.xmax - then.xmin <= MOST_TRANSACTIONS ? cursor : null;
 };
 
 /** Listeners grouped by position, so that those at the same position share one query. */

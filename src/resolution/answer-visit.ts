@@ -102,7 +102,7 @@ export const answerPage = (
 			pageHeaders.push('Set-Cookie', setVisitorCookie(services, cookie, match));
 		}
 
-		to.answer({outcome: 'page', headers: pageHeaders, body: template.fill(match?.token ?? null)});
+		to.answer({outcome: 'page', headers: pageHeaders, body: template(match?.token ?? null)});
 	};
 	const record = (template: PageTemplate, at: Date, pepper: Buffer | null): void => {
 		const cookie = pepper === null || globalPrivacyControl ? null : visitorCookie(headers.cookie, at);

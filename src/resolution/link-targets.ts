@@ -2,13 +2,8 @@ import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
 import {readConfigFile} from '../package-root.ts';
 import {deniedSchemes} from './denied-schemes.ts';
 
-export type Utm = {
-	source: string | null;
-	medium: string | null;
-	campaign: string | null;
-	term: string | null;
-	content: string | null;
-};
+const utmNames = ['source', 'medium', 'campaign', 'term', 'content'] as const;
+export type Utm = Record<(typeof utmNames)[number], string | null>;
 
 type Pairs = Array<[name: string, value: string]>;
 
@@ -25,7 +20,7 @@ const withMissing = (href: string, pairs: Pairs): string => {
 export const withUtm = (href: string, utm: Utm): string =>
 	withMissing(
 		href,
-		(['source', 'medium', 'campaign', 'term', 'content'] as const).flatMap((name): Pairs => {
+		utmNames.flatMap((name): Pairs => {
 			const value = utm[name];
 			return value === null || value === '' ? [] : [[`utm_${name}`, value]];
 		}),

@@ -26,11 +26,10 @@ type PageKind = {
 	query: LinkView['query'];
 };
 
-/** A page without its token. */
-export type PageTemplate = {
-	/** The page as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding. */
-	fill(token: string | null): string;
-};
+/**
+ * Writes a page with its token, as UTF-8 bytes, one character per byte, so that writing it as `latin1` needs no encoding.
+ */
+export type PageTemplate = (token: string | null) => string;
 
 /** Bytes of cached pages and their links. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -68,16 +67,16 @@ const partsOf = (page: string): string[] => {
 };
 
 /** Joined as text: copying bytes into a buffer per answer costs more than writing an existing string. */
-const templateOf = (parts: readonly string[]): PageTemplate => ({
-	fill: (token) => {
+const templateOf =
+	(parts: readonly string[]): PageTemplate =>
+	(token) => {
 		let filled = '';
 		for (const part of parts) {
 			filled += part === TOKEN ? token : part;
 		}
 
 		return filled;
-	},
-});
+	};
 
 /** The pages of a link, by kind. */
 type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
@@ -146,7 +145,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		const view = linkViewOf(services, row, null, kind.query);
 		const shared = sharedUrl(view);
 		const code = kind.hasQrCode ? await qrSvg(shared.length > MOST_IN_CODE ? view.url : shared) : null;
-		return {fill: (token) => bytesAsText(draw(row, kind, code, token))};
+		return (token) => bytesAsText(draw(row, kind, code, token));
 	};
 
 	return {

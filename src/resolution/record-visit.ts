@@ -35,17 +35,8 @@ const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
 		return known;
 	}
 
-	const context = {
-		platform: visitor.platform,
-		os: visitor.os,
-		osVersion: versionText(visitor.osVersion),
-		browser: visitor.browser,
-		deviceModel: visitor.deviceModel,
-		language: visitor.language,
-		timezone: visitor.timezone,
-		country,
-		botClass: isCrawler(visitor) ? visitor.class : null,
-	};
+	const {class: name, osVersion, ...words} = visitor;
+	const context = {...words, osVersion: versionText(osVersion), country, botClass: isCrawler(visitor) ? name : null};
 	contexts.set(visitor, own.set(country, context));
 	return context;
 };

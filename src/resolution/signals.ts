@@ -29,22 +29,18 @@ const textOf = (value: unknown): string | null =>
 const readSignals = (body: Record<string, unknown>, request: RequestFacts): PageSignals => {
 	const visitor = visitorOf(request);
 	const {languages, touchPoints} = body;
-	const [timezone, language, model, platformVersion] = [
-		body['timezone'],
-		Array.isArray(languages) ? languages[0] : null,
-		body['model'],
-		body['platformVersion'],
-	].map(textOf);
+	const language = textOf(Array.isArray(languages) ? languages[0] : null);
+	const platformVersion = textOf(body['platformVersion']);
 	// An iPad claims to be a Mac; only its touch screen shows the difference.
 	const isTouched = typeof touchPoints === 'number' && touchPoints > 1;
 	const isAndroid = visitor.platform === 'android';
 	return {
-		timezone: readTimezone(timezone ?? undefined),
-		language: language == null ? null : readLanguage(language),
+		timezone: readTimezone(textOf(body['timezone']) ?? undefined),
+		language: language && readLanguage(language),
 		platform:
 			visitor.class === 'mac-or-ipad' && typeof touchPoints === 'number' ? (isTouched ? 'ios' : 'desktop') : null,
-		deviceModel: isAndroid ? (model ?? null) : null,
-		osVersion: isAndroid && platformVersion != null ? androidVersion('', platformVersion) : null,
+		deviceModel: isAndroid ? textOf(body['model']) : null,
+		osVersion: isAndroid && platformVersion !== null ? androidVersion('', platformVersion) : null,
 	};
 };
 
