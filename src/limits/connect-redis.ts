@@ -46,24 +46,6 @@ const sentinelsOf = ({nodes, name, sentinelPassword, isTls}: RedisAddress) => ({
 	...(isTls ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {}),
 });
 
-const connectCluster = (
-	address: RedisAddress,
-	options: RedisOptions,
-	{retries, waits}: {retries: boolean; waits: boolean},
-): Cluster => {
-	const {Cluster} = require('ioredis') as typeof import('ioredis');
-	return new Cluster([...address.nodes], {
-		enableOfflineQueue: waits,
-		clusterRetryStrategy: retries ? retryStrategy : () => null,
-		// A command for a node that is gone fails at once.
-		retryDelayOnFailover: 0,
-		retryDelayOnClusterDown: 0,
-		slotsRefreshTimeout: 1000,
-		slotsRefreshInterval: SLOTS_REFRESH_MS,
-		redisOptions: {...options, ...authOf(address)} as never,
-	});
-};
-
 /**
  * A connection to the Redis of a REDIS_URL. The library is loaded only where Redis is configured: it is an eighth of a
  * start.
@@ -76,7 +58,7 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 		throw new Error(`REDIS_URL ${address}`);
 	}
 
-	const {Redis} = require('ioredis') as typeof import('ioredis');
+	const {Cluster, Redis} = require('ioredis') as typeof import('ioredis');
 	const [node] = address.nodes;
 	const options: RedisOptions & {replyMapping?: never} = isListening
 		? listening
@@ -84,7 +66,16 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 			? {maxRetriesPerRequest: 0}
 			: failFast;
 	if (address.kind === 'cluster') {
-		return connectCluster(address, options, {retries: !isPatient, waits: isPatient || isListening});
+		return new Cluster([...address.nodes], {
+			enableOfflineQueue: isPatient || isListening,
+			clusterRetryStrategy: isPatient ? () => null : retryStrategy,
+			// A command for a node that is gone fails at once.
+			retryDelayOnFailover: 0,
+			retryDelayOnClusterDown: 0,
+			slotsRefreshTimeout: 1000,
+			slotsRefreshInterval: SLOTS_REFRESH_MS,
+			redisOptions: {...options, ...authOf(address)} as never,
+		});
 	}
 
 	return new Redis({

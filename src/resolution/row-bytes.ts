@@ -27,19 +27,16 @@ const isOneByte = (text: string): boolean => {
 const textBytes = (text: string): number =>
 	STRING_HEADER + Math.ceil((text.length * (isOneByte(text) ? 1 : 2)) / WORD) * WORD;
 
-/** An object with the fixed keys of its type. */
-const recordBytes = (record: object): number =>
-	Object.values(record).reduce<number>(
-		(sum, value) => sum + WORD + (typeof value === 'string' ? textBytes(value) : value instanceof Date ? DATE : 0),
+/** An object with the fixed keys of its type; @param ofKey for one with arbitrary keys, what each costs beside its word. */
+const recordBytes = (record: object, ofKey = (_: string) => 0): number =>
+	Object.entries(record).reduce(
+		(sum, [key, value]) =>
+			sum + WORD + ofKey(key) + (typeof value === 'string' ? textBytes(value) : value instanceof Date ? DATE : 0),
 		OBJECT_HEADER,
 	);
 
-/** An object with arbitrary keys. */
 const paramsBytes = (params: Record<string, string> | null): number =>
-	Object.entries(params ?? {}).reduce(
-		(sum, [key, value]) => sum + OWN_SHAPE + WORD + textBytes(key) + textBytes(value),
-		OBJECT_HEADER,
-	);
+	recordBytes(params ?? {}, (key) => OWN_SHAPE + textBytes(key));
 
 /** Estimated memory of a link. */
 export const rowBytes = (row: LinkRow): number =>

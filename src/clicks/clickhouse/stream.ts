@@ -12,7 +12,7 @@ import {fullRows, type StoredClick, storedColumns} from './stored-clicks.ts';
 const BATCHES_AT_ONCE = 5;
 
 /** How far back to look for the newest clicks, one after the other: parts that end earlier are not read. */
-const LOOK_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS];
+const LOOK_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS, Number.POSITIVE_INFINITY];
 
 const ownOf = (organizationId: string | null): string =>
 	organizationId === null ? '' : `AND organization_id = ${literal(organizationId)}`;
@@ -34,13 +34,11 @@ const recentOf = (clickHouse: ClickHouse): RecentClicks => ({
 		};
 	},
 	latest: async (trx, {organizationId, limit, now}) => {
-		const select = (since: Date | null): Promise<StoredClick[]> =>
-			clickHouse.select(`SELECT ${storedColumns} FROM clicks FINAL
-				WHERE ${occurredWithin(since ?? new Date(0), null)} ${ownOf(organizationId)}
-				ORDER BY occurred_at DESC LIMIT ${literal(limit)}`);
 		let found: StoredClick[] = [];
-		for (const back of [...LOOK_BACK_MS, null]) {
-			found = await select(back === null ? null : new Date(now.getTime() - back));
+		for (const back of LOOK_BACK_MS) {
+			found = await clickHouse.select(`SELECT ${storedColumns} FROM clicks FINAL
+				WHERE ${occurredWithin(new Date(Math.max(0, now.getTime() - back)), null)} ${ownOf(organizationId)}
+				ORDER BY occurred_at DESC LIMIT ${literal(limit)}`);
 			if (found.length >= limit) {
 				break;
 			}

@@ -69,17 +69,15 @@ const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 /** The state that all clicks of a transaction share. */
 type Work = {present: Present; elsewhere: boolean};
 
-const copiesOfMatches = [
-	{part: 'opened', sql: `COPY match_clicks (${matchColumns.join(', ')}) FROM STDIN`},
-	{part: 'queried', sql: `COPY match_clicks (${queriedColumns.join(', ')}) FROM STDIN`},
-] as const;
-
 const write = async (trx: Db, sections: readonly Section[], {present, elsewhere}: Work): Promise<void> => {
 	await (elsewhere ? tally(trx, sections) : copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks))));
-	for (const {part, sql} of copiesOfMatches) {
+	for (const [part, columns] of [
+		['opened', matchColumns],
+		['queried', queriedColumns],
+	] as const) {
 		const rows = Buffer.concat(sections.map((section) => section[part]));
 		if (rows.length > 0) {
-			await copyIn(trx, sql, rows);
+			await copyIn(trx, `COPY match_clicks (${columns.join(', ')}) FROM STDIN`, rows);
 		}
 	}
 
