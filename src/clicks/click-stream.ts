@@ -50,16 +50,6 @@ const resumableFrom = (cursor: string, now: Snapshot): Snapshot | null => {
 	return then.xmax <= present.xmax && present.xmax - then.xmin <= MOST_TRANSACTIONS ? cursor : null;
 };
 
-/** Listeners grouped by position, so that those at the same position share one query. */
-const byPosition = (listeners: Iterable<Listener>): Map<Snapshot, Listener[]> => {
-	const groups = new Map<Snapshot, Listener[]>();
-	for (const listener of listeners) {
-		groups.set(listener.upTo, [...(groups.get(listener.upTo) ?? []), listener]);
-	}
-
-	return groups;
-};
-
 /**
  * Clicks, matches and events as they are stored, by any process. Polls new rows for all listeners together, four times a
  * second, and never without listeners. Writing a click costs nothing extra.
@@ -102,8 +92,13 @@ export const createClickStream = (services: {
 		isTurning = true;
 		try {
 			const upTo = await readSnapshot(db);
-			for (const [from, members] of byPosition(listeners)) {
-				await deliver(from, upTo, members);
+			// Those at the same position share one query.
+			for (const from of new Set([...listeners].map((listener) => listener.upTo))) {
+				await deliver(
+					from,
+					upTo,
+					[...listeners].filter((listener) => listener.upTo === from),
+				);
 			}
 
 			isAway = false;

@@ -92,12 +92,9 @@ const rulesOf = (apps: readonly AndroidApp[], customDomain: boolean): Component[
 export const assetLinks = (apps: readonly AndroidApp[], {customDomain = false}: {customDomain?: boolean} = {}) => {
 	const packages = new Map<string, AndroidApp[]>();
 	for (const app of apps) {
-		const known = packages.get(app.packageName);
-		if (known === undefined) {
-			packages.set(app.packageName, [app]);
-		} else {
-			known.push(app);
-		}
+		const known = packages.get(app.packageName) ?? [];
+		known.push(app);
+		packages.set(app.packageName, known);
 	}
 
 	return [...packages]

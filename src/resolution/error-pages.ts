@@ -9,7 +9,7 @@ import {noticePage} from './notice-page.ts';
 import {servedOnEveryHost} from './path-prefixes.ts';
 import {admitUnknown, domainOfHost, type RequestHostDeps} from './serves-host.ts';
 
-export type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
+type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
 
 /** Whether a page is wanted rather than JSON, which is the default. */
 const prefersPage = ({headers}: IncomingMessage): boolean =>

@@ -68,12 +68,7 @@ export const createTokenSearch = <L extends string>(lists: Record<L, ListedToken
 		for (const [rank, listed] of lists[list].entries()) {
 			const entry = {...listed, list, rank, lower: listed.token.toLowerCase()};
 			const key = keyAt(entry.lower, 0);
-			const same = index.get(key);
-			if (same === undefined) {
-				index.set(key, [entry]);
-			} else {
-				same.push(entry);
-			}
+			index.set(key, [...(index.get(key) ?? []), entry]);
 		}
 	}
 

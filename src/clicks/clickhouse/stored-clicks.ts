@@ -22,7 +22,7 @@ export const storedColumns =
 	'organization_id, link_id, occurred_at, id, version, batch, toString(context_id) AS context_id, is_person, channel, referrer_host';
 
 /** The key of a click in ClickHouse; `at` has microseconds. */
-export type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
+type StoredKey = {organizationId: string; linkId: string; at: string; id: string};
 
 /** Keys of clicks in PostgreSQL. @param rows a SELECT of `click_id`, `organization_id`, `link_id` and `created_at`. */
 export const readKeys = async (db: Db, {sql, bindings}: Rows): Promise<StoredKey[]> => {
@@ -36,7 +36,7 @@ export const readKeys = async (db: Db, {sql, bindings}: Rows): Promise<StoredKey
 };
 
 /** A condition for clicks of keys: the key of the table, so that few rows are read. */
-export const hasKey = (keys: readonly StoredKey[]): string =>
+const hasKey = (keys: readonly StoredKey[]): string =>
 	`(organization_id, day, link_id, occurred_at, id) IN (${keys
 		.map(
 			({organizationId, linkId, at, id}) =>

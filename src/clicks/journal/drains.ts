@@ -5,14 +5,6 @@ import {readPosition, type Sink, type Step} from './journal-position.ts';
 import {decodeSection, type Section} from './section.ts';
 import {isBefore, type Position, readChunk, removeBefore, restBehind} from './segments.ts';
 
-/** Copies a journal to the tables. Several processes may drain it at once: each click is written exactly once. */
-export type Drain = {
-	/** Copies the next clicks. @returns how many; null if there were none. @throws errors of the database and the disk. */
-	step(): Promise<number | null>;
-	/** The last known position of the drain. */
-	position(): Position;
-};
-
 /**
  * The drains of a journal: into the tables, and, where raw clicks are outside PostgreSQL, into their store. They do not
  * wait for each other. A file is removed when both are past it.
@@ -21,14 +13,18 @@ export const createDrains = (folder: string, {onDamage, ...stores}: Stores & {on
 	const {db, raw} = stores;
 	const journal = path.basename(folder);
 
-	/** @param store brings clicks to where they belong and moves the position, both or neither; false if it was moved. */
-	const createDrain = (sink: Sink, store: (sections: Section[], step: Step) => Promise<boolean>): Drain => {
+	/**
+	 * Copies the journal to a sink. Several processes may drain it at once: each click is written exactly once.
+	 * @param store brings clicks to where they belong and moves the position, both or neither; false if it was moved.
+	 */
+	const createDrain = (sink: Sink, store: (sections: Section[], step: Step) => Promise<boolean>) => {
 		let at: Position = {segment: 0, position: 0};
 		/** False if a transaction of unknown outcome may have moved the position. */
 		let isKnown = false;
 
 		return {
-			step: async () => {
+			/** Copies the next clicks. @returns how many; null if there were none. @throws errors of the database and the disk. */
+			step: async (): Promise<number | null> => {
 				if (!isKnown) {
 					at = await readPosition(db, journal, sink);
 					isKnown = true;
@@ -60,7 +56,8 @@ export const createDrains = (folder: string, {onDamage, ...stores}: Stores & {on
 
 				return sections.flatMap(({counts}) => counts).reduce((sum, {clicks}) => sum + clicks, 0);
 			},
-			position: () => at,
+			/** The last known position. */
+			position: (): Position => at,
 		};
 	};
 
@@ -85,3 +82,5 @@ export const createDrains = (folder: string, {onDamage, ...stores}: Stores & {on
 };
 
 export type Drains = ReturnType<typeof createDrains>;
+
+export type Drain = Drains['tables'];
