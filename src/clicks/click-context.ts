@@ -59,27 +59,21 @@ export const keptContext = (month: string, context: ClickContext): Kept => {
 /** Whether a context row belongs to people's clicks, which count, and not to a crawler's. */
 export const isOfPeople = (row: string): boolean => row.endsWith('\t\\N');
 
-/** The values of context rows, one list per column. */
-const contextValues = (rows: readonly string[]): Array<Array<string | null>> => {
-	const values = rows.map((row) => row.split('\t').map(readCopyText));
-	return contextColumns.map((_, column) => values.map((row) => row[column] ?? null));
-};
-
 const keep: Prepared = {
 	name: 'keep contexts of clicks',
-	text: `INSERT INTO click_contexts (id, ${contextColumns.join(', ')})
-		SELECT * FROM unnest($1::bigint[], $2::date[], ${contextColumns
-			.slice(1)
-			.map((_, index) => `$${index + 3}::text[]`)
-			.join(', ')})
-		ON CONFLICT DO NOTHING`,
+	text: `INSERT INTO click_contexts (id, ${contextColumns.join(', ')}) SELECT id, ${contextColumns.join(', ')}
+		FROM json_populate_recordset(CAST(NULL AS click_contexts), $1::json) ON CONFLICT DO NOTHING`,
 };
 
 /** Keeps contexts that are not there yet. @param contexts ids, and rows of COPY without them (`contextRow`). */
 export const keepContexts = async (trx: Db, contexts: Array<[id: string, row: string]>): Promise<void> => {
 	// In one order everywhere, so that no two transactions wait for each other.
 	const sorted = contexts.toSorted(([one], [other]) => (one < other ? -1 : 1));
-	await runPrepared(trx, keep, [sorted.map(([id]) => id), ...contextValues(sorted.map(([, row]) => row))]);
+	const rows = sorted.map(([id, row]) => {
+		const values = row.split('\t').map((value, index) => [contextColumns[index], readCopyText(value)]);
+		return {id, ...Object.fromEntries(values)};
+	});
+	await runPrepared(trx, keep, [JSON.stringify(rows)]);
 };
 
 /** A SELECT or an item of a FROM, and the values that it binds. */

@@ -4,7 +4,7 @@ import {type RequestFacts, reply} from '../http/route.ts';
 import {fieldsOf} from '../http/untrusted-json.ts';
 import type {Services} from '../services.ts';
 import {type HostDeps, locate} from './locate.ts';
-import {androidVersion, type OsVersion} from './user-agent.ts';
+import {androidVersion} from './user-agent.ts';
 import {readLanguage, readTimezone, visitorOf} from './visitor.ts';
 
 const BODY_LIMIT = 2048;
@@ -12,21 +12,13 @@ const BODY_LIMIT = 2048;
 const ACCEPTED_MS = 60_000;
 const TEXT_LIMIT = 100;
 
-/** The usable signals; null for missing and implausible ones. */
-type PageSignals = {
-	timezone: string | null;
-	language: string | null;
-	platform: 'ios' | 'desktop' | null;
-	deviceModel: string | null;
-	osVersion: OsVersion | null;
-};
-
 const textOf = (value: unknown): string | null =>
 	typeof value === 'string' && value.trim() !== '' && value.length <= TEXT_LIMIT && !value.includes('\0')
 		? value.trim().toWellFormed()
 		: null;
 
-const readSignals = (body: Record<string, unknown>, request: RequestFacts): PageSignals => {
+/** The usable signals; null for missing and implausible ones. */
+const readSignals = (body: Record<string, unknown>, request: RequestFacts) => {
 	const visitor = visitorOf(request);
 	const {languages, touchPoints} = body;
 	const language = textOf(Array.isArray(languages) ? languages[0] : null);
@@ -48,7 +40,7 @@ const readSignals = (body: Record<string, unknown>, request: RequestFacts): Page
 const store = async (
 	{db, clicks, clock}: Pick<Services, 'db' | 'clicks' | 'clock'>,
 	token: MatchToken,
-	signals: PageSignals,
+	signals: ReturnType<typeof readSignals>,
 ): Promise<void> => {
 	const {timezone, language, platform, deviceModel, osVersion} = signals;
 	const now = clock.now();

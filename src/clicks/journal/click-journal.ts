@@ -171,7 +171,7 @@ export const createClickJournal = (options: Options): ClickJournal => {
 			return {
 				maxBytes,
 				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drains.position()),
-				oldestSeconds: current?.waiting.oldestSeconds() ?? 0,
+				oldestSeconds: current?.writer.oldestSeconds() ?? 0,
 				drained: draining.drained(),
 				...figures,
 			};

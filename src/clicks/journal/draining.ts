@@ -65,7 +65,7 @@ export const createDraining = (
 
 				drainedLast = moved;
 				drained += moved;
-				journal.waiting.drainedTo(journal.drains.position());
+				journal.writer.drainedTo(journal.drains.position());
 			}
 
 			if (isAway) {

@@ -7,7 +7,6 @@ import type {Drain, Drains} from './drains.ts';
 import {claimFolder, findAbandoned, journalRoot, releaseFolder, removeFolder} from './journal-folder.ts';
 import {forgetJournal} from './journal-position.ts';
 import {isBefore} from './segments.ts';
-import {createWaitingClicks} from './waiting-clicks.ts';
 import {createWriter} from './writer.ts';
 
 /** Resolves when the work is done or the time is over. @throws the work's error if it fails in that time. */
@@ -43,7 +42,6 @@ export type Current = {
 	folder: string;
 	writer: ReturnType<typeof createWriter>;
 	drains: Drains;
-	waiting: ReturnType<typeof createWaitingClicks>;
 	/** When its last heartbeat began. */
 	claimedAt: number;
 };
@@ -73,13 +71,11 @@ export const createJournalLife = ({db, log, dataDir, drainsOf, onFailure}: Optio
 		const folder = path.join(root, id);
 		const claimedAt = performance.now();
 		await claimFolder(folder);
-		const waiting = createWaitingClicks();
 		current = {
 			id,
 			folder,
-			writer: createWriter(folder, waiting.note),
+			writer: createWriter(folder),
 			drains: drainsOf(folder),
-			waiting,
 			claimedAt,
 		};
 	});

@@ -2,7 +2,7 @@ import {closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, rmSync, writeS
 import type {Entry} from './entry.ts';
 import {encodeFrame, MAX_PAYLOAD_BYTES} from './frame.ts';
 import {encodeSection} from './section.ts';
-import {type Position, segmentPath} from './segments.ts';
+import {isBefore, type Position, segmentPath} from './segments.ts';
 
 /** A file of this size is followed by a new one, so that drained files can be removed. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -13,6 +13,9 @@ const BATCH_LENGTH = MAX_PAYLOAD_BYTES / 4;
 
 /** The most that a click adds to the summary of its batch. */
 const SUMMARY_LENGTH = 160;
+
+/** Clicks within this time are of one age, so that an hour without a database needs little memory. */
+const TOGETHER_MS = 100;
 
 /** A group commit: all of it is stored, or nothing. */
 type Batch = {
@@ -35,15 +38,16 @@ const writeAll = (fd: number, bytes: Buffer): void => {
  * Group commit: all clicks of one turn of the event loop are one write, made at its end. The write is synchronous:
  * copying to the page cache is cheaper than waking a pool thread, and all requests of this turn wait for it anyway. The
  * first write creates the folder and its files.
- * @param onWritten called after each write with the position behind it.
  */
-export const createWriter = (folder: string, onWritten: (end: Position) => void) => {
+export const createWriter = (folder: string) => {
 	/** Length of each file, by its number. */
 	const lengths: number[] = [];
 	let fd: number | null = null;
 	let isSynced = true;
 	let restsUntil = 0;
 	let waiting: Batch[] = [];
+	/** When the clicks up to a position, which are not drained yet, began to be written. */
+	let waitingSince: Array<{end: Position; since: number}> = [];
 	let end: Position = {segment: 0, position: 0};
 	const length = (): number => lengths.at(-1) ?? 0;
 
@@ -90,7 +94,13 @@ export const createWriter = (folder: string, onWritten: (end: Position) => void)
 			lengths[lengths.length - 1] = length() + frame.length;
 			isSynced = false;
 			end = {segment: lengths.length - 1, position: length()};
-			onWritten(end);
+			const now = performance.now();
+			const last = waitingSince.at(-1);
+			if (last !== undefined && now - last.since < TOGETHER_MS) {
+				last.end = end;
+			} else {
+				waitingSince.push({end, since: now});
+			}
 		} catch (error) {
 			abandon();
 			failure = error;
@@ -136,6 +146,13 @@ export const createWriter = (folder: string, onWritten: (end: Position) => void)
 		/** Number of bytes after a position. */
 		bytesAfter: ({segment, position}: Position): number =>
 			lengths.slice(segment).reduce((sum, bytes) => sum + bytes, 0) - (segment < lengths.length ? position : 0),
+		/** Everything before the position is in the tables. */
+		drainedTo: (position: Position): void => {
+			waitingSince = waitingSince.filter((one) => isBefore(position, one.end));
+		},
+		/** Age of the oldest click that is not drained, in seconds; 0 if there is none. */
+		oldestSeconds: (): number =>
+			waitingSince[0] === undefined ? 0 : (performance.now() - waitingSince[0].since) / 1000,
 		/** Syncs the written files to disk. */
 		sync: (): void => {
 			if (!isSynced && fd !== null) {
