@@ -39,12 +39,10 @@ export const contextRow = (month: string, context: ClickContext): string =>
 export const contextIdOf = (row: string): string =>
 	BigInt.asIntN(64, BigInt(`0x${hash('sha256', row, 'hex').slice(0, 16)}`)).toString();
 
-type Kept = {month: string; row: string; id: string};
-
-const known = new WeakMap<ClickContext, Kept>();
+const known = new WeakMap<ClickContext, {month: string; row: string; id: string}>();
 
 /** The row of a click's context, and its id. */
-export const keptContext = (month: string, context: ClickContext): Kept => {
+export const keptContext = (month: string, context: ClickContext) => {
 	const found = known.get(context);
 	if (found?.month === month) {
 		return found;

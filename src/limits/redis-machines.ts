@@ -26,21 +26,15 @@ export const checkWrites = async (redis: RedisConnection): Promise<void> => {
 };
 
 /** Keeps this machine in the list in Redis. @param processes how many answer on this machine. */
-export const createRedisMachines = ({
-	redis,
-	processes,
-}: {
-	redis: RedisConnection;
-	processes: number;
-}): Machines & {beat(): Promise<void>; leave(): Promise<void>} => {
+export const createRedisMachines = ({redis, processes}: {redis: RedisConnection; processes: number}) => {
 	const self = randomUUID();
 	const member = `${self} ${processes}`;
-	let others: Array<{id: string; processes: number}> = [];
+	let others: ReturnType<Machines['others']> = [];
 	return {
 		self,
 		others: () => others,
 		/** Rejects if Redis cannot be reached or accepts no writes; a Cluster, if one of its nodes does not answer. */
-		beat: async () => {
+		beat: async (): Promise<void> => {
 			const nodes = decidingNodes(redis);
 			if (nodes.length > 1) {
 				await Promise.all(nodes.map((node) => node.ping()));
@@ -52,7 +46,7 @@ export const createRedisMachines = ({
 				.map(([id = '', count]) => ({id, processes: Number(count)}))
 				.filter(({id}) => id !== self);
 		},
-		leave: async () => {
+		leave: async (): Promise<void> => {
 			await redis.zrem(KEY, member);
 		},
 	};

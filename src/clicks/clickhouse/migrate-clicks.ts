@@ -11,7 +11,7 @@ import {rowsAsText, textColumns} from './backup-rows.ts';
 import {applyChanges} from './changes.ts';
 import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
-import {listMonths} from './drop-months.ts';
+import {listMonths} from './clickhouse-clicks.ts';
 import {areClicksElsewhere, notePlace} from './place.ts';
 
 export type Place = 'clickhouse' | 'postgres';
