@@ -1,8 +1,7 @@
 import type {Db} from '../db/db.ts';
-import type {ClickPartitions} from './click-partitions.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {encodeEntry} from './journal/entry.ts';
-import {createDirectWriter} from './journal/entry-store.ts';
+import {createDirectWriter, type Stores} from './journal/entry-store.ts';
 
 /**
  * Replaces the journal and writes clicks immediately, such as into a transaction.
@@ -12,11 +11,7 @@ export const directly = ({
 	db,
 	clickPartitions,
 	onFailure,
-}: {
-	db: Db;
-	clickPartitions: ClickPartitions;
-	onFailure: (error: unknown) => void;
-}): ClickJournal => {
+}: Pick<Stores, 'db' | 'clickPartitions'> & {onFailure: (error: unknown) => void}): ClickJournal => {
 	const write = createDirectWriter({
 		db,
 		clickPartitions,

@@ -105,7 +105,3 @@ export const keepConnected = (connection: RedisConnection, isWanted: () => boole
 		timer.unref();
 	});
 };
-
-/** The connections that decide: one, or those to the nodes of a Cluster that take writes. */
-export const decidingNodes = (connection: RedisConnection): Redis[] =>
-	'nodes' in connection ? connection.nodes('master') : [connection];

@@ -1,5 +1,5 @@
 import {randomUUID} from 'node:crypto';
-import {decidingNodes, type RedisConnection} from './connect-redis.ts';
+import type {RedisConnection} from './connect-redis.ts';
 
 /** The machines on one Redis: this one, and the others that have sent a heartbeat lately. */
 export type Machines = {self: string; others(): ReadonlyArray<{id: string; processes: number}>};
@@ -35,9 +35,8 @@ export const createRedisMachines = ({redis, processes}: {redis: RedisConnection;
 		others: () => others,
 		/** Rejects if Redis cannot be reached or accepts no writes; a Cluster, if one of its nodes does not answer. */
 		beat: async (): Promise<void> => {
-			const nodes = decidingNodes(redis);
-			if (nodes.length > 1) {
-				await Promise.all(nodes.map((node) => node.ping()));
+			if ('nodes' in redis) {
+				await Promise.all(redis.nodes('master').map((node) => node.ping()));
 			}
 
 			const members = (await redis.eval(SCRIPT, 1, KEY, member, SILENT_MS)) as string[];

@@ -35,7 +35,7 @@ ${pageHead(title, movesOn ? html`<meta http-equiv="refresh" content="0;url=${hre
 ${
 	href !== null &&
 	html`<div class="offer">
-<a class="button primary" href="${href}">${pageStrings(language).website}<bdi class="where" dir="ltr">${host}</bdi></a>
+<a class="button primary" href="${href}">${pageStrings[language].website}<bdi class="where" dir="ltr">${host}</bdi></a>
 </div>\n`
 }</div>
 </main>

@@ -22,7 +22,7 @@ export type PageStrings = {
 };
 
 /** By language, in the order of contract/page 7; the first is the default. */
-const strings = {
+export const pageStrings = {
 	en: {
 		onAppStore: 'Get {name} on the App Store',
 		onGooglePlay: 'Get {name} on Google Play',
@@ -229,8 +229,6 @@ const strings = {
 	},
 } satisfies Record<string, PageStrings>;
 
-export type PageLanguage = keyof typeof strings;
+export type PageLanguage = keyof typeof pageStrings;
 
-export const pageLanguages = Object.keys(strings) as PageLanguage[];
-
-export const pageStrings = (language: PageLanguage): PageStrings => strings[language];
+export const pageLanguages = Object.keys(pageStrings) as PageLanguage[];

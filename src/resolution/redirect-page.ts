@@ -137,7 +137,7 @@ export const renderRedirectPage = ({
 	/** The request sent `Sec-GPC: 1`: no signals are posted. */
 	globalPrivacyControl?: boolean;
 }): string => {
-	const words = pageStrings(language);
+	const words = pageStrings[language];
 	const plan = planPage(link, visitor);
 	const title = titleOf(link);
 	const description = descriptionOf(link);

@@ -216,7 +216,7 @@ for (const [reader, body, words] of [
 			t.is(await root.getAttribute('dir'), language === 'ar' ? 'rtl' : 'ltr');
 			const seen = await page.locator('body').innerText();
 			for (const word of words) {
-				t.true(seen.includes(pageStrings(language)[word].replace('{name}', acme.name)), `${language}: ${word}`);
+				t.true(seen.includes(pageStrings[language][word].replace('{name}', acme.name)), `${language}: ${word}`);
 			}
 
 			t.deepEqual(await layoutFaults(page), [], language);

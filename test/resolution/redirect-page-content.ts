@@ -68,7 +68,7 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 		const page = render('ios-browser', {}, `sv, ${language};q=0.8, en;q=0.1`);
 		const direction = language === 'ar' ? 'rtl' : 'ltr';
 		t.true(page.includes(`<html lang="${language}" dir="${direction}"`), language);
-		t.is(anchorsOf(page)[0]?.text, pageStrings(language).onAppStore.replace('{name}', 'Acme'));
+		t.is(anchorsOf(page)[0]?.text, pageStrings[language].onAppStore.replace('{name}', 'Acme'));
 		t.regex(anchorsOf(page)[0]?.text ?? '', /App Store/, language);
 	}
 
@@ -87,7 +87,7 @@ test("the page speaks the reader's language, by its q-values, and English otherw
 
 test('no language lacks a word, and those with a place for a value have it', (t) => {
 	for (const language of pageLanguages) {
-		const words = pageStrings(language);
+		const words = pageStrings[language];
 		t.true(
 			Object.values(words).every((text) => text.trim() !== ''),
 			language,
