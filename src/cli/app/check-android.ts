@@ -30,24 +30,19 @@ const structureFaults = ({actions, categories, isExported}: Filter): Fault[] => 
 ];
 
 /** The faults of a filter that only verified https links have. */
-const webFaults = (filter: Filter): Fault[] => {
-	const schemes = filter.schemes.map(({text}) => text);
-	return [
-		...structureFaults(filter),
-		...(schemes.includes('https') ? [] : [{message: 'lacks the scheme https', next: 'Set its scheme to https'}]),
-		...(filter.autoVerify
-			? []
-			: [{message: 'lacks autoVerify, so Android opens the browser', next: 'Set its autoVerify to true'}]),
-	];
-};
+const webFaults = (filter: Filter): Fault[] => [
+	...structureFaults(filter),
+	...(filter.schemes.some(({text}) => text === 'https')
+		? []
+		: [{message: 'lacks the scheme https', next: 'Set its scheme to https'}]),
+	...(filter.autoVerify
+		? []
+		: [{message: 'lacks autoVerify, so Android opens the browser', next: 'Set its autoVerify to true'}]),
+];
 
 /** Whether a rule lets paths below `prefix` through, and no others. */
 const isWithin = ({kind, text}: PathRule, prefix: string): boolean =>
-	kind === 'pathPrefix'
-		? text.startsWith(prefix.slice(0, -1))
-		: kind === 'pathPattern' || kind === 'pathAdvancedPattern'
-			? text.startsWith(prefix)
-			: kind === 'path' && text.startsWith(prefix);
+	kind === 'pathPrefix' ? text.startsWith(prefix.slice(0, -1)) : kind !== 'pathSuffix' && text.startsWith(prefix);
 
 /** Whether a rule lets every path below `prefix` through. */
 const coversAll = ({kind, text}: PathRule, prefix: string): boolean =>

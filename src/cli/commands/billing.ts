@@ -1,33 +1,10 @@
 import {Option} from 'commander';
-import type {gatewayEventJson} from '../../billing/gateway-event-store.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {pageOptions} from '../common-options.ts';
-import {eventColumns, eventCommands} from '../received-events.ts';
-import type {Json} from '../server/admin-client.ts';
+import {eventColumns, eventCommands, type GatewayEvent} from '../received-events.ts';
 import {listAt, listPages} from '../server/list-pages.ts';
 
-type GatewayEvent = Json<ReturnType<typeof gatewayEventJson>>;
-
 const EVENTS = '/admin/billing/events';
-
-/** Under the names that people know; anything else as it came. */
-const gatewayNames: Record<string, string> = {GATEWAY_A: 'Stripe', GATEWAY_B: 'Paymob'};
-
-/** Event and outcome first; ids last. */
-const eventFields = (event: GatewayEvent): Array<[string, unknown]> => [
-	['received', event.receivedAt],
-	['gateway', `${event.gateway} (${gatewayNames[event.gateway] ?? '-'})`],
-	['type', event.type],
-	['outcome', event.outcome],
-	['reason', event.reason],
-	['deliveries', event.deliveries],
-	['processed', event.processedAt],
-	['organization', event.organizationId],
-	['attempt', event.attemptId],
-	['reference', event.reference],
-	['event key', event.eventKey],
-	['id', event.id],
-];
 
 export const billingCommands: CommandGroup = {
 	name: 'billing',
@@ -64,6 +41,6 @@ export const billingCommands: CommandGroup = {
 			},
 		}),
 
-		...eventCommands(EVENTS, eventFields),
+		...eventCommands(EVENTS),
 	],
 };

@@ -10,17 +10,6 @@ type IdentityEvent = Json<IdentityEventJson>;
 
 const EVENTS = '/admin/webhooks/events';
 
-const eventFields = (event: IdentityEvent): Array<[string, unknown]> => [
-	['received', event.receivedAt],
-	['type', event.type],
-	['outcome', event.outcome],
-	['reason', event.reason],
-	['deliveries', event.deliveries],
-	['processed', event.processedAt],
-	['event key', event.eventKey],
-	['id', event.id],
-];
-
 export const webhookCommands: CommandGroup = {
 	name: 'webhooks',
 	summary: 'Inspect and replay webhooks from the identity provider (last 30 days); for gateways, see billing',
@@ -46,6 +35,6 @@ export const webhookCommands: CommandGroup = {
 			},
 		}),
 
-		...eventCommands(EVENTS, eventFields),
+		...eventCommands(EVENTS),
 	],
 };
