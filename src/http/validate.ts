@@ -139,8 +139,11 @@ export const pageQuery = {
 };
 export const pageQuerySchema = Joi.object<PageQuery>(pageQuery);
 
+/** A UUID, without the brackets that joi would allow and PostgreSQL does not. */
+export const uuidField = Joi.string().guid({separator: '-', wrapper: false});
+
 /** Path parameter that is a UUID; a malformed one is 400 (contract/requests 3). */
-export const uuidParam = Joi.string().guid({separator: '-'}).required();
+export const uuidParam = uuidField.required();
 export const idParams = Joi.object<{id: string}>({id: uuidParam});
 
 const ISO_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(:(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?$/;

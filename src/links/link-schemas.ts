@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type {PageQuery} from '../db/read-page.ts';
 import {booleanQuery} from '../http/route.ts';
-import {isoDateTime, pageQuery} from '../http/validate.ts';
+import {isoDateTime, pageQuery, uuidField} from '../http/validate.ts';
 import type {LinkInput} from './link.ts';
 import {sharedFieldSchemas} from './link-fields.ts';
 
@@ -10,7 +10,6 @@ const shortCode = Joi.string()
 	.max(64)
 	.pattern(/^[A-Za-z0-9_-]*$/)
 	.message('{{#label}} must consist of letters, digits, _ and -');
-const uuid = Joi.string().guid({separator: '-'});
 
 const {path, ...shared} = sharedFieldSchemas;
 
@@ -18,8 +17,8 @@ const fields = {
 	...shared,
 	shortCode,
 	title: Joi.string().max(255).allow(null),
-	domainId: uuid.allow(null),
-	templateId: uuid.allow(null),
+	domainId: uuidField.allow(null),
+	templateId: uuidField.allow(null),
 	externalId: Joi.string().max(255).allow(null),
 	expiry: isoDateTime().allow(null),
 	isActive: Joi.boolean().strict().allow(null),
@@ -55,7 +54,7 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 	channel: Joi.string().max(50),
 	externalId: Joi.string().max(255),
 	shortCode: Joi.string().max(64),
-	domainId: uuid,
+	domainId: uuidField,
 });
 
 /** A link as people name it, without its organization. */
@@ -63,7 +62,7 @@ export type LinkName = {id: string} | {shortCode: string} | {url: string};
 
 export const linkNameQuery = Joi.object<PageQuery & LinkName>({
 	...pageQuery,
-	id: uuid,
+	id: uuidField,
 	shortCode: Joi.string().max(64),
 	url: Joi.string().max(2048),
 }).xor('id', 'shortCode', 'url');

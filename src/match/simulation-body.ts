@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import {uuidField} from '../http/validate.ts';
 import {readLanguage, readTimezone} from '../resolution/visitor.ts';
 import type {SimulationInput} from './simulate-match.ts';
 import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
@@ -23,7 +24,7 @@ const isPlatform = (platform: SimulationInput['platform']) => (parent: {platform
 
 /** The body of a simulation; what is left out is the usual case: the token arrives, on the same network, at once. */
 export const simulationBody = Joi.object<SimulationInput>({
-	linkId: Joi.string().guid({separator: '-'}),
+	linkId: uuidField,
 	shortCode: Joi.string().max(64),
 	query: Joi.object().pattern(/^/, Joi.string().allow('')).description('The query of the tapped URL.'),
 	platform: Joi.valid('iOS', 'Android').default('iOS'),

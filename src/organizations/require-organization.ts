@@ -1,14 +1,14 @@
 import Joi from 'joi';
 import {organizationNotFound, required} from '../errors.ts';
+import {uuidField} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {ORG_KEY} from './org-key.ts';
 import {createOrganizationStore, type Organization} from './organization-store.ts';
 
 /** An organization by its UUID or its orgKey (contract/admin 1). */
-export const organizationReference = Joi.alternatives(
-	Joi.string().guid({separator: '-'}),
-	Joi.string().pattern(ORG_KEY),
-).messages({'alternatives.match': '{{#label}} must be a UUID or an orgKey'});
+export const organizationReference = Joi.alternatives(uuidField, Joi.string().pattern(ORG_KEY)).messages({
+	'alternatives.match': '{{#label}} must be a UUID or an orgKey',
+});
 
 /** Path parameters below `/admin/organizations/:orgId`. */
 export const orgParams = Joi.object<{orgId: string}>({orgId: organizationReference.required()});

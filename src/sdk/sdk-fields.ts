@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
-import {isoDateTime} from '../http/validate.ts';
+import {isoDateTime, uuidField} from '../http/validate.ts';
 import {sharedFieldSchemas} from '../links/link-fields.ts';
 import {linkFieldNames, newLink} from '../links/link-schemas.ts';
 import type {ClientFields} from '../templates/client-create.ts';
@@ -60,7 +60,7 @@ export const eventBody = bodyOf<EventFields>({
 	properties: objectOf(10_240).allow(null),
 	eventId: Joi.string().min(1).max(100).allow(null),
 	occurredAt: isoDateTime().allow(null),
-	linkId: Joi.string().guid({separator: '-'}).allow(null),
+	linkId: uuidField.allow(null),
 });
 
 /** Refused and not ignored: an app that sends one would believe that it takes effect. */

@@ -38,9 +38,11 @@ test('an unknown id is 404, an invalid one 400', async (t) => {
 		const unknown = await acme.server.get(`/links/00000000-0000-4000-8000-000000000000${suffix}`);
 		t.is(unknown.status, 404);
 		t.is(unknown.body.message, 'Link not found');
-		const malformed = await acme.server.get(`/links/7${suffix}`);
-		t.is(malformed.status, 400);
-		t.deepEqual(malformed.body.details, [{message: 'id must be a UUID', field: 'id'}]);
+		for (const id of ['7', '(00000000-0000-4000-8000-000000000000)', '[00000000-0000-4000-8000-000000000000]']) {
+			const malformed = await acme.server.get(`/links/${id}${suffix}`);
+			t.is(malformed.status, 400, id);
+			t.deepEqual(malformed.body.details, [{message: 'id must be a UUID', field: 'id'}]);
+		}
 	}
 });
 
