@@ -1,7 +1,7 @@
 import type {Click} from './story.ts';
 
 /** A row of a server's table of clicks, as far as it decides a match. */
-export type Stored<T> = {click: Click; extra: T; isOpen: boolean};
+export type Stored<T> = {click: Click; extra: T; isOpen: boolean; isReplaced: boolean};
 
 export type Wanted = {
 	/** Around the app's address, its network, or everywhere. */
@@ -49,9 +49,10 @@ export const createClickStore = <T>(extraOf: (click: Click, before: T | null) =>
 			);
 			if (before !== undefined) {
 				before.isOpen = false;
+				before.isReplaced = true;
 			}
 
-			const stored = {click, extra: extraOf(click, before?.extra ?? null), isOpen: true};
+			const stored = {click, extra: extraOf(click, before?.extra ?? null), isOpen: true, isReplaced: false};
 			byId.set(click.id, stored);
 			visits.push(stored);
 			listOf(places.ip, click.ip).push(stored);
@@ -71,7 +72,8 @@ export const createClickStore = <T>(extraOf: (click: Click, before: T | null) =>
 					break;
 				}
 
-				if ((stored.isOpen || orUsed) && (organizationId === null || stored.click.organizationId === organizationId)) {
+				const isThere = stored.isOpen || (orUsed && !stored.isReplaced);
+				if (isThere && (organizationId === null || stored.click.organizationId === organizationId)) {
 					found.push(stored);
 				}
 			}

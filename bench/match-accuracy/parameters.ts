@@ -97,13 +97,17 @@ export const markets = {
 	),
 } satisfies Record<string, Market>;
 
+export type MarketName = keyof typeof markets;
+
 /** Where a phone is online. `shared`: a campus, an office, a café, a hotel; whatever its scenario makes of it. */
 export type Whereabouts = 'home' | 'carrier' | 'shared' | 'vpn';
 
 export type Scenario = {
 	/** Who clicks, installs or does both in the week. The others of a place change nothing. */
 	people: number;
-	markets: Weighted<keyof typeof markets>;
+	markets: Weighted<MarketName>;
+	/** Share of people who are in another of these countries, where their phones' clocks are right. */
+	abroad: number;
 	tenants: number;
 	/** Links of a tenant, the second half as popular as the first, the third a third; `topLink`: share of one of them. */
 	links: number;
@@ -146,6 +150,7 @@ export type Scenario = {
 const plain: Scenario = {
 	people: 7000,
 	markets: [['us', 1]],
+	abroad: 0,
 	tenants: 1,
 	links: 50,
 	topLink: 0,
@@ -176,7 +181,7 @@ const plain: Scenario = {
 /** Populations of their own: nothing is shared between two of them, and none is pooled before it is judged. */
 export const scenarios = {
 	'plain US app': plain,
-	// Thousands of students behind one IPv4 address, most with an iPhone, in one country with four zones, who hear of the app in lectures.
+	// Thousands of students behind one IPv4 address, most with an iPhone, who hear of the app in lectures.
 	campus: {
 		...plain,
 		whereabouts: {home: 0.1, carrier: 0.1, shared: 0.8, vpn: 0},
@@ -261,7 +266,7 @@ export const scenarios = {
 		inApp: 0.7,
 		burst: 0.5,
 	},
-	// Hotels and airports: everybody's language and zone is another.
+	// Hotels and airports: everybody's language and phone is another, and the clock is that of the place.
 	travellers: {
 		...plain,
 		markets: [
@@ -271,6 +276,7 @@ export const scenarios = {
 			['india', 15],
 			['brazil', 10],
 		],
+		abroad: 0.7,
 		whereabouts: {home: 0, carrier: 0.25, shared: 0.6, vpn: 0.15},
 		peoplePer: {carrier: 60, shared: 80, vpn: 40},
 		stays: 0.8,

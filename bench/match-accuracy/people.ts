@@ -1,4 +1,4 @@
-import {behaviour, markets, type Scenario, sight} from './parameters.ts';
+import {behaviour, type MarketName, markets, type Scenario, sight} from './parameters.ts';
 import {createPhones, type Phone} from './phones.ts';
 import type {Random} from './random.ts';
 import type {Spot, World} from './world.ts';
@@ -11,6 +11,8 @@ export type Person = {
 	appLanguage: string;
 	/** `v8`: as Chromium names it. */
 	zone: {zone: string; v8?: string};
+	/** Where they are. */
+	country: MarketName;
 	home: (day: number) => Spot;
 	shared: Spot;
 	vpn: Spot;
@@ -39,11 +41,12 @@ export const createPeople = (random: Random, world: World, scenario: Scenario, c
 	const people: Person[] = [];
 	const phones = createPhones(random, scenario.models);
 	const handedOut = new Map<number, Phone | null>();
-	const add = (first: Person | null, home: Person['home'], name: keyof typeof markets): Person => {
-		const {ios, languages, zones} = markets[name];
+	type Place = Pick<Person, 'country' | 'zone' | 'home'>;
+	const add = (first: Person | null, name: MarketName, {country, zone, home}: Place): Person => {
+		const {ios, languages} = markets[name];
 		const isSame = (share: number): boolean => first !== null && random.chance(share);
 		const own = phones.phone(random.chance(ios) ? 'ios' : 'android');
-		const shared = world.shared();
+		const shared = world.shared(zone.zone);
 		if (!handedOut.has(shared.v4)) {
 			handedOut.set(shared.v4, random.chance(scenario.equalPhones) ? own : null);
 		}
@@ -58,10 +61,11 @@ export const createPeople = (random: Random, world: World, scenario: Scenario, c
 			phone,
 			language,
 			appLanguage: appLanguageOf(random, language),
-			zone: first === null ? random.pick<Person['zone']>(zones) : first.zone,
+			zone,
+			country,
 			home,
 			shared,
-			vpn: world.vpn(),
+			vpn: world.vpn('everywhere'),
 			hasCarrierV6: random.chance(scenario.ipv6),
 			usesRelay: phone.platform === 'ios' && random.chance(behaviour.relay.iphones),
 			housemateOf: first,
@@ -72,10 +76,12 @@ export const createPeople = (random: Random, world: World, scenario: Scenario, c
 
 	while (people.length < count) {
 		const name = random.pick(scenario.markets);
-		const home = world.home();
-		const first = add(null, home, name);
+		const country = random.chance(scenario.abroad) ? random.pick(scenario.markets) : name;
+		const zone = random.pick<Person['zone']>(markets[country].zones);
+		const place = {country, zone, home: world.home(zone.zone)};
+		const first = add(null, name, place);
 		for (let others = random.pick(scenario.housemates); others > 0; others -= 1) {
-			add(first, home, name);
+			add(first, name, place);
 		}
 	}
 

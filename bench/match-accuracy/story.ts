@@ -97,7 +97,7 @@ export const createStory = (scenario: Scenario, seed: number, scale = 1): Story 
 			case 'home':
 				return person.home(dayOf(at));
 			case 'carrier':
-				return world.carrier(person.hasCarrierV6);
+				return world.carrier(person.country, person.hasCarrierV6);
 			case 'shared':
 				return person.shared;
 			case 'vpn':
@@ -108,7 +108,9 @@ export const createStory = (scenario: Scenario, seed: number, scale = 1): Story 
 	/** Where somebody is some hours after a click: mostly still there, else on the way home or from home. */
 	const spotAfter = (person: Person, spot: Spot, at: number, hours: number): Spot => {
 		if (!random.chance(scenario.stays * 0.5 ** (hours / 2.5))) {
-			return hours > 1 || spot.kind === 'carrier' ? spotOf(person, at) : world.carrier(person.hasCarrierV6);
+			return hours > 1 || spot.kind === 'carrier'
+				? spotOf(person, at)
+				: world.carrier(person.country, person.hasCarrierV6);
 		}
 
 		if (spot.kind === 'home') {
@@ -116,7 +118,7 @@ export const createStory = (scenario: Scenario, seed: number, scale = 1): Story 
 		}
 
 		return spot.kind === 'carrier' && !random.chance(0.5 ** (hours / behaviour.carrierHalfLife))
-			? world.carrier(person.hasCarrierV6)
+			? world.carrier(person.country, person.hasCarrierV6)
 			: spot;
 	};
 
@@ -190,7 +192,7 @@ export const createStory = (scenario: Scenario, seed: number, scale = 1): Story 
 			at: new Date(plan.at),
 			organizationId: plan.tenant,
 			linkId: plan.linkId,
-			...addressOf(isRelayed ? world.relay() : plan.spot, random),
+			...addressOf(isRelayed ? world.relay(person.zone.zone) : plan.spot, random),
 			seen,
 			acceptLanguage: `${person.language},${person.language.split('-')[0]};q=0.9`,
 			signals: runsScript ? signals : null,
