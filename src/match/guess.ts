@@ -105,11 +105,9 @@ export const guessClick = (
 		const ruledOut = ruledOutBy(candidate, likeness.contradiction, now, policy);
 		return {candidate, ruledOut, likeness, probability: 0, alike: 0, compared: 0};
 	});
-	const contending = compared.filter(isContender);
-	const others = compared
-		.filter((one) => !isContender(one) && one.candidate.nearness !== 'elsewhere')
-		.map(({candidate}) => candidate.clickedAt);
-	const open = {...circumstances, app, clicks: contending.map(({candidate}) => candidate), others};
+	const contending = compared.filter(isContender).map(({candidate}) => candidate);
+	const others = compared.map(({candidate}) => candidate).filter((one) => !one.isConsumed && !contending.includes(one));
+	const open = {...circumstances, app, clicks: contending, others};
 	const {clicks, links, nobody, tokenless} = posterior(open, policy.beliefs);
 	const weighed = compared.map((one) => ({...one, ...clicks.get(one.candidate.id)})).toSorted(byProbability);
 	const contenders = weighed.filter(isContender);

@@ -26,17 +26,18 @@ export type Beliefs = {
 	 */
 	unlike: {language: number; perDay: number};
 	/**
-	 * First opens that no tap led to. `share`: of all first opens, at any hour of a day; published shares (20 to 45 %)
-	 * are more, because they count whoever tapped and was not found, and because one person's taps count as several here.
+	 * First opens that no tap led to. `share`: of all first opens, at any hour of a day; 20 to 45 % are published. They
+	 * grow with the clicks that others made at the place in the day, and `unseen` more: about one a week, as in a home.
 	 * `heard`: per click, people nearby who heard of the app from who tapped. Hearing takes its time, so half of them
-	 * install after more than `medianMinutes`. `equal`: share of people with the same phone and language, as in a family
-	 * or a firm, whose clicks are up to `among` of a place.
+	 * install after more than `medianMinutes`. `equal`: share of people nearby with an equal phone, as in a family or a
+	 * firm, before the last `shown` clicks of the place are looked at.
 	 */
 	organic: {
 		share: number;
+		unseen: number;
 		heard: {share: number; medianMinutes: number};
 		equal: number;
-		among: number;
+		shown: number;
 	};
 	/**
 	 * Opens without a token that are added to those that matched by a guess: a few taps of a developer, all by token, say
@@ -75,7 +76,7 @@ export const matchPolicy: MatchPolicy = {
 		movesWithin: 0.2,
 		signalAccuracy: 0.9,
 		unlike: {language: 0.1, perDay: 0.02},
-		organic: {share: 0.05, heard: {share: 0.02, medianMinutes: 45}, equal: 0.05, among: 8},
+		organic: {share: 0.3, unseen: 0.15, heard: {share: 0.02, medianMinutes: 45}, equal: 0.05, shown: 20},
 		tokenless: 10,
 		general: 20,
 	},

@@ -29,8 +29,8 @@ export type OpenAt = {
 	/** The signals that the app reports. */
 	app: MatchSignals;
 	clicks: readonly PossibleClick[];
-	/** Times of clicks here that are ruled out: people nearby hear of the app from those who made them, too. */
-	others: readonly Date[];
+	/** Open clicks that are ruled out, whose phones show how alike those of the place are. */
+	others: readonly PossibleClick[];
 	/** All clicks of the place in the last 24 h, open or used. */
 	made: number;
 	/** The organization's recent first opens, without this one. */
@@ -86,22 +86,29 @@ export const offsetsAt = (now: Date): Offsets => {
 
 const total = (phones: readonly PhoneCount[]): number => phones.reduce((sum, {count}) => sum + count, 0);
 
+const isOtherPlatform = ({platform}: MatchSignals, other: MatchSignals): boolean =>
+	platform !== null && other.platform !== null && platform !== other.platform;
+
 type Compared = Omit<ClickChance, 'probability'> & {asLike: number};
 
 /**
  * How common phones are that resemble a click at least as much as the app's. Phones of the app's timezone show how its
  * people are; where few were counted, phones of other zones stand in as if they were here, and for those what is known
- * of phones in general. At a place of few clicks some are of the same family or firm, with equal phones. Computed once
- * per distinct set of signals.
+ * of phones in general. Families and firms have equal phones: the last clicks of the place show whether more are alike
+ * than by chance, apart from the click itself and a second tap of its visitor. Computed once per distinct set of signals.
  */
-const comparison = ({app, now, made, phones}: OpenAt, {general, organic: {equal, among}}: Beliefs) => {
-	const twins = equal * Math.min(1, among / Math.max(1, made));
+const comparison = ({app, now, clicks, others, phones}: OpenAt, {general, organic: {equal, shown}}: Beliefs) => {
 	const offsetOf = offsetsAt(now);
 	const isOfZone = ({signals}: PhoneCount): boolean => app.timezone !== null && signals.timezone === app.timezone;
 	const ofZone = phones.filter(isOfZone);
-	const others = phones
+	const abroad = phones
 		.filter((phone) => !isOfZone(phone))
 		.map((phone) => ({...phone, signals: {...phone.signals, timezone: phone.signals.timezone && app.timezone}}));
+	const lastClicks = [...clicks, ...others]
+		.filter(({nearness}) => nearness === 'ip')
+		.toSorted((one, other) => other.clickedAt.getTime() - one.clickedAt.getTime())
+		.slice(0, shown);
+	const beside = Math.max(0, lastClicks.length - 1);
 	const known = new Map<string, Compared>();
 	return (signals: MatchSignals): Compared => {
 		const key = JSON.stringify(signals);
@@ -111,17 +118,26 @@ const comparison = ({app, now, made, phones}: OpenAt, {general, organic: {equal,
 		}
 
 		const likeness = likenessOf(signals, app, offsetOf);
-		const countAlike = (some: readonly PhoneCount[]): number =>
-			total(
-				some.filter((phone) => {
-					const other = likenessOf(signals, phone.signals, offsetOf);
-					return other.contradiction === null && other.sum >= likeness.sum;
-				}),
-			);
-		const [here, abroad] = [countAlike(ofZone), countAlike(others)];
-		const expected = (abroad + general * likeness.share) / (total(others) + general);
-		const share = (here + general * expected) / (total(ofZone) + general);
-		const result = {likeness, alike: here + abroad, compared: total(phones), asLike: twins + (1 - twins) * share};
+		const isAlike = (phone: {signals: MatchSignals}): boolean => {
+			// Half of the phones need no closer look.
+			if (isOtherPlatform(signals, phone.signals)) {
+				return false;
+			}
+
+			const other = likenessOf(signals, phone.signals, offsetOf);
+			return other.contradiction === null && other.sum >= likeness.sum;
+		};
+		const [alikeOfZone, alikeAbroad] = [total(ofZone.filter(isAlike)), total(abroad.filter(isAlike))];
+		const expected = (alikeAbroad + general * likeness.share) / (total(abroad) + general);
+		const share = (alikeOfZone + general * expected) / (total(ofZone) + general);
+		const more = Math.max(0, lastClicks.filter(isAlike).length - 2 - beside * share);
+		const twins = (equal + more) / (1 + beside);
+		const result = {
+			likeness,
+			alike: alikeOfZone + alikeAbroad,
+			compared: total(phones),
+			asLike: twins + (1 - twins) * share,
+		};
 		known.set(key, result);
 		return result;
 	};
@@ -206,9 +222,9 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 	const heard = clicks
 		.filter(({click}) => click.nearness !== 'elsewhere')
 		.map(({click, compared: {asLike}}) => heardAfter(click.clickedAt) * (1 + organic.equal * (1 / asLike - 1)))
-		.concat(open.others.map(heardAfter))
 		.reduce((sum, one) => sum + one, 0);
-	const nobody = perClick * Math.max(1, made) + heard;
+	// The click that is judged says nothing of how many others are here.
+	const nobody = perClick * (Math.max(0, made - 1) + organic.unseen) + heard;
 	const all = clicks.reduce((sum, {weight}) => sum + weight, nobody);
 	const links = new Map<string, number>();
 	for (const {click, weight} of clicks) {

@@ -86,6 +86,15 @@ test('the more people clicked at a place, the likelier an install without a clic
 	t.true(one < 0.03 && some > 3 * one && many > 7 * some, nobody.join());
 });
 
+test('the click that is judged is no sign of others, and a click of another is', (t) => {
+	const [none = 0, alone = 0, two = 0, three = 0] = [0, 1, 2, 3].map((made) => {
+		const {nobody} = weigh([click('a', {age: 12 * 3600})], {made, phones: among(30)});
+		return nobody / (1 - nobody);
+	});
+	t.is(none, alone);
+	t.true(two > 5 * alone && Math.abs(three - two - (two - alone)) < 1e-3 * two, [alone, two, three].join());
+});
+
 test('another language counts a tenth, another timezone or system version a fiftieth for each day', (t) => {
 	const phones = [{signals: alike, count: 100_000, byToken: 0, byGuess: 0}];
 	const odds = (signals: PossibleClick['signals'], age: number) => {
@@ -114,15 +123,6 @@ test('who heard of the app from a tap installs later than who tapped', (t) => {
 	const nobody = [2, 5, 60].map((minutes) => weigh([click('a', {age: minutes * 60})], {phones: among(30)}).nobody);
 	const [soon = 1, later = 1, last = 0] = nobody;
 	t.true(soon < 0.002 && later < 0.006 && last > 10 * later, nobody.join());
-});
-
-test('people hear of the app from taps of other phones too', (t) => {
-	const clicks = [click('a', {age: 60})];
-	const others = Array.from({length: 40}, (_, index) => new Date(now.getTime() - (30 + index) * 60_000));
-	const [without, beside] = [[], others].map(
-		(taps) => weigh(clicks, {made: 41, phones: among(60), others: taps}).nobody,
-	);
-	t.true((beside ?? 0) > 1.5 * (without ?? 1), `${without} ${beside}`);
 });
 
 test('the longer ago the tap, the more people who left the address are elsewhere in its network', (t) => {
@@ -193,6 +193,19 @@ test('a phone that nobody else has may still be that of who heard of the app nea
 	t.true(nobody > 0.001 && nobody < 0.01, String(nobody));
 });
 
+test('equal phones among the clicks of a place show that more people have one, others that fewer do', (t) => {
+	const phones = [{signals: unlike, count: 100_000, byToken: 0, byGuess: 0}];
+	const oddsBeside = (...signals: Array<PossibleClick['signals']>) => {
+		const others = signals.map((one, index) => click(`b${index}`, {signals: one, age: 7200 + index}));
+		const {nobody} = weigh([click('a', {age: 3600})], {phones, others, made: 7});
+		return nobody / (1 - nobody);
+	};
+	const none = oddsBeside();
+	t.true(oddsBeside(unlike, unlike, unlike, unlike, unlike, unlike) < none / 2);
+	t.true(oddsBeside(alike, alike, alike, alike, alike, alike) > 10 * none);
+	t.true(oddsBeside(alike) <= none, 'a second tap of the same person');
+});
+
 test('a tap elsewhere counts for nothing of itself', (t) => {
 	t.is(chance([click('b', {nearness: 'elsewhere'})])['sale'], 0);
 });
@@ -221,8 +234,12 @@ test('phones of the timezone decide how common a phone is; while few are counted
 	};
 	t.like(likelihood(10, 40).clicks.get('a'), {alike: 50, compared: 50});
 	const foreign = {...reported, language: 'fr-FR'};
-	const [common, rare] = [reported, foreign].map((phone) => likelihood(0, 280, phone).nobody);
+	const odds = (...counted: Parameters<typeof likelihood>): number => {
+		const {nobody} = likelihood(...counted);
+		return nobody / (1 - nobody);
+	};
+	const [common, rare] = [reported, foreign].map((phone) => odds(0, 280, phone));
 	t.true((common ?? 0) > 10 * (rare ?? 1), `${common} ${rare}`);
-	const [few, many] = [5, 200].map((here) => likelihood(here, 280, foreign).nobody);
+	const [few, many] = [5, 200].map((here) => odds(here, 280, foreign));
 	t.true((rare ?? 1) < (few ?? 0) && (few ?? 1) < (many ?? 0), `${rare} ${few} ${many}`);
 });
