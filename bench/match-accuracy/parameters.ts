@@ -7,7 +7,10 @@
 import type {Weighted} from './random.ts';
 
 /** The first is for whoever changes the product; the second is run once (docs/match-accuracy.md). */
-export const seeds = {development: [1, 2, 3, 4, 5, 6], confirmation: [5001, 5002, 5003, 5004, 5005, 5006]} as const;
+export const seeds = {
+	development: [1, 2, 3, 4, 5, 6],
+	confirmation: [6001, 6002, 6003, 6004, 6005, 6006, 6007, 6008, 6009, 6010],
+} as const;
 
 /** What the issue asks of the product, over all scenarios and seeds. */
 export const criteria = {
