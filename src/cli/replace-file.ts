@@ -43,14 +43,19 @@ export const fileBehind = async (name: string): Promise<{file: string; changedAt
 };
 
 /**
- * Writes a file that only its owner may read. It is renamed into place when it is complete and on disk, so that an
- * interruption leaves an older file alone and no partial one. A link stays a link, and its target is written.
+ * Writes a file. It is renamed into place when it is complete and on disk, so that an interruption leaves an older file
+ * alone and no partial one. A link stays a link, and its target is written.
+ * @param mode permissions, less those that the umask takes; by default only its owner may read it.
  * @throws OperatorError unless it is a regular file.
  */
-export const replaceFile = async (name: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
+export const replaceFile = async (
+	name: string,
+	write: (handle: FileHandle) => Promise<void>,
+	mode = 0o600,
+): Promise<void> => {
 	const {file} = await fileBehind(name);
 	const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
-	const handle = await open(unfinished, 'wx', 0o600).catch((error: unknown) => {
+	const handle = await open(unfinished, 'wx', mode).catch((error: unknown) => {
 		throw Object.assign(error as Error, {path: file});
 	});
 	try {

@@ -141,6 +141,25 @@ test('an export to a file reports the number of links; a refused one does not to
 	t.is(await readFile(file, 'utf8'), ndjson);
 });
 
+test('an export that breaks off leaves an older file as it was, and no other', async (t) => {
+	const folder = await mkdtemp(path.join(tmpdir(), 'oplink-export-'));
+	t.teardown(() => rm(folder, {recursive: true}));
+	const file = path.join(folder, 'links.ndjson');
+	await writeFile(file, 'older');
+	const {env} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links/export': {
+			raw: (_request, response) => {
+				response.write(ndjson.repeat(1000));
+				setImmediate(() => response.destroy());
+			},
+		},
+	});
+	const {exitCode} = await runCli(['links', 'export', '--org', 'Ab12', '--output', file], {env});
+	t.is(exitCode, 7);
+	t.is(await readFile(file, 'utf8'), 'older');
+	t.deepEqual(await readdir(folder), ['links.ndjson']);
+});
+
 test('an export of no link is an empty file, or an empty array', async (t) => {
 	const {env} = await startRecordingServer(t, {
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from('')}),

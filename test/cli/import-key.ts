@@ -86,6 +86,14 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 	t.is(new Set(requests.map(({headers}) => headers['idempotency-key'])).size, 1);
 });
 
+test('a row whose first try does not end in time fails, because nobody knows whether it was created', async (t) => {
+	const message = 'A request with this Idempotency-Key is still in progress';
+	const {imports} = await setUp(t, () => refusal(409, message));
+	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}]);
+	t.is(exitCode, 1);
+	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message}]);
+});
+
 test('a row without a name gets its short code from its content, so that it is the same link in every run', async (t) => {
 	const {imports, requests} = await setUp(t, () => created);
 	await imports([{path: '/a'}, {path: '/b'}]);

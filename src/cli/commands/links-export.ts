@@ -1,4 +1,4 @@
-import {type FileHandle, open} from 'node:fs/promises';
+import type {FileHandle} from 'node:fs/promises';
 import path from 'node:path';
 import {Option} from 'commander';
 import {stringify} from 'csv-stringify/sync';
@@ -8,6 +8,7 @@ import {orgOption} from '../common-options.ts';
 import {guarded, textsIn} from '../import/formats/csv.ts';
 import {linesOf} from '../import/formats/lines.ts';
 import {linkColumns} from '../link-fields.ts';
+import {replaceFile} from '../replace-file.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import {writeData} from '../terminal/io.ts';
@@ -102,18 +103,8 @@ const eachPiece = async (texts: AsyncIterable<string>, take: (piece: string) => 
 	await take(piece);
 };
 
-/** Writes a file, opened with the first chunk: a refused export leaves an older file alone. */
-const writeTo = async (file: string, texts: AsyncIterable<string>): Promise<void> => {
-	let handle: FileHandle | null = null;
-	try {
-		await eachPiece(texts, async (piece) => {
-			handle ??= await open(file, 'w');
-			await handle.writeFile(piece);
-		});
-	} finally {
-		await (handle as FileHandle | null)?.close();
-	}
-};
+/** Links describe no person, so the umask decides who may read them. */
+const MODE = 0o666;
 
 export const exportCommand = command({
 	usage: 'export',
@@ -140,7 +131,8 @@ export const exportCommand = command({
 			return;
 		}
 
-		await writeTo(path.resolve(io.cwd, options.output), texts);
+		const write = (handle: FileHandle) => eachPiece(texts, (piece) => handle.writeFile(piece));
+		await replaceFile(path.resolve(io.cwd, options.output), write, MODE);
 		await show.note(`${counted(count, 'link')} written to ${options.output}`);
 	},
 });

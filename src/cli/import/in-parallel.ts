@@ -33,7 +33,7 @@ export async function* inParallel<T, R>(
 const MAX_WAITS = 3;
 
 /** A retry that arrived while the first request was running. */
-const isUnderWay = (error: OplinkApiError): boolean =>
+export const isUnderWay = (error: OplinkApiError): boolean =>
 	error.status === 409 && error.message.includes('Idempotency-Key');
 
 /**

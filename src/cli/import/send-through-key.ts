@@ -5,7 +5,7 @@ import {contentCode, readOnlyFields} from '../../links/import/content-code.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {inParallel, withPatience} from './in-parallel.ts';
+import {inParallel, isUnderWay, withPatience} from './in-parallel.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 type Body = Record<string, unknown>;
@@ -91,7 +91,7 @@ export async function* sendThroughKey(
 				return send(row, elsewhere);
 			}
 
-			if (error.status === 409) {
+			if (error.status === 409 && !isUnderWay(error)) {
 				return onTaken(row, body, error);
 			}
 
