@@ -66,6 +66,8 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 		connections.watch(request, response);
 		answer(request, response);
 	});
+	// Node would answer an unknown Expect by a bare 417; RFC 9110, 10.1.1 lets us ignore it.
+	server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 	const port = await entrance.open(server);
 	try {
 		const services = createServices({...options, port, db});

@@ -13,6 +13,12 @@ test('a refusal keeps the connection if the body has arrived', async (t) => {
 	t.is(headers['connection'], 'keep-alive');
 });
 
+test('an expectation that nobody knows is ignored: the answer has the envelope and an id', async (t) => {
+	const {status, headers, body} = await send(service.url, 'GET', '/nowhere/at/all', {Expect: 'a-miracle'});
+	t.is(status, 404);
+	t.is(headers['x-request-id'], body.requestId);
+});
+
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CHUNKED =
