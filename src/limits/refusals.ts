@@ -9,13 +9,13 @@ const DAY_HOURS = 24;
 
 type Count = {organizationId: string; limitName: string; refused: number};
 
-/** Adds counts to those of the hour; an organization that is gone is left out. */
+/** Adds counts to those of the hour. Organizations are locked first, as a removal does; one that is gone is left out. */
 const add = (db: Db, hour: Date, counts: Count[]): Promise<unknown> =>
 	db.raw(
 		`INSERT INTO limit_refusals AS known (organization_id, limit_name, hour, refused)
 		SELECT organizations.id, "limitName", :hour, refused
 		FROM json_to_recordset(CAST(:counts AS json)) AS one ("organizationId" uuid, "limitName" text, refused bigint)
-		JOIN organizations ON organizations.id = "organizationId" ORDER BY 1, 2
+		JOIN organizations ON organizations.id = "organizationId" ORDER BY 1, 2 FOR KEY SHARE OF organizations
 		ON CONFLICT (organization_id, limit_name, hour) DO UPDATE SET refused = known.refused + excluded.refused`,
 		{hour, counts: JSON.stringify(counts)},
 	);

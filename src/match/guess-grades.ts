@@ -14,7 +14,7 @@ export type Graded = Pick<MatchAttempt, 'id' | 'deviceId' | 'at' | 'signals' | '
 };
 
 // A device that was erased meanwhile is not named by its attempt any more, which then stays as it is. Grades come in
-// order, so that two processes do not wait for each other.
+// order, so that two processes do not wait for each other. The organization is locked first, as a removal of it does.
 const grade: Prepared = {
 	name: 'grade guesses',
 	text: `WITH attempt AS (
@@ -22,7 +22,8 @@ const grade: Prepared = {
 				silent_guess = made.silent_guess
 			FROM json_to_recordset($1) AS made (id uuid, organization_id uuid, device_id text, signals json, candidates json,
 				nobody json, silent_guess json, day date, confidence text, correct integer)
-			WHERE known.id = made.id AND known.organization_id = made.organization_id
+			CROSS JOIN LATERAL (SELECT id FROM organizations WHERE id = made.organization_id FOR KEY SHARE) AS owner
+			WHERE known.id = made.id AND known.organization_id = owner.id
 				AND known.device_id IS NOT DISTINCT FROM made.device_id
 			RETURNING made.organization_id, made.day, made.confidence, made.correct
 		)

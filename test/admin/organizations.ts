@@ -1,5 +1,6 @@
 import {randomUUID} from 'node:crypto';
 import test from 'ava';
+import {type Graded, gradeAttempts} from '../../src/match/guess-grades.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
 import {untilAwaited} from '../helpers/database.ts';
@@ -196,6 +197,45 @@ test('a deletion waits for no device that waits for it', async (t) => {
 	}
 
 	t.deepEqual(statuses, [404, 404, 200]);
+});
+
+test('a deletion waits for no count that waits for it', async (t) => {
+	const {db, refusals} = service.services;
+	const writes: Array<(id: string) => Promise<() => Promise<unknown>>> = [
+		async (id) => {
+			refusals.note(id, 'known');
+			await refusals.settled();
+			return () => {
+				refusals.note(id, 'known');
+				refusals.note(id, 'new');
+				return refusals.settled();
+			};
+		},
+		async (id) => {
+			const attempt = {id: randomUUID(), organization_id: id, at: new Date(), matched: true, method: 'TOKEN_EXACT'};
+			await db('match_attempts').insert({...attempt, signals: '{}', candidates: '[]'});
+			const graded = {deviceId: null, at: attempt.at, signals: {}, candidates: [], nobody: null, isCorrect: true};
+			const silentGuess = {confidence: 'high'};
+			return () =>
+				gradeAttempts(db, [{...graded, id: attempt.id, organizationId: id, silentGuess} as unknown as Graded]);
+		},
+	];
+	for (const prepare of writes) {
+		const {id} = await create();
+		const write = await prepare(id);
+		const deletion = await db.transaction();
+		await deletion('organizations').where({id}).forUpdate().select('id');
+		const written = write();
+		await untilAwaited(deletion);
+		await deletion.raw("SET LOCAL lock_timeout = '200ms'");
+		await t.notThrowsAsync(
+			deletion('organizations')
+				.where({id})
+				.delete()
+				.then(() => deletion.commit()),
+		);
+		await t.notThrowsAsync(written);
+	}
 });
 
 test('every change is audited with action, actor and request', async (t) => {
