@@ -83,15 +83,17 @@ test('parallel rotations leave one current key', async (t) => {
 });
 
 test('a rotation waits for no first read that waits for it', async (t) => {
-	const {body} = await admin(service).post('/admin/organizations', {name: 'First read'});
-	const rotation = await service.services.db.transaction();
+	const own = await startService({}, createFakeClock());
+	t.teardown(() => own.stop());
+	const {body} = await admin(own).post('/admin/organizations', {name: 'First read'});
+	const rotation = await own.services.db.transaction();
 	await rotation('organizations').where({id: body.id}).forUpdate().select('id');
-	const read = admin(service).get(keysPath(body.id));
+	const read = admin(own).get(keysPath(body.id));
 	await untilAwaited(rotation);
 	await rotation.raw("SET LOCAL lock_timeout = '200ms'");
 	await t.notThrowsAsync(
-		regenerateApiKey({...service.services, db: rotation}, {organization: body, tier: 'CLIENT', by: systemCaller}).then(
-			() => rotation.commit(),
+		regenerateApiKey({...own.services, db: rotation}, {organization: body, tier: 'CLIENT', by: systemCaller}).then(() =>
+			rotation.commit(),
 		),
 	);
 	t.is((await read).status, 200);
