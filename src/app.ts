@@ -86,7 +86,7 @@ const surfaces: Route[] = [
 	...devRoutes,
 ];
 
-/** The one table of routes: mounted by the server and walked by tests. */
+/** The one table of routes: mounted by the server, walked by the API document and by tests. */
 export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
 
 const preflight: Record<string, string> = {
@@ -106,7 +106,10 @@ const requestedHostname = ({clientIp}: Services, request: IncomingMessage): stri
 
 /** Registers a route on a router. @returns the route's handler. */
 const mount = (router: Router, services: Services, route: Route): Handler => {
-	/** On a custom domain `/:shortCode/data` has the path of a page, unless its orgKey is in front (contract/hosts 4). */
+	/**
+	 * On a custom domain `/spring/data` has the path of a page, `/:orgKey/:shortCode`. It is data unless its first segment
+	 * is the domain's orgKey (contract/hosts 4).
+	 */
 	const isForAnyOrigin = ({state: {domainKey}, params = {}}: Exchange): boolean =>
 		route.cors === 'data'
 			? domainKey !== undefined && params['shortCode'] === 'data' && params['orgKey'] !== domainKey
@@ -155,9 +158,11 @@ const isPlain = ({method, path, declared, schemas}: Route): boolean =>
 
 /**
  * Handles all requests that the hot path passes on. Plain routes bypass Koa, in the same envelope. Koa's middleware in order:
- * the envelope around everything, then old addresses of custom domains, whose prefix may be the first segment of a
- * surface, then the surfaces, then 404 for the rest below a reserved first segment, and resolution last, because
- * `/:orgKey/:shortCode` matches nearly any path.
+ * 1. the envelope around everything;
+ * 2. old addresses of custom domains, whose prefix may be the first segment of a surface;
+ * 3. the surfaces;
+ * 4. 404 for the rest below a reserved first segment;
+ * 5. resolution, last because `/:orgKey/:shortCode` matches nearly any path.
  */
 export const createApp = (services: Services): RequestListener => {
 	const app = new Koa();

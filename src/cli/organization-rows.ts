@@ -10,7 +10,7 @@ type Words = Pick<CommandSpec, 'summary' | 'examples'> & {usage?: string};
 
 /**
  * A command that lists what an organization has, such as its devices.
- * @param path of the list below that of the organization. @param empty what to do next where there are none.
+ * @param path the list's path below the organization's. @param empty advice to print if the list is empty.
  */
 export const listCommand = <Row>({
 	path,
@@ -29,7 +29,7 @@ export const listCommand = <Row>({
 		},
 	});
 
-/** A command that deletes a named part of an organization, after a question. @param consequence a sentence of it. */
+/** A command that deletes a named part of an organization, after a question. @param consequence ' ' and a sentence. */
 export const deleteCommand = (kind: Kind, {consequence = '', ...words}: Words & {consequence?: string}): AnyCommand =>
 	command({
 		usage: `delete [org] <${kind}>`,

@@ -32,7 +32,7 @@ export type RequestFacts = {
 	log: () => Logger;
 };
 
-/** The bytes of a webhook's body; other routes get it parsed. */
+/** The bytes of a webhook's body; other routes get it parsed, or as a stream. */
 type RawBody<C extends Credential> = C extends 'signature' ? {rawBody: Buffer} : unknown;
 
 type HandlerInput<C extends Credential, P, Q, B> = Granted[C] &
@@ -76,7 +76,7 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		body?: Joi.Schema<B> | 'stream';
 		/** Do not validate path and query: the handler does. */
 		lenient?: boolean;
-		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': where the path is that of bare data. */
+		/** Answer any origin (contract/hosts 6: /match, /sdk/* and /data); 'data': only a link's data (`isForAnyOrigin` in app.ts). */
 		cors?: boolean | 'data';
 		/** The hosts of the route (contract/hosts 2): the API host, link domains, or any. */
 		host?: 'api' | 'link' | 'any';

@@ -81,7 +81,7 @@ const create = async (services: Deps, trx: Db, {organization, ...link}: NewLink)
 
 /**
  * Creates a link. The checks are in the order of contract/requests 8; a repetition with an idempotency key gets the
- * first answer before any check. Resolves when no process still answers as if the link did not exist.
+ * first answer before any check. Resolves once every process finds the new link.
  * @throws in this order: 402 without a plan, 428 without an app configuration, 402 over a quota, 404 for a foreign domain
  * or template, 400 for an unknown channel or without a path, 409 for a taken short code, external id or idempotency key.
  */

@@ -30,7 +30,7 @@ export type VisitAnswer = {
 	body: string;
 };
 
-/** Receives the answer of a visit, at the end of the turn of the event loop or later. */
+/** Receives the answer of a visit: at once if nothing is recorded, else at the end of this turn or later. */
 export type Responder = {answer(answer: VisitAnswer): void; fail(error: unknown): void};
 
 /** Passes a value to `next`: synchronously unless it is a promise, which is rare. */
@@ -42,7 +42,7 @@ const whenReady = <T>(value: T | Promise<T>, {fail}: Responder, next: (value: T)
 	}
 };
 
-/** Records a visit that opens no match, and answers it, stored or not. */
+/** Records a visit that opens no match, but not a HEAD, and answers it, stored or not. */
 const recordAndAnswer = (
 	services: DataDeps,
 	visit: Visit,
@@ -59,7 +59,8 @@ const recordAndAnswer = (
 };
 
 /**
- * Records the visit of a link's page and answers it: the page for people, the static one for crawlers.
+ * Answers the visit of a link's page: the page for people, the static one for crawlers. It is recorded first, unless it is a
+ * HEAD or a prefetch.
  * @param query null if there is none.
  */
 export const answerPage = (
@@ -119,7 +120,7 @@ export const answerPage = (
 			if (isKept || match === null) {
 				show(template, match, cookie);
 			} else {
-				// A visitor may rely on a page's token, so a page whose click could not be stored has none.
+				// Only a stored click can be matched. If the click is lost, the page carries no token.
 				whenReady(templateOf(false), to, (plain) => show(plain, null, null));
 			}
 		});

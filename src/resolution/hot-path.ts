@@ -28,7 +28,7 @@ type LinkRequest = {address: Address; isData: boolean};
  * below the limit. Every other request goes to `next`. It calls the same functions as
  * `resolutionRoutes`, without the route lookup, joi (the pattern has checked the path), the error envelope and the log
  * line. With LOG_LEVEL=debug it answers nothing.
- * @param readsLinks whether uncached links are read here, until the routes are loaded (`createLazyApp`).
+ * @param readsLinks true until the routes are loaded (`createLazyApp`). Until then uncached links are read here, too.
  */
 export const withHotPath = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
@@ -90,7 +90,7 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 	): void => {
 		const ip = services.clientIp.ip(request);
 		const passOn = (wait: number): void => {
-			// The request has been counted; the routes do not count it again.
+			// The rate limiter has counted this request; the routes must not count it again.
 			decidedWaits.set(request, {limit: limits.resolution, wait});
 			next(request, response);
 		};

@@ -18,8 +18,8 @@ export type RunningService = {
 };
 
 /**
- * Per connection. A whole request has no limit, because an import may take long; a body that is buffered has its own
- * (body.ts). Connections with a slow or missing head are checked every few seconds.
+ * Per connection. A whole request has no limit, because an import may take long; `src/http/body.ts`
+ * limits the time of a buffered body. Connections with a slow or missing head are checked every few seconds.
  */
 const TIMEOUTS = {
 	requestTimeout: 0,

@@ -12,8 +12,9 @@ export type ClickJournal = {
 	 * Stores a click. Does not throw.
 	 * @param at the time of the click. @param done is called once and must not throw: at the end of this turn of the event
 	 * loop, or later if the click goes directly to the database. True: the click survives the death of the process and
-	 * reaches the tables exactly once. False: it is lost, because neither journal nor database accepted it; losses are
-	 * counted, and logged when they begin and end.
+	 * reaches the tables exactly once, unless PostgreSQL refuses its values or its organization is deleted first. False:
+	 * it is lost, because neither the journal nor the stores accepted it; losses are counted, and logged when they begin
+	 * and end.
 	 */
 	record(click: Click, at: Date, done: (isKept: boolean) => void): void;
 	/**
@@ -30,8 +31,8 @@ export type ClickJournal = {
 	/** Whether rows wait in the journal because ClickHouse is unavailable. */
 	isStoreAway(): boolean;
 	/**
-	 * Begins the files, and waits at most 5 seconds until those of dead processes are drained. Until then, clicks go
-	 * directly to the database. Does not throw: if no journal can be begun, that is logged, and clicks keep going there.
+	 * Creates the journal's files, and waits at most 5 seconds until those of dead processes are drained. Until then,
+	 * clicks go directly to the database. Does not throw: a failure is logged, and clicks still go to the database.
 	 */
 	start(): Promise<void>;
 	figures(): JournalFigures;

@@ -21,7 +21,7 @@ export type RawClicks = {
 	store(trx: Db, batch: string, sections: readonly Section[]): Promise<void>;
 };
 
-/** The id of the batch that begins at a position: the same however often it is brought. */
+/** The id of the batch that begins at a position. A retry gets the same one. */
 export const batchId = (journal: string, {segment, position}: Position): string => {
 	const digits = hash('sha256', `${journal}:${segment}:${position}`, 'hex');
 	return [8, 12, 16, 20, 32].map((end, index) => digits.slice([0, 8, 12, 16, 20][index], end)).join('-');
@@ -34,7 +34,7 @@ const count: Prepared = {
 		ON CONFLICT (organization_id, month) DO UPDATE SET clicks = click_counts.clicks + excluded.clicks`,
 };
 
-/** Inserts the contexts that do not exist yet, as nearly all do. */
+/** Inserts missing contexts. Nearly all exist already. */
 const keepMissing = async (trx: Db, sections: readonly Section[], present: Present): Promise<void> => {
 	const missing = [...contextsOf(sections)].filter(([id]) => !present.contexts.has(id));
 	if (missing.length > 0) {
@@ -55,7 +55,7 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 		return;
 	}
 
-	// In one order everywhere, so that no two transactions wait for each other.
+	// In the same order everywhere, to avoid deadlocks.
 	const keys = [...counts.keys()].sort();
 	await runPrepared(trx, count, [
 		keys.map((key) => key.slice(0, 36)),
@@ -87,12 +87,15 @@ const write = async (trx: Db, sections: readonly Section[], {present, elsewhere}
 		await reopenMatches(trx, returning.toString().trimEnd().split('\n'));
 	}
 
-	// After the matches, in the order of signals and erasures, so that no two wait for each other.
+	// After the matches, in the order of signals and erasures, to avoid deadlocks.
 	await keepMissing(trx, sections, present);
 	await countMonths(trx, sections);
 };
 
-/** Writes all entries that PostgreSQL accepts, and calls `refused` for those whose values it rejects. */
+/**
+ * Writes all entries that PostgreSQL accepts, and calls `refused` for those whose values it rejects. A rejected batch is
+ * halved until the entry is alone.
+ */
 const writeAccepted = async (trx: Db, entries: Entry[], work: Work, refused: OnRefused): Promise<void> => {
 	try {
 		await trx.transaction((savepoint) => write(savepoint, [sectionOf(entries)], work));
@@ -116,7 +119,7 @@ const writeAccepted = async (trx: Db, entries: Entry[], work: Work, refused: OnR
 /** Called for a click that PostgreSQL rejects, and would reject again. */
 export type OnRefused = (entry: Entry, error: unknown) => void;
 
-/** The sections without clicks of deleted organizations and matches of deleted links. */
+/** Leaves out the clicks of deleted organizations, and the matches of deleted links. */
 const withoutGone = (sections: readonly Section[], {organizations, links}: Present): readonly Section[] => {
 	if (organizations.size === ownersOf(sections).size && links.size === linksOf(sections).size) {
 		return sections;
@@ -145,7 +148,7 @@ const writeAll = async (
 	if (kept.length > 0) {
 		const work = {present, elsewhere: raw !== null};
 		await (careful === null ? write(trx, kept, work) : writeAccepted(trx, kept.flatMap(entriesOf), work, careful));
-		// Without a journal nothing would bring the rows later.
+		// Without a journal nothing would retry these rows.
 		if (raw !== null && step === null) {
 			await raw.store(trx, randomUUID(), kept);
 		}
