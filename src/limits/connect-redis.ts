@@ -66,16 +66,23 @@ export const connectRedis = (url: string, {isPatient = false, isListening = fals
 			? {maxRetriesPerRequest: 0}
 			: failFast;
 	if (address.kind === 'cluster') {
-		return new Cluster([...address.nodes], {
+		const cluster = new Cluster([...address.nodes], {
 			enableOfflineQueue: isPatient || isListening,
 			clusterRetryStrategy: isPatient ? () => null : retryStrategy,
 			// A command for a node that is gone fails at once.
 			retryDelayOnFailover: 0,
 			retryDelayOnClusterDown: 0,
 			slotsRefreshTimeout: 1000,
-			slotsRefreshInterval: SLOTS_REFRESH_MS,
 			redisOptions: {...options, ...authOf(address)} as never,
 		});
+		// The library's own interval never ends if a disconnect meets a refresh, and keeps the process alive.
+		let refreshing: NodeJS.Timeout | undefined;
+		cluster.on('ready', () => {
+			clearInterval(refreshing);
+			refreshing = setInterval(() => cluster.refreshSlotsCache(), SLOTS_REFRESH_MS).unref();
+		});
+		cluster.on('end', () => clearInterval(refreshing));
+		return cluster;
 	}
 
 	return new Redis({
