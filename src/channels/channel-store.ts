@@ -70,8 +70,16 @@ export const createChannelStore = (db: Db) => ({
 			.update({name: to})
 			.returning(columns.list)
 			.catch(nameTaken(to));
+		// In the order of `lockAll` of links, to avoid deadlocks with imports.
 		await db('links')
-			.where({...own, channel: from})
+			.whereIn(
+				'id',
+				db('links')
+					.where({...own, channel: from})
+					.orderBy('id')
+					.forUpdate()
+					.select('id'),
+			)
 			.update({channel: to, updated_at: now});
 		await db('templates')
 			.where({...own, channel: from})

@@ -181,10 +181,17 @@ export const createDomainStore = (db: Db, organizationId: string) => {
 					.returning(columns.list),
 			),
 
-		/** Puts the links of a domain on another one. @returns how many. */
+		/** Puts the links of a domain on another one, locked in the order of `lockAll` of links. @returns how many. */
 		moveLinks: (from: string, to: string, now: Date): Promise<number> =>
 			db('links')
-				.where({...own, domain_id: from})
+				.whereIn(
+					'id',
+					db('links')
+						.where({...own, domain_id: from})
+						.orderBy('id')
+						.forUpdate()
+						.select('id'),
+				)
 				.update({domain_id: to, updated_at: now}),
 
 		remove: (id: string): Promise<number> =>

@@ -7,6 +7,7 @@ import {lockLinkCount} from '../../src/links/link-store.ts';
 import {insertPlain} from '../../src/links/link-writer.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
+import {untilAwaited} from '../helpers/database.ts';
 import {serviceOf} from '../helpers/service.ts';
 
 const service = serviceOf(test);
@@ -129,6 +130,46 @@ test('an item of the next turn is in the same batch only where batches wait', as
 		await nextTurn();
 		t.deepEqual(await Promise.all([first, add(2)]), [10, 20]);
 		t.deepEqual(batches, expected);
+	}
+});
+
+test('writers of many links lock them in one order', async (t) => {
+	const {db} = service.services;
+	const operator = admin(service);
+	const writers = {
+		'a channel is renamed': async ({id, server}: TestOrganization) => {
+			const {body: channel} = await operator.post(`/admin/organizations/${id}/channels`, {name: 'radio'});
+			return {
+				create: () => server.post('/links', {path: '/x', channel: 'radio'}),
+				write: () => operator.patch(`/admin/organizations/${id}/channels/${channel.id}`, {name: 'television'}),
+			};
+		},
+		'a domain is deleted': async ({id, server}: TestOrganization) => {
+			const domains = `/admin/organizations/${id}/domains`;
+			const {body: domain} = await operator.post(domains, {hostname: 'order.example'});
+			await operator.post(`${domains}/${domain.id}/approve`);
+			return {
+				create: () => server.post('/links', {path: '/x', domainId: domain.id}),
+				write: () => operator.delete(`${domains}/${domain.id}`),
+			};
+		},
+	};
+	for (const [name, prepare] of Object.entries(writers)) {
+		const {create, write} = await prepare(await organization(service));
+		const ids: string[] = [(await create()).body.id];
+		// The later one comes first by its id, and last where rows are read as they are stored.
+		do {
+			ids[1] = (await create()).body.id;
+		} while (String(ids[1]) > String(ids[0]));
+		const [last, first] = ids;
+		const other = await db.transaction();
+		await other('links').where({id: first}).forUpdate().select('id');
+		const written = write();
+		await untilAwaited(other);
+		await other.raw("SET LOCAL lock_timeout = '200ms'");
+		await t.notThrowsAsync(other('links').where({id: last}).forUpdate().select('id').then(), name);
+		await other.rollback();
+		t.is((await written).status, 200, name);
 	}
 });
 

@@ -5,7 +5,7 @@ import type {LinkSurface} from '../server/link-surface.ts';
 import type {ImportRow} from './formats/import-row.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
-/** `bodyOf` makes what is sent of a row; without it that is the row. */
+/** `bodyOf` converts a row to the line that is sent. By default the row is sent as it is. */
 type Options = {
 	dryRun: boolean;
 	onConflict: OnConflict;
