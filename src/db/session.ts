@@ -60,7 +60,7 @@ export const lackingSettings = async (connection: {
 };
 
 const QUERY_CANCELED = '57014';
-const TRIES = 5;
+const TRIES = 20;
 
 /**
  * Prepares a new session. It uses a statement instead of startup parameters, because poolers reject unknown ones.

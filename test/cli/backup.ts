@@ -50,6 +50,13 @@ const answers = async (
 	].map(({status, text}) => ({status, text: text.replaceAll(/localhost:\d+/g, 'HOST')}));
 };
 
+/** Read once: two tests that repeat its keyed create at one time would meet. */
+let before: ReturnType<typeof answers> | null = null;
+const answersBefore = () => {
+	before ??= answers(service, acme);
+	return before;
+};
+
 for (const [what, template] of [
 	['a migrated database without rows', undefined],
 	['a database without any table', 'template0'],
@@ -64,9 +71,9 @@ for (const [what, template] of [
 		const copy = await startService(env, service.clock, {...database, drop: async () => {}});
 		t.teardown(() => copy.stop());
 		const server = withKey(copy, acme.serverKey);
-		const before = await answers(service, acme);
-		t.deepEqual(await answers(copy, {...acme, server}), before);
-		t.true(before.every(({status}) => status < 300));
+		const expected = await answersBefore();
+		t.deepEqual(await answers(copy, {...acme, server}), expected);
+		t.true(expected.every(({status}) => status < 300));
 
 		const made = await server.post('/links', {path: '/new'});
 		t.is(made.status, 201);
