@@ -2,13 +2,29 @@ import type {Clock} from '../clock.ts';
 import type {Limit} from './limits.ts';
 import {createSubjects} from './subjects.ts';
 
+/** The index of the first of the ascending times that is later. */
+const firstAfter = (times: readonly number[], time: number): number => {
+	let [low, high] = [0, times.length];
+	while (low < high) {
+		const middle = (low + high) >>> 1;
+		if ((times[middle] ?? 0) > time) {
+			high = middle;
+		} else {
+			low = middle + 1;
+		}
+	}
+
+	return low;
+};
+
 /**
  * Windows in the memory of this process. Exact, without timers, and without a promise.
  * @param maxSubjects how many subjects of one limit are distinguished within a window; at most twice as many are held.
  */
 export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubjects?: number}) => {
-	// The times (milliseconds) of the latest admitted requests of a subject, at most `max`. They begin with one that counts
-	// no longer, because an array of one number takes a third of one that an empty array grows to.
+	// The times (milliseconds) of the latest admitted requests of a subject, after fewer that count no longer: to remove
+	// each as it ends would move all others each time. They begin with one that counts no longer, because an array of one
+	// number takes a third of one that an empty array grows to.
 	const subjects = createSubjects({clock, most: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
 
 	return {
@@ -16,20 +32,25 @@ export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubj
 			const now = subjects.now();
 			const times = subjects.of(limit, subject, now);
 			const windowMs = limit.windowSeconds * 1000;
-			while (times[0] !== undefined && times[0] + windowMs <= now) {
-				times.shift();
-			}
-
 			for (let counted = 0; counted < before; counted += 1) {
 				times.push(now);
 			}
 
-			while (times.length > limit.max) {
-				times.shift();
+			let first = Math.max(firstAfter(times, now - windowMs), times.length - limit.max);
+			if (first === times.length) {
+				times.length = 1;
+				times[0] = now;
+				return 0;
 			}
 
-			if (times[0] !== undefined && times.length === limit.max) {
-				return Math.ceil((times[0] + windowMs - now) / 1000);
+			if (first > times.length / 2) {
+				times.splice(0, first);
+				first = 0;
+			}
+
+			const oldest = times[first];
+			if (oldest !== undefined && times.length - first === limit.max) {
+				return Math.ceil((oldest + windowMs - now) / 1000);
 			}
 
 			times.push(now);
