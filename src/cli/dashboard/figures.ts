@@ -22,8 +22,6 @@ export type Figures = {
 	perMinute: number[];
 	/** Start of the counts below, in milliseconds. */
 	since: number;
-	crawlerViews: number;
-	events: number;
 	links: Ranked[];
 	platforms: Ranked[];
 	matches: Ranked[];
@@ -100,8 +98,6 @@ const empty = () => ({
 	platforms: new Map<string, Ranked>(),
 	matches: new Map<string, Ranked>(),
 	latest: [] as LiveEvent[],
-	crawlerViews: 0,
-	events: 0,
 	lost: 0,
 	/** The server's time, and when it was received by `elapsed`. */
 	serverTime: {at: 0, elapsed: 0},
@@ -117,13 +113,9 @@ export const createFigures = (elapsed: () => number) => {
 
 	const count = (event: LiveEvent): void => {
 		const {type, data} = event;
-		if (type === 'event') {
-			state.events += 1;
-		} else if (type === 'match') {
+		if (type === 'match') {
 			add(state.matches, data.method, methodWord(data.method), 1);
-		} else if (data.botClass !== null) {
-			state.crawlerViews += 1;
-		} else {
+		} else if (type === 'click' && data.botClass === null) {
 			const at = Date.parse(data.at);
 			state.seconds.add(at, 1);
 			state.minutes.add(at, 1);
@@ -159,8 +151,6 @@ export const createFigures = (elapsed: () => number) => {
 			}
 
 			state.latest = [...recent.latest];
-			state.crawlerViews = recent.crawlerViews;
-			state.events = recent.events;
 		},
 		take: (event: LiveEvent): void => {
 			count(event);
@@ -179,8 +169,6 @@ export const createFigures = (elapsed: () => number) => {
 				lastMinute: sum(perSecond),
 				perMinute: state.minutes.upTo(now()),
 				since: Math.floor(state.serverTime.at / MINUTE_MS - BUCKETS + 1) * MINUTE_MS,
-				crawlerViews: state.crawlerViews,
-				events: state.events,
 				links: ranked(state.links),
 				platforms: ranked(state.platforms),
 				matches: ranked(state.matches),

@@ -35,7 +35,7 @@ export async function* readEvents(source: Source): AsyncGenerator<ServerSentEven
 /** State of the stream; `seconds` until the next attempt. */
 export type Link = {state: 'live'} | {state: 'connecting'} | {state: 'waiting'; seconds: number; reason: string};
 
-export type Following = {
+type Following = {
 	/** A client whose requests `signal` aborts. */
 	connect: (signal: AbortSignal) => ApiClient;
 	query: {orgId?: string};

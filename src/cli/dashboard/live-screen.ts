@@ -32,7 +32,7 @@ export const createPainter = () => {
 	};
 };
 
-export type Leaving = 'quit' | 'interrupted' | 'terminated';
+type Leaving = 'quit' | 'interrupted' | 'terminated';
 
 export type Size = {columns: number; rows: number};
 

@@ -27,7 +27,7 @@ const isPresent = (value: unknown): boolean =>
 	!(typeof value === 'object' && Object.keys(value).length === 0);
 
 /** The fields with a value; `isActive: false` is one. */
-export const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
+const presentFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value === false || isPresent(value)));
 
 /** The fields that a link takes over from a row as they are, by their names in both. */
