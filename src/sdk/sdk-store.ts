@@ -111,10 +111,20 @@ export const createEventWriter = (db: Db): EventWriter => ({
 			return events.map(({id}) => (stored.has(id) ? true : undefined));
 		},
 		one: async (event) => {
-			if ((await insert(db, insertOne, [event])).size === 0) {
-				const {organizationId, deviceId} = event;
-				const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
-				throw device === undefined ? unknownDevice(deviceId) : linkNotFound();
+			const {organizationId, deviceId} = event;
+			const isStored = async () => (await insert(db, insertOne, [event])).size > 0;
+			if (await isStored()) {
+				return true;
+			}
+
+			const device = await db('devices').where({organization_id: organizationId, device_id: deviceId}).first('id');
+			if (device === undefined) {
+				throw unknownDevice(deviceId);
+			}
+
+			// A session may have registered the device since the first attempt.
+			if (!(await isStored())) {
+				throw event.linkId === null ? unknownDevice(deviceId) : linkNotFound();
 			}
 
 			return true;

@@ -1,8 +1,9 @@
+import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import test from 'ava';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin, withKey} from '../helpers/callers.ts';
-import {createTestDatabase} from '../helpers/database.ts';
+import {createTestDatabase, untilAwaited} from '../helpers/database.ts';
 import {dataDirectory, oplink, ready} from '../helpers/process.ts';
 import {serviceOf, startService, type TestService} from '../helpers/service.ts';
 import {clicked, network, open} from '../match/_phones.ts';
@@ -43,6 +44,19 @@ test('an event without properties and time happens now', async (t) => {
 	const [event] = await eventsOf(acme);
 	t.deepEqual(event.properties, {});
 	t.deepEqual(event.occurred_at, service.clock.now());
+});
+
+test('an event whose device is erased and registered again meanwhile is stored', async (t) => {
+	const {db} = service.services;
+	const {acme, send} = await withDevice('device-again');
+	const erasure = await db.transaction();
+	const [{id: _, ...device}] = await erasure('devices').where({organization_id: acme.id}).delete().returning('*');
+	const answer = send({});
+	await untilAwaited(erasure);
+	await erasure('devices').insert({...device, id: randomUUID()});
+	await erasure.commit();
+	t.like(await answer, {status: 200, body: {accepted: true}});
+	t.is((await eventsOf(acme)).length, 1);
 });
 
 test('an event with a known eventId is counted once, sent in turn or at once; another organization may use the id', async (t) => {
