@@ -41,7 +41,7 @@ export type AppEvent = {
 
 /**
  * `$1` is the events as JSON. The organization is locked before its device, as a removal of it does.
- * @param erased what happens with devices and organizations that are being erased at this moment.
+ * @param erased what happens with devices that are being erased at this moment.
  */
 const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 	name,
@@ -52,7 +52,7 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 				properties, link_id, occurred_at, received_at, ordinality)
 		), known AS MATERIALIZED (
 			SELECT sent.*, device.matched_link_id FROM sent CROSS JOIN LATERAL (
-				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE ${erased}
+				SELECT id FROM organizations WHERE id = sent.organization_id FOR KEY SHARE
 			) AS owner CROSS JOIN LATERAL (
 				SELECT matched_link_id FROM devices WHERE organization_id = owner.id AND device_id = sent.device_id
 				FOR KEY SHARE ${erased}
@@ -71,7 +71,11 @@ const insertEvents = (name: string, erased: 'SKIP LOCKED' | ''): Prepared => ({
 		SELECT id FROM known`,
 });
 
-/** A batch does not wait for the erasure of one. */
+/**
+ * A batch holds many devices, so it waits for none that is being erased: that event is inserted alone. It does wait for
+ * an organization that is being deleted: inserted alone, each of its events would hold a connection for as long. That
+ * is no deadlock, since a deletion waits for locks of its own organization only.
+ */
 const insertMany = insertEvents('insert events', 'SKIP LOCKED');
 const insertOne = insertEvents('insert an event', '');
 

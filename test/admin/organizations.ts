@@ -199,6 +199,28 @@ test('a deletion waits for no device that waits for it', async (t) => {
 	t.deepEqual(statuses, [404, 404, 200]);
 });
 
+test('many events of an organization in deletion hold no connections of others', async (t) => {
+	const {db, eventWriter} = service.services;
+	const [acme, other] = [await organization(service), await organization(service)];
+	await acme.client.post('/sdk/session', {deviceId: 'device-known'});
+	const now = service.clock.now();
+	const event = {organizationId: acme.id, deviceId: 'device-known', eventName: 'purchase', properties: {}};
+	const when = {eventId: null, linkId: null, occurredAt: now, receivedAt: now};
+	const deletion = await db.transaction();
+	await deletion('organizations').where({id: acme.id}).forUpdate().select('id');
+	const answers = Promise.allSettled(
+		Array.from({length: 30}, () => eventWriter.store({...event, ...when, id: randomUUID()})),
+	);
+	await untilAwaited(deletion);
+	const {status} = await other.server.get('/links');
+	await deletion('organizations').where({id: acme.id}).delete();
+	await deletion.commit();
+	t.is(status, 200);
+	for (const answer of await answers) {
+		t.like(answer, {status: 'rejected', reason: {status: 404}});
+	}
+});
+
 test('a deletion waits for no count that waits for it', async (t) => {
 	const {db, refusals} = service.services;
 	const writes: Array<(id: string) => Promise<() => Promise<unknown>>> = [
