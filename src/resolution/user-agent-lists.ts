@@ -3,7 +3,7 @@ import {createTokenSearch, type ListedToken} from './token-search.ts';
 
 /**
  * `preview`: services that fetch pages to show a preview of a link. `search`: crawlers of search engines and AIs.
- * `robot`: any others, for SEO, monitoring, scanners, archives, headless browsers.
+ * `robot`: any others, for SEO, monitoring, scanners, archives.
  */
 type Crawlers = Record<'preview' | 'search' | 'robot', ListedToken[]>;
 

@@ -16,10 +16,22 @@ const {notTaken} = JSON.parse(read('config', 'crawlers.json')) as {notTaken: Own
 /** People's browsers and editors match these patterns; the corpus mislabels them as crawlers. */
 const OF_PEOPLE = ['AP3A\\.240617\\.008', 'Code\\/1\\.', 'MetaIAB Facebook', 'Trae\\/', 'Fluid'];
 
+/** Browsers with which people test links: tools, as curl is. */
+const OF_TESTS = [
+	'HeadlessChrome',
+	'PhantomJS',
+	'Playwright',
+	'Puppeteer',
+	'Selenium',
+	'Ghost Inspector',
+	'TestLocally\\/',
+];
+
 const seen = (crawlers: KnownCrawler[]): string[] => [
 	...new Set(crawlers.flatMap(({instances = []}) => instances).filter((userAgent) => userAgent !== '')),
 ];
-const isTool = ({tags = []}: KnownCrawler): boolean => tags.includes('http-library');
+const isTool = ({pattern, tags = []}: KnownCrawler): boolean =>
+	tags.includes('http-library') || OF_TESTS.includes(pattern);
 const crawlers = knownCrawlers.filter((crawler) => !isTool(crawler) && !OF_PEOPLE.includes(crawler.pattern));
 const tagged = (tag: string): string[] => seen(crawlers.filter(({tags = []}) => tags.includes(tag)));
 
@@ -81,6 +93,11 @@ test('97 of 100 robots of every kind are recognized, and no person’s browser i
 	t.true(browsers.length > 500);
 	t.deepEqual(browsers.filter(isTakenForCrawler), []);
 	t.deepEqual(seen(knownCrawlers.filter(({pattern}) => OF_PEOPLE.includes(pattern))).filter(isTakenForCrawler), []);
+	const headless = seen(knownCrawlers.filter(({pattern}) => OF_TESTS.includes(pattern)));
+	t.deepEqual(
+		headless.filter(isTakenForCrawler),
+		headless.filter((userAgent) => userAgent.includes('renderbot')),
+	);
 	t.deepEqual(ownOf(false).filter(isTakenForCrawler), []);
 	t.deepEqual(
 		ownOf(true).filter((userAgent) => !isTakenForCrawler(userAgent)),
@@ -95,7 +112,7 @@ test('docs/crawlers.md has the table that these figures make', (t) => {
 		row('robots: of our own list', ownOf(true)),
 		row('people: user-agents', browsers),
 		row('people: of our own list', ownOf(false)),
-		row('tools: http-library', seen(knownCrawlers.filter(isTool))),
+		row('tools: HTTP libraries and headless browsers', seen(knownCrawlers.filter(isTool))),
 	].join('\n');
 	t.true(read('docs', 'crawlers.md').includes(table), table);
 });
