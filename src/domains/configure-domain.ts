@@ -53,7 +53,12 @@ const codeUrl = sized
 		},
 	})
 	.custom((value: string, helpers) => {
-		const url = safeHttpUrl(value.replaceAll(CODE, STAND_IN), {linkHosts: []});
+		const withCode = value.replaceAll(CODE, STAND_IN);
+		if (/[{}]/.test(withCode)) {
+			return helpers.message({custom: '{{#label}} must have no brace except in {{#code}}'}, {code: CODE});
+		}
+
+		const url = safeHttpUrl(withCode, {linkHosts: []});
 		return url === null || new URL(url).hostname.includes(STAND_IN)
 			? helpers.message(
 					// Not within the text, where braces are a place for a value.

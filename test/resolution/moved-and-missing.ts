@@ -160,6 +160,10 @@ test('settings that make no sense are 400 with the field', async (t) => {
 		[{unknownCodes: {url: 'https://API.oplink.test./{code}'}}, 'unknownCodes.url'],
 		[{unknownCodes: {url: `https://${acme.hostname}/{code}`}}, 'unknownCodes.url'],
 		[{unknownCodes: {url: `https://${other.hostname.toUpperCase()}:8443/{code}`}}, 'unknownCodes.url'],
+		[{unknownCodes: {url: 'https://old.example.link/{code'}}, 'unknownCodes.url'],
+		[{unknownCodes: {url: 'https://old.example.link/?c={code}&x=code}'}}, 'unknownCodes.url'],
+		[{unknownCodes: {url: 'https://old.example.link/{Code}'}}, 'unknownCodes.url'],
+		[{unknownCodes: {url: 'https://old.example.link/{{code}}'}}, 'unknownCodes.url'],
 		[{status: 'VERIFIED'}, 'status'],
 	];
 	for (const [changes, field] of faults) {
