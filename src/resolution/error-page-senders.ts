@@ -18,7 +18,7 @@ export const createErrorPages = (changes: ChangeFeed, db: Db) => {
 				return (
 					(await db('organizations')
 						.join('app_configs', 'app_configs.organization_id', 'organizations.id')
-						.where({'organizations.org_key': orgKey, 'organizations.status': 'ACTIVE', error_pages: true})
+						.where({'organizations.org_key': orgKey, error_pages: true})
 						.first({organizationName: 'organizations.name', fallbackUrl: 'app_configs.fallback_url'})) ?? null
 				);
 			}),

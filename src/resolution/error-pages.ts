@@ -1,7 +1,6 @@
-import type {IncomingMessage} from 'node:http';
-import Negotiator from 'negotiator';
 import {HttpError} from '../errors.ts';
 import {type Exchange, headersOf} from '../http/exchange.ts';
+import {prefersPage} from '../http/prefers-page.ts';
 import {ORG_KEY, reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import type {Sender} from './error-page-senders.ts';
@@ -10,11 +9,6 @@ import {servedOnEveryHost} from './path-prefixes.ts';
 import {admitUnknown, domainOfHost, type RequestHostDeps} from './serves-host.ts';
 
 type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
-
-/** Whether a page is wanted rather than JSON, which is the default. */
-const prefersPage = ({headers}: IncomingMessage): boolean =>
-	headers.accept !== undefined &&
-	new Negotiator({headers: {accept: headers.accept}}).mediaType(['application/json', 'text/html']) === 'text/html';
 
 /** The orgKey of the organization whose path or domain was requested; null if it is nobody's. */
 const orgKeyOf = async (services: ErrorPageDeps, {path, req, state}: Exchange): Promise<string | null> => {
@@ -40,7 +34,7 @@ const senderOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<Sender 
  */
 export const answeredByPage = async (services: ErrorPageDeps, ctx: Exchange, refusal: unknown): Promise<boolean> => {
 	const isAbsent = refusal instanceof HttpError && (refusal.status === 404 || refusal.status === 410);
-	if (!isAbsent || !['GET', 'HEAD'].includes(ctx.method) || !prefersPage(ctx.req)) {
+	if (!isAbsent || !['GET', 'HEAD'].includes(ctx.method) || !prefersPage(ctx.req.headers)) {
 		return false;
 	}
 

@@ -21,7 +21,9 @@ export const noticePage = ({notice, organizationName, acceptLanguage, href, move
 	const language = pageLanguage(acceptLanguage);
 	const host = href === null ? '' : new URL(href).host;
 	const [initial = ''] = organizationName.trim();
-	const title = noticeStrings[language][notice].replace('{host}', () => host);
+	const words = noticeStrings[language];
+	const title = words[notice].replace('{host}', () => host);
+	const advice = notice === 'leadsTo' ? null : words[`${notice}Advice`];
 	const page = html`<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
 ${pageHead(title, movesOn ? html`<meta http-equiv="refresh" content="0;url=${href}">\n` : null)}
@@ -31,7 +33,7 @@ ${pageHead(title, movesOn ? html`<meta http-equiv="refresh" content="0;url=${hre
 <div class="intro">
 <p class="sender"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span><bdi>${organizationName}</bdi></p>
 <h1>${title}</h1>
-</div>
+${advice !== null && html`<p class="about">${advice}</p>\n`}</div>
 ${
 	href !== null &&
 	html`<div class="offer">

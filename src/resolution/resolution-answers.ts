@@ -14,6 +14,11 @@ export const pageAnswer: MediaAnswer = {
 	about: 'The page that leads into the app; for link previews a static one, without script and not to be indexed.',
 };
 
+export const startPageAnswer: MediaAnswer = {
+	media: ['text/html'],
+	about: 'On the API host, for who prefers text/html: the name and the version of the service, and a link to `/docs`.',
+};
+
 /** On a custom domain `/:shortCode/data` has this form too (contract/hosts 4). */
 export const pageOrDataAnswer: MediaAnswer = {
 	...pageAnswer,

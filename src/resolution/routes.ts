@@ -1,11 +1,17 @@
 import Joi from 'joi';
-import {unknownPath} from '../errors.ts';
 import type {Query} from '../http/query.ts';
-import {reply, route} from '../http/route.ts';
+import {route} from '../http/route.ts';
 import {limits} from '../limits/limits.ts';
-import {findOwnDomain, type HostDeps} from './locate.ts';
-import {absentAnswers, linkDataAnswer, pageAnswer, pageOrDataAnswer, signalsBody} from './resolution-answers.ts';
+import {
+	absentAnswers,
+	linkDataAnswer,
+	pageAnswer,
+	pageOrDataAnswer,
+	signalsBody,
+	startPageAnswer,
+} from './resolution-answers.ts';
 import {takeSignals} from './signals.ts';
+import {answerRoot} from './start-page.ts';
 import {visitLink} from './visit-link.ts';
 
 /** The query may hold any parameter: it is added to `params` (contract/resolution 2). */
@@ -15,16 +21,6 @@ type Code = {shortCode: string};
 type OrganizationCode = Code & {orgKey: string};
 const code = Joi.object<Code>({shortCode: Joi.string()});
 const organizationCode = Joi.object<OrganizationCode>({orgKey: Joi.string(), shortCode: Joi.string()});
-
-/** @throws 404 without a `rootUrl` (contract/hosts 8). */
-const openRoot = async (services: HostDeps, hostname: string | null) => {
-	const domain = await findOwnDomain(services, hostname);
-	if (domain?.rootUrl == null || domain.organizationStatus !== 'ACTIVE') {
-		throw unknownPath();
-	}
-
-	return reply({headers: {Location: domain.rootUrl, 'Cache-Control': 'no-store'}});
-};
 
 /**
  * Mounted last, because these paths match nearly anything. `resolveLink` decides which form a path has, by the host.
@@ -80,14 +76,14 @@ export const resolutionRoutes = [
 	route({
 		method: 'GET',
 		path: '/',
-		summary: 'The start page of a custom domain',
-		description: 'Redirects to the `rootUrl` of the domain; without one it is 404.',
+		summary: 'The start page',
+		description: 'A custom domain redirects to its `rootUrl`; without one it is 404. On the API host it is a page.',
 		answer: null,
-		otherAnswers: {404: absentAnswers[404]},
+		otherAnswers: {200: startPageAnswer, 404: absentAnswers[404]},
 		status: 302,
 		credential: 'none',
 		host: 'link',
-		handler: ({services, request}) => openRoot(services, request.hostname),
+		handler: ({services, request}) => answerRoot(services, request),
 	}),
 
 	route({

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {packageVersion} from '../../src/package-root.ts';
 import {pageLanguages} from '../../src/resolution/page-strings.ts';
 import {exampleAppConfig, link, organization} from '../helpers/builders.ts';
 import {admin, anonymous} from '../helpers/callers.ts';
@@ -242,8 +243,52 @@ test('JSON stays the default: for other callers, organizations, statuses and hos
 	}
 
 	t.is(typeOf(await get('/abc/none')), 'application/json');
+});
+
+test('links of a suspended organization have the page too, on the shared domain and on its own', async (t) => {
+	const acme = await withPages();
+	const {url} = await link(acme);
+	const hostname = `${acme.orgKey.toLowerCase()}.suspended.test`;
+	const domains = `/admin/organizations/${acme.id}/domains`;
+	const {id} = (await admin(service).post(domains, {hostname})).body;
+	await admin(service).post(`${domains}/${id}/approve`);
+	const {pathname} = new URL(url);
+	t.is((await get(pathname)).status, 200);
 	await admin(service).post(`/admin/organizations/${acme.id}/suspend`);
-	t.is(typeOf(await get(path)), 'application/json');
+	for (const host of ['go.oplink.test', hostname]) {
+		const gone = await get(pathname, {}, host);
+		t.is(gone.status, 410, host);
+		t.is(typeOf(gone), 'text/html', host);
+		t.true(gone.text.includes('href="https://www.acme.test/?a=1&amp;b=2"'));
+		t.is(typeOf(await get(pathname, {Accept: 'application/json'}, host)), 'application/json');
+		t.is(typeOf(await get(`/${acme.orgKey}/none`, {}, host)), 'text/html', host);
+	}
+});
+
+test('the start page names the service, for who prefers a page and on the API host alone', async (t) => {
+	const page = await get('/', {}, 'api.oplink.test');
+	t.is(page.status, 200);
+	t.like(page.headers, {'content-type': 'text/html; charset=utf-8', vary: 'Accept', 'cache-control': 'no-store'});
+	t.regex(page.text, /<h1>Oplink<\/h1>/);
+	t.true(page.text.includes(`Version ${packageVersion()}`));
+	t.true(page.text.includes('href="/docs"'));
+	t.false(page.text.includes('<script'));
+	const head = await anonymous(service).head('/', {Host: 'api.oplink.test', Accept: BROWSER});
+	t.is(head.status, 200);
+	t.is(typeOf(head), 'text/html');
+	for (const [accept, host] of [
+		['*/*', 'api.oplink.test'],
+		['application/json', 'api.oplink.test'],
+		[BROWSER, 'go.oplink.test'],
+		[BROWSER, 'unknown.example'],
+	] as const) {
+		const answer = await get('/', {Accept: accept}, host);
+		t.is(answer.status, 404, `${host} ${accept}`);
+		t.is(answer.body.message, 'Not found');
+	}
+
+	// Here API host and link domain are one.
+	t.is((await get('/', {}, 'localhost')).status, 200);
 });
 
 test('every path of a custom domain has the page; without a fallback there is no button', async (t) => {
@@ -263,14 +308,19 @@ test('every path of a custom domain has the page; without a fallback there is no
 
 test('the page is in the language of its reader, and its texts differ between languages', async (t) => {
 	const acme = await withPages();
-	const headings = new Set<string>();
+	const gone = await link(acme, {isActive: false});
+	const texts = new Set<string>();
 	for (const language of pageLanguages) {
-		const {text} = await get(`/${acme.orgKey}/none`, {'Accept-Language': language});
-		t.true(text.includes(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`));
-		headings.add(/<h1>(.*)<\/h1>/.exec(text)?.[1] ?? '');
+		for (const path of [`/${acme.orgKey}/none`, new URL(gone.url).pathname]) {
+			const {text} = await get(path, {'Accept-Language': language});
+			t.true(text.includes(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`));
+			texts.add(/<h1>(.+)<\/h1>/.exec(text)?.[1] ?? '');
+			// What to do.
+			texts.add(/<p class="about">(.+)<\/p>/.exec(text)?.[1] ?? '');
+		}
 	}
 
-	t.is(headings.size, 12);
+	t.is(texts.size, 4 * 12);
 });
 
 test('the setting counts at once, and an organization’s name is text on the page', async (t) => {

@@ -1,0 +1,7 @@
+import type {IncomingHttpHeaders} from 'node:http';
+import Negotiator from 'negotiator';
+
+/** Whether the caller prefers a page to JSON, which is the default. */
+export const prefersPage = ({accept}: IncomingHttpHeaders): boolean =>
+	accept !== undefined &&
+	new Negotiator({headers: {accept}}).mediaType(['application/json', 'text/html']) === 'text/html';
