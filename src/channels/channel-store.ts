@@ -1,10 +1,8 @@
 import {randomUUID} from 'node:crypto';
-import Joi from 'joi';
 import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {channelTaken, organizationNotFound} from '../errors.ts';
-import {readConfigFile} from '../package-root.ts';
 import type {Channel} from './channel.ts';
 
 const columns: Columns<Channel> = columnsOf('id, name, created_at');
@@ -14,18 +12,6 @@ const nameTaken = (name: string) => (error: unknown) => {
 		channels_organization_id_name_key: () => channelTaken(name),
 		channels_organization_id_fkey: organizationNotFound,
 	});
-};
-
-const seedSchema = Joi.array().items(Joi.string().max(50)).unique().required();
-
-/** Gives a new organization the channels of `config/channels.json` (contract/links 5). */
-export const seedChannels = async (trx: Db, organizationId: string, now: Date): Promise<void> => {
-	const names = Joi.attempt(readConfigFile('channels.json'), seedSchema) as string[];
-	if (names.length > 0) {
-		await trx('channels').insert(
-			names.map((name) => ({id: randomUUID(), organization_id: organizationId, name, created_at: now})),
-		);
-	}
 };
 
 /**

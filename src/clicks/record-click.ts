@@ -1,4 +1,3 @@
-import type {Db} from '../db/db.ts';
 import type {ClickJournal} from './journal/click-journal.ts';
 import {encodeEntry} from './journal/entry.ts';
 import {createDirectWriter, type Stores} from './journal/entry-store.ts';
@@ -38,13 +37,4 @@ export const directly = ({
 		figures: () => ({waitingBytes: 0, maxBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 		close: async () => {},
 	};
-};
-
-/** People's clicks of the organization in the calendar month (UTC) of `now`. */
-export const countMonthClicks = async (db: Db, organizationId: string, now: Date): Promise<number> => {
-	const [row] = (await db('click_counts').where({
-		organization_id: organizationId,
-		month: `${now.toISOString().slice(0, 7)}-01`,
-	})) as Array<{clicks: string}>;
-	return Number(row?.clicks ?? 0);
 };

@@ -1,7 +1,7 @@
 import {type Caller, organizationEntry} from '../audit/audit-log.ts';
-import {seedChannels} from '../channels/channel-store.ts';
 import {organizationNameTaken} from '../errors.ts';
 import {createOrganizationStore, type Organization} from '../organizations/organization-store.ts';
+import {seedChannels} from '../organizations/seed-channels.ts';
 import {inMirror, type Mirror, type MirrorDeps} from './mirror.ts';
 import {createOrganizationMirrorStore, type MirroredOrganization} from './organization-mirror-store.ts';
 import type {ProviderOrganization} from './provider-payloads.ts';

@@ -1,7 +1,7 @@
-import {countMonthClicks} from '../clicks/record-click.ts';
 import type {Db} from '../db/db.ts';
 import {appConfigRequired, organizationNotFound, required} from '../errors.ts';
 import {type PlanDeps, requirePlan, requireQuota} from '../plans/entitlements.ts';
+import {countMonthClicks} from '../plans/month-clicks.ts';
 import type {Plan} from '../plans/plans.ts';
 import type {LinkOwner} from './link.ts';
 

@@ -1,11 +1,10 @@
-import {findAppConfig} from '../app-config/app-config-store.ts';
 import type {Caller} from '../audit/audit-log.ts';
 import {findOwnOrganization} from '../auth/access-store.ts';
 import {requireAccess} from '../auth/organization-access.ts';
 import type {Session} from '../auth/session.ts';
+import {type Db, onlyRow} from '../db/db.ts';
 import {organizationNotActive} from '../errors.ts';
 import type {FetchDeps} from '../identity/fetch-on-demand.ts';
-import {countLinks} from '../links/link-store.ts';
 import {type Organization, organizationJson} from '../organizations/organization-store.ts';
 import {type PlanDeps, planOf} from '../plans/entitlements.ts';
 
@@ -44,6 +43,15 @@ const nextStep = ({planSelected, appConfigured, hasLinks}: Steps) => {
 	return hasLinks ? 'done' : 'create-link';
 };
 
+const readSteps = async (db: Db, organizationId: string): Promise<Omit<Steps, 'planSelected'>> => {
+	const {rows} = await db.raw<{rows: Array<Omit<Steps, 'planSelected'>>}>(
+		`SELECT EXISTS (SELECT FROM app_configs WHERE organization_id = :organizationId) AS "appConfigured",
+			EXISTS (SELECT FROM links WHERE organization_id = :organizationId) AS "hasLinks"`,
+		{organizationId},
+	);
+	return onlyRow(rows);
+};
+
 /** The progress of a person's onboarding (contract/portal 3). @throws 403, so that the frontend asks again. */
 export const readOnboardingState = async (services: FetchDeps & PlanDeps, signedIn: SignedIn) => {
 	const organization = await organizationOf(services, signedIn);
@@ -52,14 +60,9 @@ export const readOnboardingState = async (services: FetchDeps & PlanDeps, signed
 		return {organization, ...none, nextStep: 'create-organization'};
 	}
 
-	const [appConfig, links] = await Promise.all([
-		findAppConfig(services.db, organization.id),
-		countLinks(services.db, organization.id),
-	]);
 	const steps: Steps = {
 		planSelected: planOf(services, organization) !== null,
-		appConfigured: appConfig !== null,
-		hasLinks: links > 0,
+		...(await readSteps(services.db, organization.id)),
 	};
 	return {organization: organizationJson(organization), ...steps, nextStep: nextStep(steps)};
 };

@@ -2,7 +2,6 @@ import {type Caller, organizationEntry, recordAudit} from '../audit/audit-log.ts
 import {type BillingAttempt, createAttemptStore} from '../billing/attempt-store.ts';
 import {closeSuperseded} from '../billing/new-attempt.ts';
 import {hasLiveSubscription, requirePlanName, setPlan} from '../billing/set-plan.ts';
-import {seedChannels} from '../channels/channel-store.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {organizationHasSubscription, organizationNotFound, required} from '../errors.ts';
 import {createTombstoneStore} from '../identity/tombstone-store.ts';
@@ -15,6 +14,7 @@ import {
 	type OrganizationChanges,
 	type OrganizationStatus,
 } from './organization-store.ts';
+import {seedChannels} from './seed-channels.ts';
 
 type NewOrganization = {name: string; contactEmail?: string | null; plan?: string | null};
 

@@ -1,10 +1,10 @@
-import {countMonthClicks} from '../clicks/record-click.ts';
 import {createDomainStore} from '../domains/domain-store.ts';
 import {answerOf, count, partOf} from '../http/answer.ts';
 import {countLinks} from '../links/link-store.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {planOf} from '../plans/entitlements.ts';
+import {countMonthClicks} from '../plans/month-clicks.ts';
 import type {QuotaName} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {countSeats} from '../team/seats.ts';
