@@ -5,34 +5,6 @@ import {exampleAppConfig} from '../helpers/builders.ts';
 import {checkFiles, fault, folderOf, kitFiles, serverOf} from './_app-files.ts';
 import {runCli} from './_run-cli.ts';
 
-/** Made by Python's plistlib. */
-const BINARY_ENTITLEMENTS =
-	'YnBsaXN0MDDSAQIDBF8QFmFwcGxpY2F0aW9uLWlkZW50aWZpZXJfECZjb20uYXBwbGUuZGV2ZWxvcGVyLmFzc29jaWF0ZWQtZG9tYWluc18QHEFCQ0RFMTIzNDUuY29tLmFjbWUuc2hvcC5pb3OhBV8QGGFwcGxpbmtzOmdvLmFjbWUuZXhhbXBsZQgNJk9ucAAAAAAAAAEBAAAAAAAAAAYAAAAAAAAAAAAAAAAAAACL';
-const BINARY_INFO =
-	'YnBsaXN0MDDWAQIDBAUGBwgJDg8QXxATQ0ZCdW5kbGVEaXNwbGF5TmFtZV8QEkNGQnVuZGxlSWRlbnRpZmllcl8QEENGQnVuZGxlVVJMVHlwZXNfEBJMU1JlcXVpcmVzSVBob25lT1NRZFFuZABBAGMAbQDpXxARY29tLmFjbWUuc2hvcC5pb3OhCtELDF8QEkNGQnVuZGxlVVJMU2NoZW1lc6ENWGFjbWVzaG9wCUNhYmMRASwIFStAU2hqbHWJi46jpa6vswAAAAAAAAEBAAAAAAAAABEAAAAAAAAAAAAAAAAAAAC2';
-/** A list whose only element is itself, and 20 lists with the next one 8 times. */
-const SELF_CONTAINED = 'YnBsaXN0MDChAAgAAAAAAAABAQAAAAAAAAABAAAAAAAAAAAAAAAAAAAACg==';
-const WIDE =
-	'YnBsaXN0MDCoAQEBAQEBAQGoAgICAgICAgKoAwMDAwMDAwOoBAQEBAQEBASoBQUFBQUFBQWoBgYGBgYGBgaoBwcHBwcHBweoCAgICAgICAioCQkJCQkJCQmoCgoKCgoKCgqoCwsLCwsLCwuoDAwMDAwMDAyoDQ0NDQ0NDQ2oDg4ODg4ODg6oDw8PDw8PDw+oEBAQEBAQEBCoERERERERERGoEhISEhISEhKoExMTExMTExOoFBQUFBQUFBRReAgRGiMsNT5HUFlia3R9ho+YoaqzvAAAAAAAAAEBAAAAAAAAABUAAAAAAAAAAAAAAAAAAAC+';
-
-/** A list of 200 texts, each of them the same megabyte. */
-const overlapping = (): Buffer => {
-	const [texts, size] = [200, 1024 * 1024];
-	const list = Buffer.from([0xaf, 0x10, texts, ...Array.from({length: texts}, (_, index) => index + 1)]);
-	const head = Buffer.concat([Buffer.from('bplist00'), list]);
-	const text = Buffer.concat([Buffer.from([0x5f, 0x12, 0, 0x10, 0, 0]), Buffer.alloc(size, 'x')]);
-	const table = Buffer.alloc((texts + 1) * 4);
-	for (let index = 0; index <= texts; index += 1) {
-		table.writeUInt32BE(index === 0 ? 8 : head.length, index * 4);
-	}
-
-	const trailer = Buffer.alloc(32);
-	trailer.set([4, 1], 6);
-	trailer.writeUInt32BE(texts + 1, 12);
-	trailer.writeUInt32BE(head.length + text.length, 28);
-	return Buffer.concat([head, text, table, trailer]);
-};
-
 const entitlementsWith = (domains: string[], more = ''): string =>
 	`<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -87,25 +59,6 @@ for (const [title, domains, more, expected] of [
 	});
 }
 
-test('a binary property list is read as an XML one', async (t) => {
-	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-	const {findings, exitCode} = await checkFiles(folder, env, {
-		ios: Buffer.from(BINARY_ENTITLEMENTS, 'base64'),
-		info: Buffer.from(BINARY_INFO, 'base64'),
-	});
-	t.is(exitCode, 1);
-	t.deepEqual(
-		findings.flatMap((one) => (one.area === 'Link hosts' ? [] : fault(one))),
-		[
-			'ok ios.host links on go.acme.example open the app (ios)',
-			'fail ios.host the associated domains lack applinks:go.example.com (ios)',
-			'ok ios.appId the app id ABCDE12345.com.acme.shop.ios is configured (ios)',
-			'ok ios.bundleId the bundle id com.acme.shop.ios is configured (info)',
-			'ok ios.scheme acmeshop:// opens the app (info)',
-		],
-	);
-});
-
 test('a file of another kind is named with the option that takes it', async (t) => {
 	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
 	const {ios = '', info = ''} = await kitFiles(env, 'ios');
@@ -113,7 +66,7 @@ test('a file of another kind is named with the option that takes it', async (t) 
 	t.deepEqual(
 		faults.map(({message, next}) => `${message}; ${next}`),
 		[
-			'android:1: it is not an Android manifest: it begins with plist; Give an AndroidManifest.xml or an APK',
+			'android:1: it is not an Android manifest: it begins with plist; Give an AndroidManifest.xml',
 			'ios:2: it has CFBundleURLTypes, so it is an Info.plist and not entitlements; Give it as --info',
 			'info:2: it has com.apple.developer.associated-domains, so it is entitlements and no Info.plist; Give it as --ios',
 		],
@@ -169,24 +122,6 @@ test('an Expo configuration that is a program is not guessed at; its result is r
 	t.is(program.exitCode, 1);
 	t.regex(program.stdout, /app\.config\.ts: it is a program, which is not run here/);
 });
-
-for (const [title, file, message] of [
-	['entities that expand', '<!DOCTYPE a [<!ENTITY a "&b;&b;"><!ENTITY b "x">]><plist>&a;</plist>', /undefined entity/],
-	['a depth of thousands', `<plist>${'<dict>'.repeat(9000)}`, /nested too deeply/],
-	['more bytes than any', ' '.repeat(4_194_305), /more than 4194304 bytes/],
-	['a binary list of itself', Buffer.from(SELF_CONTAINED, 'base64'), /an object contains itself/],
-	['lists of lists of lists', Buffer.from(WIDE, 'base64'), /lack applinks/],
-	['texts that overlap', overlapping(), /its texts are too long/],
-	['a cut binary list', Buffer.from('bplist00'), /not a valid binary property list/],
-	['no property list', '<html></html>', /ios:1: it is not a property list/],
-] as const) {
-	test(`a property list with ${title} is refused`, async (t) => {
-		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
-		const {exitCode, faults} = await checkFiles(folder, env, {ios: file});
-		t.is(exitCode, 1);
-		t.regex(faults[0]?.message ?? '', message);
-	});
-}
 
 test('the report for people has the form of doctor, within 80 columns', async (t) => {
 	const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);

@@ -29,18 +29,18 @@ export type AndroidApp = {
 	/** Whether it is made with Flutter, and what it says about Flutter's own handling of links. */
 	isFlutter: boolean;
 	flutterLinks: Located | null;
-	/** SHA-256 fingerprints of the certificates that signed an APK; null for a manifest. */
-	fingerprints: string[] | null;
 };
 
 const PATHS = ['path', 'pathPrefix', 'pathPattern', 'pathSuffix', 'pathAdvancedPattern'];
 
-const GIVE = 'Give an AndroidManifest.xml or an APK';
-
-/** The app of a manifest: a source, a merged or a binary one. */
+/** The app of a manifest, source or merged. */
 export const androidAppOf = (manifest: Element): AndroidApp => {
 	if (manifest.name !== 'manifest') {
-		throw new FileFault(`it is not an Android manifest: it begins with ${manifest.name}`, manifest.place, GIVE);
+		throw new FileFault(
+			`it is not an Android manifest: it begins with ${manifest.name}`,
+			manifest.place,
+			'Give an AndroidManifest.xml',
+		);
 	}
 
 	const namesOf = (element: Element, child: string): string[] =>
@@ -79,6 +79,5 @@ export const androidAppOf = (manifest: Element): AndroidApp => {
 		),
 		isFlutter: metaData.has('flutterEmbedding') || flutterLinks !== null,
 		flutterLinks,
-		fingerprints: null,
 	};
 };

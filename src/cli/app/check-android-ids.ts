@@ -4,7 +4,7 @@ import type {AndroidApp} from './android-app.ts';
 import {configHint} from './expected-app.ts';
 import {isPlaceholder, placeText} from './located.ts';
 
-const {ok, warn, fail} = findingsOf('Android');
+const {ok, fail} = findingsOf('Android');
 
 const namesOf = (android: AndroidConfig[]): string => android.map(({packageName}) => packageName).join(' or ');
 
@@ -23,7 +23,7 @@ export const packageFinding = (
 	}
 
 	if (packageName === null || isPlaceholder(packageName.text)) {
-		return ok('android.package', `${placeText(place)} does not name the package; a merged manifest or an APK does`);
+		return ok('android.package', `${placeText(place)} does not name the package; a merged manifest does`);
 	}
 
 	const {text} = packageName;
@@ -51,24 +51,3 @@ export const givenFingerprints = (
 					`Add it to sha256Fingerprints in the app configuration: ${configHint(orgKey)}`,
 				),
 	);
-
-/** Findings for the certificates of an APK; that of the store is another one if Play signs the app. */
-export const apkFingerprints = (
-	{fingerprints, place}: AndroidApp,
-	apps: readonly AndroidConfig[],
-	orgKey: string,
-): Finding[] => {
-	if (fingerprints?.length === 0) {
-		return [warn('android.fingerprint', `${placeText(place)} is not signed`, 'Check the APK that is published')];
-	}
-
-	return givenFingerprints(fingerprints ?? [], apps, orgKey).map((finding) =>
-		finding.status === 'ok'
-			? finding
-			: warn(
-					finding.check,
-					`${finding.message}; its key signed this APK (${placeText(place)})`,
-					'Phones check the app signing key of Play, not the key of the APK at hand: compare Play Console, App integrity',
-				),
-	);
-};

@@ -1,6 +1,6 @@
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {AndroidApp, Filter, PathRule} from './android-app.ts';
-import {apkFingerprints, packageFinding} from './check-android-ids.ts';
+import {packageFinding} from './check-android-ids.ts';
 import {configHint, type ExpectedApp, type Host, kitHint} from './expected-app.ts';
 import {isPlaceholder, type Place, placeText} from './located.ts';
 
@@ -114,7 +114,7 @@ const hostFindings = (app: AndroidApp, expected: ExpectedApp, host: Host): Findi
 					`${host.name} may be the host ${filledIn.text}, which the build fills in (${placeText(filledIn.place)})`,
 					filledIn.text.startsWith('@')
 						? 'Write the host itself: resources are not read here'
-						: 'Check the merged manifest or the APK',
+						: 'Check the merged manifest',
 				),
 			];
 };
@@ -176,7 +176,6 @@ export const checkAndroid = (app: AndroidApp, expected: ExpectedApp): Finding[] 
 	const schemes = new Set(apps.flatMap(({scheme}) => scheme ?? []));
 	return [
 		packageFinding(app, android, orgKey),
-		...apkFingerprints(app, apps, orgKey),
 		...hosts.flatMap((host) => hostFindings(app, expected, host)),
 		...[...schemes].map((scheme) => schemeFinding(app, scheme, orgKey)),
 	];

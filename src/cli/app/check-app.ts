@@ -3,26 +3,14 @@ import {stat} from 'node:fs/promises';
 import path from 'node:path';
 import {type Finding, findingsOf} from '../../doctor/finding.ts';
 import type {Io} from '../terminal/io.ts';
-import {type AndroidApp, androidAppOf} from './android-app.ts';
-import {isZip, readApk} from './apk.ts';
-import {isBinaryXml, readBinaryXml} from './binary-xml.ts';
+import {androidAppOf} from './android-app.ts';
 import {checkAndroid} from './check-android.ts';
 import {givenFingerprints} from './check-android-ids.ts';
 import {checkEntitlements, checkInfo, iosConfigFindings} from './check-ios.ts';
 import type {ExpectedApp} from './expected-app.ts';
 import {expoAppOf, withPlugin} from './expo-app.ts';
 import {entitlementsOf, infoPlistOf} from './ios-app.ts';
-import {
-	decoded,
-	FileFault,
-	type Located,
-	type Place,
-	placeText,
-	readAppFile,
-	readBounded,
-	readStart,
-	type Value,
-} from './located.ts';
+import {FileFault, type Located, type Place, placeText, readAppFile, readText, type Value} from './located.ts';
 import {readJson} from './read-json.ts';
 import {readPlist} from './read-plist.ts';
 import {readXml} from './read-xml.ts';
@@ -59,24 +47,24 @@ const checkFlutter = (switches: readonly FlutterSwitch[]): Finding[] =>
 				);
 	});
 
-const readAndroid = async (target: string, file: string): Promise<AndroidApp> => {
-	if (isZip(await readStart(target))) {
-		return readApk(target, file);
-	}
-
-	const bytes = await readAppFile(target, file);
-	return androidAppOf(isBinaryXml(bytes) ? readBinaryXml(bytes, file) : readXml(decoded(bytes), file));
+/** What to do about a binary file: an APK or a bundle, a property list, or anything else. */
+const convert = {
+	android: (file: string): string =>
+		'Check the merged manifest, in a folder of app/build/intermediates/merged_manifests, or print that of an APK: ' +
+		`apkanalyzer manifest print ${file} > AndroidManifest.xml`,
+	plist: (file: string): string => `Convert a property list: plutil -convert xml1 ${file}`,
+	expo: 'Give app.json, or the output of npx expo config --json',
 };
 
 /** An Expo configuration: app.json, its folder without program code, or the output of `npx expo config --json`. */
 const readExpo = async (io: Io, given: string): Promise<Value> => {
 	if (given === '-') {
-		return readJson(decoded(await readBounded(io.stdin as AsyncIterable<Uint8Array>, given)), 'standard input');
+		return readJson(await readText(io.stdin as AsyncIterable<Uint8Array>, given, convert.expo), 'standard input');
 	}
 
 	const target = path.resolve(io.cwd, given);
 	if (!(await stat(target)).isDirectory()) {
-		return readJson(decoded(await readAppFile(target, given)), given);
+		return readJson(await readAppFile(target, given, convert.expo), given);
 	}
 
 	const program = DYNAMIC.find((name) => existsSync(path.join(target, name)));
@@ -89,7 +77,7 @@ const readExpo = async (io: Io, given: string): Promise<Value> => {
 		);
 	}
 
-	return readJson(decoded(await readAppFile(path.join(target, 'app.json'), file)), file);
+	return readJson(await readAppFile(path.join(target, 'app.json'), file, convert.expo), file);
 };
 
 /** Compares the files of an app with what the server expects of hosts that systems verify. */
@@ -124,10 +112,12 @@ export const checkApp = async (
 		}
 	};
 	const plist = async (target: string, name: string): Promise<Value> =>
-		readPlist(await readAppFile(target, name), name);
+		readPlist(await readAppFile(target, name, convert.plist(name)), name);
 
 	const expo = await read('Expo', files.expo, async (_, name) => expoAppOf(withPlugin(await readExpo(io, name))));
-	const manifest = await read('Android', files.android, readAndroid);
+	const manifest = await read('Android', files.android, async (target, name) =>
+		androidAppOf(readXml(await readAppFile(target, name, convert.android(name)), name)),
+	);
 	if (manifest !== null) {
 		noteFlutter('flutter_deeplinking_enabled', manifest, path.resolve(io.cwd, files.android ?? ''));
 		isFlutter ||= manifest.isFlutter;

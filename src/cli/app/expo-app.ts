@@ -56,7 +56,6 @@ export const expoAppOf = (file: Value): ExpoApp => {
 			],
 			isFlutter: false,
 			flutterLinks: null,
-			fingerprints: null,
 		},
 		entitlements: {
 			...signed,

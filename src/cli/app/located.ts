@@ -1,6 +1,6 @@
 import {createReadStream} from 'node:fs';
 
-/** A position in a file of an app; binary files have no lines. */
+/** A position in a file of an app. */
 export type Place = {file: string; line?: number | null};
 
 /** A text and its position. */
@@ -52,27 +52,34 @@ export const isPlaceholder = (text: string): boolean => /\$[{(]|^@/.test(text);
 /** No manifest, plist or configuration of an app is nearly as large. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** A stream's bytes. @throws FileFault for too many. */
-export const readBounded = async (stream: AsyncIterable<Uint8Array | string>, file: string): Promise<Buffer> => {
+/**
+ * A stream's text, without a byte order mark.
+ * @param next what to do about a binary file. @throws FileFault for one, and for too many bytes.
+ */
+export const readText = async (
+	stream: AsyncIterable<Uint8Array | string>,
+	file: string,
+	next: string,
+): Promise<string> => {
 	const chunks: Buffer[] = [];
 	let bytes = 0;
-	for await (const chunk of stream) {
-		chunks.push(Buffer.from(chunk as Uint8Array));
+	for await (const part of stream) {
+		const chunk = Buffer.from(part as Uint8Array);
+		// Before the size, because an APK is larger than any text.
+		if (chunk.includes(0)) {
+			throw new FileFault('it is a binary file, and only text is read', {file}, next);
+		}
+
+		chunks.push(chunk);
 		bytes += chunk.length;
 		if (bytes > MOST_BYTES) {
 			throw new FileFault(`it has more than ${MOST_BYTES} bytes`, {file});
 		}
 	}
 
-	return Buffer.concat(chunks);
+	return new TextDecoder().decode(Buffer.concat(chunks));
 };
 
-/** A file of an app. @throws FileFault for one that is too large; the system's error for one that cannot be opened. */
-export const readAppFile = (path: string, file: string): Promise<Buffer> => readBounded(createReadStream(path), file);
-
-/** The first bytes of a file, which show its format. */
-export const readStart = async (path: string): Promise<Buffer> =>
-	Buffer.concat(await createReadStream(path, {end: 7}).toArray());
-
-/** Bytes as text, without a byte order mark. */
-export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+/** A file's text, as `readText` reads it. @throws the system's error as well, for a file that cannot be opened. */
+export const readAppFile = (path: string, file: string, next: string): Promise<string> =>
+	readText(createReadStream(path), file, next);

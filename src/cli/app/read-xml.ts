@@ -11,21 +11,9 @@ export type Element = {
 };
 
 /** Most levels of nesting; real files have a few. A parser's work grows with the depth. */
-export const DEEPEST = 100;
+const DEEPEST = 100;
 
 const ANDROID = 'http://schemas.android.com/apk/res/android';
-
-/** The name of an attribute, as `Element` has it. */
-export const attributeName = (uri: string, local: string): string => (uri === ANDROID ? `android:${local}` : local);
-
-/** What a file consists of, where `root` is around it. @throws FileFault */
-export const documentOf = ({children: [document], place}: Element): Element => {
-	if (document === undefined) {
-		throw new FileFault('it has no element', place);
-	}
-
-	return document;
-};
 
 /**
  * An XML document as a tree with line numbers. Entities of a document type are not expanded, and nothing is loaded.
@@ -55,7 +43,7 @@ export const readXml = (text: string, file: string): Element => {
 	parser.on('opentag', (tag) => {
 		const attributes = new Map(
 			Object.values(tag.attributes).map(({name, uri, local, value}) => [
-				attributeName(uri, local),
+				uri === ANDROID ? `android:${local}` : local,
 				{text: value, place: places.get(name) ?? start},
 			]),
 		);
@@ -74,7 +62,12 @@ export const readXml = (text: string, file: string): Element => {
 		open.pop();
 	});
 	parser.write(text).close();
-	return documentOf(root);
+	const [document] = root.children;
+	if (document === undefined) {
+		throw new FileFault('it has no element', root.place);
+	}
+
+	return document;
 };
 
 /** All elements of these names below an element, in the order of the document. */

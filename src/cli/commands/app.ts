@@ -51,9 +51,9 @@ export const appCommands: CommandGroup = {
 				'check --org Ab12 --ios App/App.entitlements --info App/Info.plist --json',
 			],
 			options: [
-				new Option('--android <file>', 'AndroidManifest.xml (source or merged), or an APK'),
-				new Option('--ios <file>', 'entitlements of the iOS app'),
-				new Option('--info <file>', 'Info.plist of the iOS app'),
+				new Option('--android <file>', 'AndroidManifest.xml, source or merged'),
+				new Option('--ios <file>', 'entitlements of the iOS app (XML)'),
+				new Option('--info <file>', 'Info.plist of the iOS app (XML)'),
 				new Option(
 					'--expo <dir>',
 					'app.json or its folder, or the output of npx expo config --json, - for standard input',

@@ -1,0 +1,54 @@
+import test from 'ava';
+import {checkFiles, folderOf, serverOf} from './_app-files.ts';
+import {runCli} from './_run-cli.ts';
+
+/** The entry of a zip, as an APK begins, and more bytes than a text may have. */
+const APK = Buffer.concat([Buffer.from('504b03041400000808000000', 'hex'), Buffer.alloc(5 * 1024 * 1024, 'x')]);
+/** Android's compiled form of a manifest. */
+const COMPILED_MANIFEST = Buffer.from('0300080050000000', 'hex');
+/** `{application-identifier, com.apple.developer.associated-domains}`, made by Python's plistlib. */
+const BINARY_PLIST = Buffer.from(
+	'YnBsaXN0MDDSAQIDBF8QFmFwcGxpY2F0aW9uLWlkZW50aWZpZXJfECZjb20uYXBwbGUuZGV2ZWxvcGVyLmFzc29jaWF0ZWQtZG9tYWluc18QHEFCQ0RFMTIzNDUuY29tLmFjbWUuc2hvcC5pb3OhBV8QGGFwcGxpbmtzOmdvLmFjbWUuZXhhbXBsZQgNJk9ucAAAAAAAAAEBAAAAAAAAAAYAAAAAAAAAAAAAAAAAAACL',
+	'base64',
+);
+const MERGED_MANIFEST = /app\/build\/intermediates\/merged_manifest.*apkanalyzer manifest print android >/;
+
+for (const [title, files, next] of [
+	['an APK', {android: APK}, MERGED_MANIFEST],
+	['a compiled manifest', {android: COMPILED_MANIFEST}, MERGED_MANIFEST],
+	['binary entitlements', {ios: BINARY_PLIST}, /plutil -convert xml1 ios$/],
+	['a binary Info.plist', {info: BINARY_PLIST}, /plutil -convert xml1 info$/],
+	['a binary configuration of Expo', {expo: BINARY_PLIST}, /npx expo config --json$/],
+] as const) {
+	test(`${title} is refused with the command that converts it`, async (t) => {
+		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+		const {exitCode, faults} = await checkFiles(folder, env, files);
+		t.is(exitCode, 1);
+		t.deepEqual(
+			faults.map(({check, message}) => `${check} ${message}`),
+			[`app.file ${Object.keys(files)[0]}: it is a binary file, and only text is read`],
+		);
+		t.regex(faults[0]?.next ?? '', next);
+	});
+}
+
+test('a binary configuration on standard input is refused', async (t) => {
+	const {env} = await serverOf(t);
+	const {exitCode, stdout} = await runCli(['app', 'check', '--org', 'Ab12', '--expo', '-'], {env, stdin: 'a\0b'});
+	t.is(exitCode, 1);
+	t.regex(stdout, /-: it is a binary file, and only text is read/);
+});
+
+for (const [title, file, message] of [
+	['entities that expand', '<!DOCTYPE a [<!ENTITY a "&b;&b;"><!ENTITY b "x">]><plist>&a;</plist>', /undefined entity/],
+	['a depth of thousands', `<plist>${'<dict>'.repeat(9000)}`, /nested too deeply/],
+	['more bytes than any', ' '.repeat(4_194_305), /more than 4194304 bytes/],
+	['no property list', '<html></html>', /ios:1: it is not a property list/],
+] as const) {
+	test(`a property list with ${title} is refused`, async (t) => {
+		const [folder, {env}] = await Promise.all([folderOf(t), serverOf(t)]);
+		const {exitCode, faults} = await checkFiles(folder, env, {ios: file});
+		t.is(exitCode, 1);
+		t.regex(faults[0]?.message ?? '', message);
+	});
+}
