@@ -101,7 +101,7 @@ const openExternal = async (
 /**
  * The configured database: DATABASE_URL, else the embedded PostgreSQL in DATA_DIR.
  * @param exclusive for DATA_DIR's only server; a command joins a running one.
- * @param interruption ends the wait for an external database. @throws ConfigError for an external
+ * @param interruption ends the wait for an external database, and the creation of the embedded one. @throws ConfigError for an external
  * database that refuses us, does not answer or is unsuitable; DataDirInUseError, EmbeddedPostgresError.
  */
 export const openDatabase = async (
@@ -113,7 +113,7 @@ export const openDatabase = async (
 		return openExternal(config.databaseUrl, config.databaseListenUrl, log, interruption);
 	}
 
-	const embedded = await startEmbeddedPostgres({dataDir: config.dataDir, log, exclusive});
+	const embedded = await startEmbeddedPostgres({dataDir: config.dataDir, log, exclusive, interruption});
 	const db = createDb(embedded.connection);
 	return {
 		db,

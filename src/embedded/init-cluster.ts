@@ -1,14 +1,13 @@
-import {execFile} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
+import {once} from 'node:events';
 import {chown, mkdtemp, rename, rm, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {promisify} from 'node:util';
 import type {Binaries} from './binaries.ts';
 import {EmbeddedPostgresError, elsewhere, orWhereExists} from './embedded-errors.ts';
 import {type Identity, newClusterIdentity} from './identity.ts';
 import {CLUSTER_NAME, chooseParent, draftPrefix, relocatedPath, removeAbandonedDrafts} from './location.ts';
 import {createVerifier, makePassword, readPassword} from './password.ts';
-import {plainEnvironment} from './tether.ts';
+import {spawnTethered} from './tether.ts';
 
 /** The superuser of a cluster and owner of everything in it. */
 export const CLUSTER_USER = 'oplink';
@@ -24,32 +23,58 @@ const INITDB_ARGUMENTS = [
 	SETTINGS.flatMap((setting) => ['-c', setting]),
 ].flat();
 
-/** @param pwfile a file with the superuser's password verifier. */
-const initdb = async (binaries: Binaries, directory: string, identity: Identity, pwfile: string): Promise<void> => {
-	try {
-		await promisify(execFile)(binaries.initdb, ['-D', directory, `--pwfile=${pwfile}`, ...INITDB_ARGUMENTS], {
-			...identity,
-			cwd: '/',
-			env: plainEnvironment,
-		});
-	} catch (error) {
-		const {stderr = '', message} = error as {stderr?: string; message: string};
-		if (stderr.includes('could not look up effective user ID')) {
-			throw new EmbeddedPostgresError(
-				`The embedded PostgreSQL needs a user with a name, and the user with id ${identity.uid ?? process.getuid?.()} ` +
-					`is not in /etc/passwd. Run as a user that is. ${elsewhere}`,
-			);
-		}
-
-		throw new EmbeddedPostgresError(`The database could not be created in ${directory}: ${stderr.trim() || message}`);
+/**
+ * Runs initdb, which dies with this process or at the interruption: by SIGKILL, because its last step, which syncs all
+ * files, ignores other signals for seconds.
+ * @param pwfile a file with the superuser's password verifier.
+ */
+const initdb = async (
+	binaries: Binaries,
+	directory: string,
+	{identity, pwfile, interruption}: {identity: Identity; pwfile: string; interruption: AbortSignal | undefined},
+): Promise<void> => {
+	interruption?.throwIfAborted();
+	const {child} = spawnTethered([binaries.initdb, '-D', directory, `--pwfile=${pwfile}`, ...INITDB_ARGUMENTS], {
+		signal: 'KILL',
+		output: 'pipe',
+		identity,
+		...(interruption && {interruption}),
+	});
+	child.ref();
+	child.stdout?.resume();
+	let stderr = '';
+	child.stderr?.setEncoding('utf8').on('data', (text) => {
+		stderr += text;
+	});
+	// Its children write to the same pipes: once these are closed, none of them is left.
+	const [code] = await once(child, 'close');
+	interruption?.throwIfAborted();
+	if (code === 0) {
+		return;
 	}
+
+	if (stderr.includes('could not look up effective user ID')) {
+		throw new EmbeddedPostgresError(
+			`The embedded PostgreSQL needs a user with a name, and the user with id ${identity.uid ?? process.getuid?.()} ` +
+				`is not in /etc/passwd. Run as a user that is. ${elsewhere}`,
+		);
+	}
+
+	throw new EmbeddedPostgresError(
+		`The database could not be created in ${directory}: ${stderr.trim() || `initdb ended with ${code}`}`,
+	);
 };
 
 /**
  * Creates the cluster of a DATA_DIR that has none. It is created aside and moved into place atomically: a killed
- * process leaves no partial cluster, and of two first starts the second finds the first's.
+ * process leaves no partial cluster, and of two first starts the second finds the first's. At the interruption it removes
+ * what there is and rejects.
  */
-export const initCluster = async (binaries: Binaries, dataDir: string): Promise<void> => {
+export const initCluster = async (
+	binaries: Binaries,
+	dataDir: string,
+	interruption: AbortSignal | undefined,
+): Promise<void> => {
 	const identity = await newClusterIdentity();
 	await makePassword(dataDir);
 	const parent = await chooseParent(dataDir);
@@ -65,7 +90,7 @@ export const initCluster = async (binaries: Binaries, dataDir: string): Promise<
 			await chown(verifier, identity.uid, identity.gid);
 		}
 
-		await initdb(binaries, draft, identity, verifier);
+		await initdb(binaries, draft, {identity, pwfile: verifier, interruption});
 		const entry = path.join(dataDir, CLUSTER_NAME);
 		if (parent === dataDir) {
 			isOurs = await orWhereExists(rename(draft, entry));

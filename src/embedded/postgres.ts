@@ -34,6 +34,8 @@ type Options = {
 	exclusive?: boolean;
 	/** PostgreSQL settings that override the cluster's, if this call starts it. */
 	settings?: Record<string, string>;
+	/** Ends a start that creates the cluster: it leaves nothing and rejects. */
+	interruption?: AbortSignal | undefined;
 };
 
 type Session = {postmaster: Postmaster; tethered: Tethered | null; guard: ClusterGuard};
@@ -44,9 +46,9 @@ const RECOVERY_PAUSE_MS = 1000;
 
 const SYSTEM_FAULTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR']);
 
-const prepare = async (dataDir: string, log: Logger) => {
+const prepare = async ({dataDir, log, interruption}: Options) => {
 	try {
-		return await findOrInitCluster(dataDir, log);
+		return await findOrInitCluster({dataDir, log, interruption});
 	} catch (error) {
 		throw SYSTEM_FAULTS.has(errorCode(error) ?? '')
 			? new EmbeddedPostgresError(`DATA_DIR ${dataDir} cannot hold the database: ${(error as Error).message}`)
@@ -54,7 +56,7 @@ const prepare = async (dataDir: string, log: Logger) => {
 	}
 };
 
-const findOrInitCluster = async (dataDir: string, log: Logger) => {
+const findOrInitCluster = async ({dataDir, log, interruption}: Options) => {
 	await makeDataDir(dataDir);
 	const binaries = await prepareBinaries(await clusterRunner(dataDir), dataDir);
 	const existing = await findCluster(dataDir, binaries.major);
@@ -63,7 +65,7 @@ const findOrInitCluster = async (dataDir: string, log: Logger) => {
 	}
 
 	log.info({dataDir}, 'creating the embedded PostgreSQL');
-	await initCluster(binaries, dataDir);
+	await initCluster(binaries, dataDir, interruption);
 	const cluster = await findCluster(dataDir, binaries.major);
 	if (cluster === null) {
 		throw new EmbeddedPostgresError(`${path.join(dataDir, 'postgres')} is in the way of the database: remove it.`);
@@ -116,7 +118,7 @@ export const startEmbeddedPostgres = async (options: Options): Promise<EmbeddedP
 	const {log, exclusive = true, settings = {}} = options;
 	const dataDir = path.resolve(options.dataDir);
 	const began = performance.now();
-	const {binaries, cluster} = await prepare(dataDir, log);
+	const {binaries, cluster} = await prepare({...options, dataDir});
 	const password = await readPassword(dataDir);
 	const enter = () => join(() => ensurePostmaster(binaries, cluster, {settings, log}), {dataDir, password, exclusive});
 

@@ -19,21 +19,22 @@ const SCRIPT = '( (read -r released <&3 || kill -s "$0" -- -$$) & ); exec "$@" 3
 export const plainEnvironment = {PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC'};
 
 /**
- * Starts a process that gets `signal` when this process dies without stopping it, even by SIGKILL. It is detached:
- * Ctrl-C in a terminal, which goes to the whole process group, does not reach it.
+ * Starts a process whose group gets `signal` when this process dies without stopping it, even by SIGKILL, or when
+ * `interruption` is aborted. It is detached: Ctrl-C in a terminal, which goes to the whole process group, does not reach it.
  * @param output file descriptors for its stdout and stderr, or 'inherit'/'pipe'/'ignore'.
  */
 export const spawnTethered = (
 	[command, ...args]: [string, ...string[]],
 	options: {
-		signal: 'INT' | 'TERM';
+		signal: 'INT' | 'TERM' | 'KILL';
 		output: number | 'inherit' | 'pipe' | 'ignore';
 		identity?: Identity;
 		cwd?: string;
 		env?: NodeJS.ProcessEnv;
+		interruption?: AbortSignal;
 	},
 ): Tethered => {
-	const {signal, output, identity = {}, cwd = '/', env = plainEnvironment} = options;
+	const {signal, output, identity = {}, cwd = '/', env = plainEnvironment, interruption} = options;
 	const child = spawn('/bin/sh', ['-c', SCRIPT, signal, command, ...args], {
 		...identity,
 		cwd,
@@ -45,6 +46,7 @@ export const spawnTethered = (
 	// The process may end before the watcher; a write to it then is harmless.
 	tether.on('error', () => {});
 	const release = () => void tether.end('released\n');
+	interruption?.addEventListener('abort', () => tether.destroy(), {once: true});
 	// If the process ended first, its pid may be reused by the time this process dies.
 	child.once('exit', release);
 	// A process that failed to start has an exit code, which the caller waits for.

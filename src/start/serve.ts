@@ -1,12 +1,10 @@
 import cluster from 'node:cluster';
 import {setFlagsFromString} from 'node:v8';
 import type {Logger} from 'pino';
-import {requirePlace} from '../clicks/clickhouse/place.ts';
 import {createClock} from '../clock.ts';
 import {type Config, loadConfig} from '../config/config.ts';
 import {connectionsOf, type Db} from '../db/db.ts';
-import {migrateUp} from '../db/migrate.ts';
-import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../db/open-database.ts';
+import {type OpenDatabase, openDatabase} from '../db/open-database.ts';
 import {welcome} from '../demo/welcome.ts';
 import {type Entrance, handedOver} from '../http/entrance.ts';
 import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
@@ -15,15 +13,14 @@ import {createKeyWatch} from '../same-key.ts';
 import {readAdminToken} from './admin-token.ts';
 import {createFaultSampler} from './fault-sampler.ts';
 import {createLog, logProcessWarnings} from './log.ts';
+import {DATABASE_GRACE_SECONDS, openUnlessStopped} from './open-migrated.ts';
 import {createOtherWorkers, type OtherWorkers} from './other-workers.ts';
 import {leaveAddress} from './own-address.ts';
 import {listenerUrl, requireFreePort} from './port.ts';
 import {type RunningService, startService} from './server.ts';
+import {nextSignal, STOPS, type Stop, stoppedEarly} from './stop-signal.ts';
 import {supervise} from './supervisor.ts';
 import {receiveCommands, releaseChannel, sendToSupervisor} from './supervisor-channel.ts';
-
-/** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */
-const DATABASE_GRACE_SECONDS = 5;
 
 /** The same for workers as a whole, which are then killed. */
 const WORKER_GRACE_SECONDS = 8;
@@ -33,34 +30,6 @@ const WORKER_GRACE_SECONDS = 8;
  * 50 MB at no CPU cost. Set after the script is loaded, because its cached code depends on V8's flags.
  */
 const HEAP_GROWTH = '--heap-growing-percent=50';
-
-const STOPS = ['SIGINT', 'SIGTERM'] as const;
-
-type Stop = (typeof STOPS)[number];
-
-const nextSignal = (): Promise<Stop> =>
-	new Promise((resolve) => {
-		for (const signal of STOPS) {
-			process.once(signal, () => resolve(signal));
-		}
-	});
-
-/** The exit code of a start that a signal ends (contract/cli 3). systemd, which sends SIGTERM, expects 0. */
-const stoppedEarly: Readonly<Record<Stop, number>> = {SIGINT: 130, SIGTERM: 0};
-
-/**
- * Ends the process if a signal comes while its database opens: nothing listens yet, and a database that does not answer
- * cannot hold it up. PostgreSQL rolls back what was not committed; the embedded one stops by itself.
- */
-const unlessStopped = async <T>(opening: Promise<T>, signal: Promise<Stop>, log: Logger): Promise<T> => {
-	const early = await Promise.race([signal, opening.then(() => null)]);
-	if (early !== null) {
-		log.info({signal: early}, 'stopped before it was ready');
-		process.exit(stoppedEarly[early]);
-	}
-
-	return opening;
-};
 
 type Server = {running: RunningService; closeDatabase(): Promise<void>};
 
@@ -90,21 +59,6 @@ const start = async (
 		throw error;
 	});
 	return {running, closeDatabase: () => close()};
-};
-
-/** Opens the database and applies all migrations. The embedded one must have no other server. */
-const openMigrated = async (config: Config, log: Logger): Promise<OpenDatabase> => {
-	const database = await openDatabase(config, log, {exclusive: true});
-	try {
-		await requireWritable(database.db);
-		const applied = await migrateUp(database.db, log);
-		log.info({applied}, 'migrations are up to date');
-		await requirePlace(database.db, config.clicksUrl);
-		return database;
-	} catch (error) {
-		await database.close();
-		throw asOperatorError(error, config);
-	}
 };
 
 /** Ends all statements in time. The clicks that are not drained by then wait in the journal. */
@@ -245,6 +199,6 @@ export const serve = async (env: NodeJS.ProcessEnv): Promise<number> => {
 	await requireFreePort(config);
 	// A token that cannot be written is reported before a database is created.
 	await readAdminToken(config);
-	const database = await unlessStopped(openMigrated(config, log), signal, log);
+	const database = await openUnlessStopped(config, log, signal);
 	return (config.workers > 1 ? serveByWorkers : serveAlone)(config, log, {signal, database});
 };

@@ -1,0 +1,50 @@
+import {setTimeout as delay} from 'node:timers/promises';
+import type {Logger} from 'pino';
+import {requirePlace} from '../clicks/clickhouse/place.ts';
+import type {Config} from '../config/config.ts';
+import {migrateUp} from '../db/migrate.ts';
+import {asOperatorError, type OpenDatabase, openDatabase, requireWritable} from '../db/open-database.ts';
+import {type Stop, stoppedEarly} from './stop-signal.ts';
+
+/** Extra seconds of a stop, beyond the requests under way, for statements: a silent database does not hold it up longer. */
+export const DATABASE_GRACE_SECONDS = 5;
+
+/** Opens the database and applies all migrations. The embedded one must have no other server. */
+const openMigrated = async (config: Config, log: Logger, interruption: AbortSignal): Promise<OpenDatabase> => {
+	const database = await openDatabase(config, log, {exclusive: true, interruption});
+	try {
+		interruption.throwIfAborted();
+		await requireWritable(database.db);
+		const applied = await migrateUp(database.db, log);
+		log.info({applied}, 'migrations are up to date');
+		await requirePlace(database.db, config.clicksUrl);
+		return database;
+	} catch (error) {
+		await database.close();
+		throw asOperatorError(error, config);
+	}
+};
+
+/**
+ * Opens the database, unless a signal comes before that is done, which ends the process: nothing listens yet. An external
+ * database that does not answer cannot hold it up; PostgreSQL rolls back what was not committed. The embedded one is
+ * closed in time, so that nothing of it outlives the server; later, it stops by itself.
+ */
+export const openUnlessStopped = async (config: Config, log: Logger, signal: Promise<Stop>): Promise<OpenDatabase> => {
+	const interruption = new AbortController();
+	const opening = openMigrated(config, log, interruption.signal);
+	const early = await Promise.race([signal, opening.then(() => null)]);
+	if (early !== null) {
+		interruption.abort();
+		if (config.databaseUrl === null) {
+			// It may have been opened at the same moment; if not, its error is the interruption's.
+			const closed = opening.then(({close}) => close()).catch(() => {});
+			await Promise.race([closed, delay(DATABASE_GRACE_SECONDS * 1000)]);
+		}
+
+		log.info({signal: early}, 'stopped before it was ready');
+		process.exit(stoppedEarly[early]);
+	}
+
+	return opening;
+};
