@@ -32,6 +32,8 @@ CREATE TABLE match_clicks (
 	device_model text,
 	language text,
 	timezone text,
+	-- of two clicks of one browser, a different language shows two people
+	browser text,
 	-- the time of the visitor's cookie, as in the id of the click that set it, and its SHA-256
 	visitor bytea,
 	-- of the visited URL: `params` take from it what the link does not set. json and not jsonb, which has another order

@@ -4,14 +4,14 @@ import {matchPolicy} from '../../src/match/match-policy.ts';
 import type {MatchSignals} from '../../src/match/match-signals.ts';
 import type {Nearness, PhoneCount} from '../../src/match/posterior.ts';
 import {createClickStore, type Stored} from './click-store.ts';
-import {readClick, readOpen} from './reading.ts';
+import {type ReadClick, readClick, readOpen} from './reading.ts';
 import type {Open} from './story.ts';
 import type {Answer, Matcher, Mode} from './tally.ts';
 
 const RULES = {probabilisticMatching: true, minimumConfidence: 'low'} as const;
 const WINDOW_MS = 168 * 3600_000;
 
-const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, nearness: Nearness): Candidate => ({
+const candidateOf = ({click, extra: {signals, browser}, isOpen}: Stored<ReadClick>, nearness: Nearness): Candidate => ({
 	id: click.id,
 	organizationId: click.organizationId,
 	linkId: click.linkId,
@@ -19,6 +19,7 @@ const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, near
 	expiresAt: new Date(click.at.getTime() + WINDOW_MS),
 	nearness,
 	signals,
+	browser,
 	isConsumed: !isOpen,
 	isLive: true,
 	isRelay: false,
@@ -26,7 +27,7 @@ const candidateOf = ({click, extra: signals, isOpen}: Stored<MatchSignals>, near
 	visitor: click.visitor,
 });
 
-const merged = (reported: MatchSignals, before: MatchSignals | null): MatchSignals => ({
+const merged = (reported: MatchSignals, before: MatchSignals | undefined): MatchSignals => ({
 	platform: reported.platform ?? before?.platform ?? null,
 	osVersion: reported.osVersion ?? before?.osVersion ?? null,
 	model: reported.model ?? before?.model ?? null,
@@ -36,7 +37,10 @@ const merged = (reported: MatchSignals, before: MatchSignals | null): MatchSigna
 
 /** The server's match: its own code over `createClickStore`, in the steps of `findMatch` and `weighNearby`. */
 export const createOplink = ({tokens, key}: Mode): Matcher => {
-	const store = createClickStore<MatchSignals>((click, before) => merged(readClick(click), before));
+	const store = createClickStore<ReadClick>((click, before) => {
+		const {signals, browser} = readClick(click);
+		return {signals: merged(signals, before?.signals), browser: browser ?? before?.browser ?? null};
+	});
 	const before = (now: Date, seconds: number) => new Date(now.getTime() - seconds * 1000);
 
 	/** The last first opens of each organization. */

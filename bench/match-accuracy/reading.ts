@@ -5,13 +5,16 @@ import type {Click, Open} from './story.ts';
 
 const known = new Map<string, ReturnType<typeof readVisitor>>();
 
+/** A click's signals, and the name of its browser. */
+export type ReadClick = {signals: MatchSignals; browser: string | null};
+
 /** What the product reads of a click: its own code for headers, and its rules for what a page posts (contract/resolution 8). */
-export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): MatchSignals => {
+export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): ReadClick => {
 	const key = `${userAgent}\n${acceptLanguage}`;
 	const visitor = known.get(key) ?? readVisitor({userAgent, acceptLanguage});
 	known.set(key, visitor);
 	if (signals === null) {
-		return normalize(visitor);
+		return {signals: normalize(visitor), browser: visitor.browser};
 	}
 
 	const isTablet = visitor.class === 'mac-or-ipad' && signals.isTouch;
@@ -22,7 +25,7 @@ export const readClick = ({seen: {userAgent}, acceptLanguage, signals}: Click): 
 		language: readLanguage(signals.language) ?? visitor.language,
 		timezone: readTimezone(signals.timezone) ?? visitor.timezone,
 	};
-	return normalize(reported);
+	return {signals: normalize(reported), browser: visitor.browser};
 };
 
 export const readOpen = ({platform, version, model, language, timezone}: Open): MatchSignals =>
@@ -40,7 +43,7 @@ export const misreading = (click: Click): string | null => {
 		return null;
 	}
 
-	const {platform, model, osVersion} = readClick(click);
+	const {platform, model, osVersion} = readClick(click).signals;
 	const {phone} = click;
 	const [major, minor = 0] = phone.version.split('.').map(Number);
 	if (platform !== null && platform !== phone.platform) {

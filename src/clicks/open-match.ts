@@ -14,7 +14,7 @@ export type OpenMatch = {
 	token: MatchToken;
 	windowHours: number;
 	network: NetworkKeyTexts;
-	signals: RawSignals;
+	signals: RawSignals & {browser: string | null};
 	/**
 	 * The visitor, by the cookie's time and hash in hexadecimal; null without a cookie. `isReturning`: the browser sent
 	 * the cookie.

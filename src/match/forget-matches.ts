@@ -12,7 +12,7 @@ const batchOf = (condition: string): string =>
 	`id IN (SELECT id FROM match_clicks WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)`;
 
 const forget = (condition: string): string =>
-	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL,
+	`UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, device_model = NULL, timezone = NULL, browser = NULL,
 		visitor = NULL, query = NULL, consumed_by = NULL
 	WHERE ${batchOf(condition)}`;
 

@@ -15,6 +15,8 @@ export type MatchClick = {
 	clickedAt: Date;
 	expiresAt: Date;
 	signals: MatchSignals;
+	/** The name of its browser, or of the app around it. */
+	browser: string | null;
 	rules: MatchRules;
 	/** Whether its link resolves. */
 	isLive: boolean;
@@ -44,6 +46,7 @@ export type MatchClickRow = {
 	device_model: string | null;
 	language: string | null;
 	timezone: string | null;
+	browser: string | null;
 	consumed_at: Date | null;
 	consumed_by: Buffer | null;
 	consumed_method: MatchMethod | null;
@@ -74,6 +77,7 @@ export const toMatchClick = (row: MatchClickRow): MatchClick => ({
 		language: row.language,
 		timezone: row.timezone,
 	}),
+	browser: row.browser,
 	rules: {probabilisticMatching: row.probabilistic_matching, minimumConfidence: row.minimum_confidence},
 	isLive: row.is_live,
 	consumedAt: row.consumed_at,

@@ -16,6 +16,8 @@ export type PossibleClick = {
 	linkId: string;
 	clickedAt: Date;
 	signals: MatchSignals;
+	/** The name of its browser; null where that is unknown. */
+	browser: string | null;
 	nearness: Nearness;
 	/** Who tapped, by cookie; null where that is unknown. */
 	visitor: string | null;
@@ -176,6 +178,18 @@ const weightOf = (click: PossibleClick, {likeness: {points}, asLike}: Compared, 
 	return (believed.installs * density(hours, believed.delay) * hereShare * signalShare) / asLike;
 };
 
+/** Whether two clicks are of one browser and show different languages, which one phone's browser does not. */
+const differsInLanguage = (one: PossibleClick, other: PossibleClick): boolean => {
+	const [language, otherLanguage] = [one.signals.language, other.signals.language];
+	return (
+		one.browser !== null &&
+		one.browser === other.browser &&
+		language !== null &&
+		otherLanguage !== null &&
+		(language.language !== otherLanguage.language || language.region !== otherLanguage.region)
+	);
+};
+
 /** Oldest first; of two at one time that with the lower id. */
 const byAge = (one: PossibleClick, other: PossibleClick): number =>
 	one.clickedAt.getTime() - other.clickedAt.getTime() || (one.id < other.id ? -1 : 1);
@@ -200,6 +214,7 @@ export const posterior = (open: OpenAt, believed: Beliefs = matchPolicy.beliefs)
 	const isOfVisitor = (one: One, other: One) => one.click.visitor !== null && one.click.visitor === other.click.visitor;
 	const mayBeTheSame = (one: One, other: One) =>
 		other.click.nearness === 'ip' &&
+		!differsInLanguage(one.click, other.click) &&
 		isUnopposed(other.compared.likeness) &&
 		isUnopposed(likenessOf(one.click.signals, other.click.signals, offsetOf));
 	for (const [index, older] of clicks.entries()) {

@@ -16,6 +16,7 @@ export const candidateOf = (click: MatchClick, nearness: Nearness): Candidate =>
 	expiresAt: click.expiresAt,
 	nearness,
 	signals: click.signals,
+	browser: click.browser,
 	isConsumed: click.consumedAt !== null,
 	isLive: click.isLive,
 	isRelay: isOfRelay(click),

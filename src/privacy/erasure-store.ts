@@ -34,7 +34,7 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 				), forgotten AS (
 					UPDATE match_clicks SET forgotten = true, ip_key = NULL, net_key = NULL, visitor = NULL, query = NULL, consumed_by = NULL,
 						platform = NULL, os_major = NULL, os_minor = NULL, os_patch = NULL, os_precision = NULL,
-						device_model = NULL, language = NULL, timezone = NULL, signals_at = NULL
+						device_model = NULL, language = NULL, timezone = NULL, browser = NULL, signals_at = NULL
 					FROM own WHERE match_clicks.id = own.id RETURNING match_clicks.id
 				)
 				SELECT count(*) AS forgotten FROM forgotten`,

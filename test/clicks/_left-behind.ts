@@ -32,7 +32,7 @@ export const matchOf = (
 	token: mintMatchToken(at),
 	windowHours: 1,
 	network: {ipKey: hash(), netKey: hash()},
-	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null},
+	signals: {platform: 'ios', osVersion: null, deviceModel, language: 'en', timezone: null, browser: 'Safari'},
 	visitor,
 	query: null,
 });

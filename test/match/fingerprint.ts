@@ -157,6 +157,37 @@ test('two equal clicks on different links give the newest by its score; on one l
 	t.like((await open(own, there, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_EXACT', linkId: sale.id});
 });
 
+test('two clicks of one browser with different languages are two people: the app gets that of its own language', async (t) => {
+	const phones = await ownService(t);
+	const acme = await organization(phones);
+	for (const [language, other] of [
+		['en-US', 'en-GB'],
+		['en-GB', 'en-US'],
+	] as const) {
+		const address = network()(1);
+		const own = await link(acme);
+		await visit(phones, own, address, {language});
+		phones.clock.advance(30);
+		await visit(phones, await link(acme), address, {language: other});
+		t.like(
+			(await open(phones, address, {...iPhoneApp, language, deviceId: `device-${language}`})).body,
+			{matchMethod: 'FINGERPRINT_EXACT', linkId: own.id},
+			language,
+		);
+	}
+});
+
+test('another browser of the same phone may have another language: the newer click is the better guess', async (t) => {
+	const own = await ownService(t);
+	const acme = await organization(own);
+	const address = network()(1);
+	await visit(own, await link(acme), address);
+	own.clock.advance(30);
+	const newest = await link(acme);
+	await visit(own, newest, address, {userAgent: userAgents.iPhoneChrome, language: 'en-GB'});
+	t.like((await open(own, address, iPhoneApp)).body, {matchMethod: 'FINGERPRINT_SCORED', linkId: newest.id});
+});
+
 test('guesses have their windows, and the link may shorten them', async (t) => {
 	const own = await ownService(t);
 	const acme = await organization(own);

@@ -40,6 +40,7 @@ const click = ({
 		isRelay: false,
 		rules: {probabilisticMatching: true, minimumConfidence: 'low'},
 		visitor: null,
+		browser: null,
 		...rest,
 	};
 };

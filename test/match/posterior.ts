@@ -25,6 +25,7 @@ const click = (id: string, {age = 120, ...rest}: Partial<PossibleClick> & {age?:
 	signals: alike,
 	nearness: 'ip',
 	visitor: null,
+	browser: null,
 	...rest,
 });
 

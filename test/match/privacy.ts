@@ -21,7 +21,7 @@ const clean = async ({services, clock}: TestService) => {
 	await services.clickJournal.settled();
 	return forgetExpiredMatches(services.db, clock.now());
 };
-const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'visitor', 'consumed_by'];
+const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
 
 test('a match by token whose candidates a crash has lost becomes anonymous after 90 days, too', async (t) => {
 	const service = await ownService(t);

@@ -1,5 +1,4 @@
 import {copyText} from '../../db/copy-in.ts';
-import type {RawSignals} from '../../match/match-signals.ts';
 import {type ClickContext, keptContext} from '../click-context.ts';
 import {clickIdOfToken, type OpenMatch, timeOrderedId} from '../open-match.ts';
 
@@ -55,6 +54,7 @@ export const signalColumns = [
 	'device_model',
 	'language',
 	'timezone',
+	'browser',
 ] as const;
 
 export const matchColumns = [
@@ -76,16 +76,16 @@ export const queriedColumns = [...matchColumns, 'query'] as const;
 const number = (value: number | null | undefined): string => (value == null ? '\\N' : String(value));
 
 /** Each visitor's signals as COPY text, in the order of `signalColumns`. Visitors with equal signals share an object. */
-const encodedSignals = new WeakMap<RawSignals, string>();
+const encodedSignals = new WeakMap<OpenMatch['signals'], string>();
 
-const signalsText = (signals: RawSignals): string => {
+const signalsText = (signals: OpenMatch['signals']): string => {
 	const known = encodedSignals.get(signals);
 	if (known !== undefined) {
 		return known;
 	}
 
-	const {platform, osVersion, deviceModel, language, timezone} = signals;
-	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}`;
+	const {platform, osVersion, deviceModel, language, timezone, browser} = signals;
+	const text = `${copyText(platform)}\t${number(osVersion?.major)}\t${number(osVersion?.minor)}\t${number(osVersion?.patch)}\t${osVersion?.precision ?? '\\N'}\t${copyText(deviceModel)}\t${copyText(language)}\t${copyText(timezone)}\t${copyText(browser)}`;
 	encodedSignals.set(signals, text);
 	return text;
 };
