@@ -121,7 +121,7 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 	};
 	const answer: Handler = async (ctx) => {
 		ctx.state.route = route.path;
-		const served = serves(services, route, ctx.state.hostname, ctx.req);
+		const served = serves(services, route, ctx);
 		if (!(typeof served === 'boolean' ? served : await served)) {
 			throw unknownPath();
 		}
@@ -203,7 +203,7 @@ export const createApp = (services: Services): RequestListener => {
 	const resolve = resolution.routes() as Koa.Middleware;
 	app.use(async (ctx, next) => {
 		const [, first = ''] = ctx.path.split('/');
-		const domain = servedOnEveryHost.has(first) ? null : await domainOfHost(services, ctx.state.hostname, ctx.req);
+		const domain = servedOnEveryHost.has(first) ? null : await domainOfHost(services, ctx);
 		Object.assign(ctx.state, {domainKey: domain?.orgKey});
 		const rest = domain === null ? null : pathBehindPrefix(domain.pathPrefixes, ctx.path);
 		if (rest === null) {

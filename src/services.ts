@@ -31,7 +31,7 @@ import {createHostRoles} from './http/request-host.ts';
 import {createProviderClient} from './identity/provider-client.ts';
 import type {Limiter} from './limits/limiter.ts';
 import {createRefusals} from './limits/refusals.ts';
-import {createOwnLimiter} from './limits/windows.ts';
+import {createWindows} from './limits/windows.ts';
 import type {LinkWriter} from './links/link-writer.ts';
 import {createFollowUps} from './match/follow-ups.ts';
 import {createMatchPeppers} from './match/match-peppers.ts';
@@ -65,7 +65,7 @@ export type Services = ReturnType<typeof createServices>;
 export const createServices = (options: ServiceOptions) => {
 	const {config, port, db, clock, log, adminToken, otherWorkers} = options;
 	const addresses = addressesOf(config, port);
-	const limiter: Limiter = otherWorkers?.limiter ?? createOwnLimiter({redisUrl: config.redisUrl, clock, log});
+	const limiter: Limiter = otherWorkers?.limiter ?? createWindows({redisUrl: config.redisUrl, clock, log});
 	const background = createBackground(log);
 	const refusals = createRefusals({db, clock, background});
 	const eventLoop = watchEventLoop();

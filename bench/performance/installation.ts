@@ -7,7 +7,7 @@ import {packageRoot} from '../../src/package-root.ts';
 import {send} from '../../test/helpers/callers.ts';
 import type {BenchPostgres} from './database.ts';
 import {type Load, load, type Measured} from './load.ts';
-import {cpuSeconds, startNode, stop} from './processes.ts';
+import {cpuSeconds, familyOf, startNode, stop} from './processes.ts';
 import {IPHONE, visit} from './requests.ts';
 import {codeOf, type SeededOrganization, seedLinks, seedOrganizations} from './seed.ts';
 
@@ -99,7 +99,7 @@ export const openInstallation = async (
 		organization,
 		start,
 		measure: async (on, {request, connections, ...rest}) => {
-			const pids = on.map(({pid}) => pid);
+			const pids = on.flatMap(({pid}) => familyOf(pid));
 			const before = {own: cpuSeconds(pids, null), database: cpuSeconds([], postgres.postmaster)};
 			const all = await Promise.all(
 				on.map(({url}) => load(url, {...rest, connections: connections / on.length, request: request(url)})),

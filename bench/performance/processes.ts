@@ -22,7 +22,7 @@ const statOf = (pid: number): number[] => {
 const running = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
 
 /** A process and its children. */
-const familyOf = (pid: number): number[] =>
+export const familyOf = (pid: number): number[] =>
 	running().filter((one) => {
 		try {
 			return one === pid || statOf(one)[0] === pid;

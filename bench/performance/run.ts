@@ -10,6 +10,7 @@ import {match} from './match.ts';
 import {memory} from './memory.ts';
 import {canPin} from './processes.ts';
 import {redirect} from './redirect.ts';
+import {sharedLimits} from './shared-limits.ts';
 import {type Measure, openStage} from './stage.ts';
 import {stale} from './stale.ts';
 import {twoProcesses} from './two-processes.ts';
@@ -28,6 +29,7 @@ const measures: Measure[] = [
 	events,
 	createLink,
 	twoProcesses,
+	sharedLimits,
 	memory,
 	firstPage,
 	stale,

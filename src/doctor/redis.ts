@@ -1,5 +1,5 @@
 import {connectRedis} from '../limits/connect-redis.ts';
-import {checkWrites} from '../limits/redis-machines.ts';
+import {checkWrites} from '../limits/redis-limiter.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
 const {ok, fail} = findingsOf('Redis');

@@ -9,6 +9,8 @@ type ExchangeState = {
 	hostname: string | null;
 	/** The orgKey of the custom domain that `hostname` names. */
 	domainKey?: string;
+	/** The wait under the limit of visits, if the request was counted before its route was known. */
+	visitWait?: number;
 	/** The log with the request's id. */
 	log: () => Logger;
 };

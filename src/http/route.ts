@@ -6,8 +6,7 @@ import {admit, type Credential, type Granted} from '../auth/admission.ts';
 import type {Role} from '../auth/roles.ts';
 import {validationFailed} from '../errors.ts';
 import {enforceLimit} from '../limits/enforce-limit.ts';
-import {decidedWaits} from '../limits/limiter.ts';
-import {type Limit, limitSubjectOf} from '../limits/limits.ts';
+import {type Limit, limitSubjectOf, limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import type {Declared} from './answer.ts';
 import {readJsonBody, readRawBody} from './body.ts';
@@ -191,9 +190,8 @@ export const route = <C extends Credential, P = unknown, Q = unknown, B = unknow
 			const presented = {authorization: ctx.req.headers.authorization, orgId, requestId: facts.requestId};
 			const {subject, owner, grant} = await admit(services, credential, presented, {role, onboarding});
 			if (limit !== undefined) {
-				const decided = decidedWaits.get(ctx.req);
 				const counted = {subject: subject ?? limitSubjectOf(facts.ip), owner};
-				await enforceLimit(services, limit, counted, decided?.limit === limit ? decided.wait : undefined);
+				await enforceLimit(services, limit, counted, limit === limits.resolution ? ctx.state.visitWait : undefined);
 			}
 
 			const granted = await grant();

@@ -6,11 +6,6 @@ export type Limit = {
 	max: number;
 	windowSeconds: number;
 	per: 'ip' | 'key' | 'device';
-	/**
-	 * How many of a subject a process admits in a window without asking the keeper, so that usual visitors
-	 * need no round trip; they are still counted (`createFreeAdmissions`). Absent: none.
-	 */
-	free?: number;
 };
 
 const SECOND = 1;
@@ -20,7 +15,7 @@ const DAY = 24 * HOUR;
 
 /** The limits of contract/limits 1; a route without one is unlimited. Routes that share an entry share its bucket. */
 export const limits = {
-	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip', free: 5},
+	resolution: {name: 'resolution', max: 500, windowSeconds: SECOND, per: 'ip'},
 	match: {name: 'match', max: 30, windowSeconds: MINUTE, per: 'ip'},
 	linkReads: {name: 'linkReads', max: 1000, windowSeconds: SECOND, per: 'key'},
 	linkWrites: {name: 'linkWrites', max: 100, windowSeconds: SECOND, per: 'key'},
@@ -57,10 +52,6 @@ export const limitOfPlan = (limit: Limit, own: PlanLimits | undefined): Limit =>
 		? limit
 		: {...limit, name: `${limit.name}@${set.max}/${set.seconds}`, max: set.max, windowSeconds: set.seconds};
 };
-
-/** How many requests of a subject each of `processes` may admit freely in a window. */
-export const freeOf = ({free = 0, max}: Limit, processes: number): number =>
-	Math.min(free, Math.floor(max / processes));
 
 /**
  * The subject of a limit per address. One IPv6 caller owns at least a /64 and may use any address in it, so the whole

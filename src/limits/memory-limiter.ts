@@ -28,15 +28,11 @@ export const createMemoryLimiter = ({clock, maxSubjects}: {clock: Clock; maxSubj
 	const subjects = createSubjects({clock, most: maxSubjects, make: () => [Number.NEGATIVE_INFINITY]});
 
 	return {
-		take: (limit: Limit, subject: string, before = 0): number => {
+		take: (limit: Limit, subject: string): number => {
 			const now = subjects.now();
 			const times = subjects.of(limit, subject, now);
 			const windowMs = limit.windowSeconds * 1000;
-			for (let counted = 0; counted < before; counted += 1) {
-				times.push(now);
-			}
-
-			let first = Math.max(firstAfter(times, now - windowMs), times.length - limit.max);
+			let first = firstAfter(times, now - windowMs);
 			if (first === times.length) {
 				times.length = 1;
 				times[0] = now;

@@ -6,21 +6,18 @@ type Generations<V> = {current: Map<string, V>; previous: Map<string, V>; began:
 const MOST_SUBJECTS = 200_000;
 
 /**
- * A value per limit and subject, created on first use and forgotten some windows after its last use: of two generations
- * the older one is dropped. That frees idle subjects without a timer and without a search.
- * @param windows how many windows a value is kept at least.
+ * A value per limit and subject, created on first use and forgotten at least a window after its last use: of two
+ * generations the older one is dropped. That frees idle subjects without a timer and without a search.
  * @param most this many new subjects of a limit end a generation early, so that a flood of addresses takes bounded memory;
  * the longest silent subjects are forgotten.
  */
 export const createSubjects = <V>({
 	clock,
 	make,
-	windows = 1,
 	most = MOST_SUBJECTS,
 }: {
 	clock: Clock;
-	make: (limit: Limit) => V;
-	windows?: number;
+	make: () => V;
 	most?: number | undefined;
 }) => {
 	const tables = new Map<string, Generations<V>>();
@@ -29,7 +26,7 @@ export const createSubjects = <V>({
 
 	const generationsOf = (limit: Limit, now: number): Generations<V> => {
 		const table = tables.get(limit.name) ?? {current: new Map(), previous: new Map(), began: Number.NEGATIVE_INFINITY};
-		const lifeMs = windows * limit.windowSeconds * 1000;
+		const lifeMs = limit.windowSeconds * 1000;
 		const age = now - table.began;
 		if (age >= lifeMs || table.current.size >= most) {
 			table.previous = age >= 2 * lifeMs ? new Map() : table.current;
@@ -60,7 +57,7 @@ export const createSubjects = <V>({
 				return known;
 			}
 
-			const value = previous.get(subject) ?? make(limit);
+			const value = previous.get(subject) ?? make();
 			current.set(subject, value);
 			return value;
 		},

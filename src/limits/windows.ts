@@ -1,20 +1,18 @@
 import type {Logger} from 'pino';
 import type {Clock} from '../clock.ts';
 import {connectRedis, keepConnected} from './connect-redis.ts';
-import {createFreeAdmissions, createKeeper} from './keeper.ts';
 import type {Limiter} from './limiter.ts';
-import type {Limit} from './limits.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
-import {createRedisLimiter, type TimeSource} from './redis-limiter.ts';
-import {BEAT_MS, createRedisMachines} from './redis-machines.ts';
+import {checkWrites, createRedisLimiter, type TimeSource} from './redis-limiter.ts';
 
-export type WindowOptions = {
+/** How often a Redis that does not decide is tried again while no request comes. */
+const PROBE_MS = 1000;
+
+type Options = {
 	/** Null: the windows are in the memory of this process. */
 	redisUrl: string | null;
 	clock: Clock;
 	log: Pick<Logger, 'info' | 'warn'>;
-	/** How many processes of this machine answer. */
-	processes: number;
 	/** The time of shared windows: the Redis server's, because the clocks of machines differ. */
 	time?: TimeSource;
 };
@@ -24,15 +22,14 @@ export type WindowOptions = {
  * no request fails or waits: windows in memory decide until it is back, so limits hold per machine. An outage is logged
  * once when it begins and once when it ends.
  */
-export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}: WindowOptions): Limiter => {
+export const createWindows = ({redisUrl, clock, log, time = 'server'}: Options): Limiter => {
 	const local = createMemoryLimiter({clock});
 	if (redisUrl === null) {
 		return local;
 	}
 
 	const connection = connectRedis(redisUrl);
-	const machines = createRedisMachines({redis: connection, processes});
-	const shared = createRedisLimiter({redis: connection, time, machines});
+	const shared = createRedisLimiter({redis: connection, time});
 	let isAway = false;
 	let outages = 0;
 	let isProbing = false;
@@ -62,7 +59,7 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 
 		isProbing = true;
 		try {
-			await machines.beat();
+			await checkWrites(connection);
 			back();
 		} catch (error) {
 			// After a failover the old primary answers that it is read-only; a new connection finds the new one.
@@ -78,50 +75,33 @@ export const createWindows = ({redisUrl, clock, log, processes, time = 'server'}
 	connection.on('error', away);
 	connection.on('close', () => away());
 	connection.on('ready', probe);
-	const beating = setInterval(probe, BEAT_MS).unref();
+	const probing = setInterval(() => isAway && probe(), PROBE_MS).unref();
 
 	return {
-		take: async (limit: Limit, subject: string, before = 0) => {
+		take: async (limit, subject) => {
 			if (isAway || connection.status !== 'ready') {
 				void probe();
-				return local.take(limit, subject, before);
+				return local.take(limit, subject);
 			}
 
 			const outage = outages;
 			try {
-				return await shared.take(limit, subject, before);
+				return await shared.take(limit, subject);
 			} catch (error) {
 				// A request from before an outage that fails after it does not start another one.
 				if (outage === outages) {
 					away(error as Error);
 				}
 
-				return local.take(limit, subject, before);
+				return local.take(limit, subject);
 			}
 		},
-		ping: machines.beat,
+		ping: () => checkWrites(connection),
 		close: async () => {
 			isClosed = true;
-			clearInterval(beating);
-			// Where Redis does not hear this, the machine counts as gone soon.
-			await machines.leave().catch(() => {});
+			clearInterval(probing);
 			connection.disconnect();
 			await local.close();
 		},
 	};
-};
-
-/** The limiter of the only process of a machine. Without Redis it decides synchronously. */
-export const createOwnLimiter = (given: Omit<WindowOptions, 'processes'>): Limiter => {
-	const alone = {...given, processes: 1};
-	const windows = createWindows(alone);
-	if (given.redisUrl === null) {
-		return windows;
-	}
-
-	const free = createFreeAdmissions(alone);
-	const keeper = createKeeper({...alone, windows});
-	keeper.join(free);
-	free.open();
-	return {...windows, take: (limit, subject) => (free.take(limit, subject) ? 0 : keeper.take(limit, subject))};
 };

@@ -1,98 +1,63 @@
 import type {Clock} from '../clock.ts';
 import {createPendingRequests} from '../start/pending-requests.ts';
-import {createFreeAdmissions} from './keeper.ts';
-import type {Limiter} from './limiter.ts';
-import type {Limit} from './limits.ts';
+import type {Check, Limiter} from './limiter.ts';
 import {createMemoryLimiter} from './memory-limiter.ts';
+import {oncePerTurn} from './once-per-turn.ts';
 
-/** A worker's message: that it joins or leaves, its requests, and how many it admitted freely of a closed subject. */
-export type OfWorker = {
-	is: 'limits';
-	state?: 'joins' | 'leaves';
-	asks?: Ask[];
-	closed?: {request: number; admitted: number};
-};
+/** A worker's message: what it must count. A check that is null asks whether the shared windows decide. */
+export type LimitChecks = {is: 'limits'; request: number; checks: ReadonlyArray<Check | null>};
 
-/** A request to count one call; without a limit, to say whether shared windows decide. */
-export type Ask = {request: number; limit?: Limit; subject?: string};
+/** The supervisor's answer: the wait of each check, in order. */
+export type LimitWaits = {is: 'limits'; request: number; waits: readonly number[]};
 
-/** A supervisor's message: that the worker has joined, the waits it asked for, and which subject to close. */
-export type OfSupervisor = {
-	is: 'limits';
-	joined?: true;
-	answers?: Array<{request: number; wait: number}>;
-	close?: {request: number; limit: Limit; subject: string};
-};
+/** The wait that says that the shared windows do not decide. */
+const CANNOT_DECIDE = -1;
 
-/** The answer where shared windows do not decide. */
-export const CANNOT_DECIDE = -1;
-
-/** A supervisor that is silent this long hangs: until it answers, the worker decides by its own windows. */
+/** A supervisor that does not answer for this long hangs. */
 const SILENT_MS = 2000;
 
-const send = (message: OfWorker): void => {
-	// A request that cannot be sent runs into its timeout.
-	process.send?.(message, undefined, undefined, () => {});
-};
-
-/** Sends all items of one turn of the event loop together. */
-export const together = <T>(sendAll: (items: T[]) => void): ((item: T) => void) => {
-	let items: T[] = [];
-	return (item) => {
-		if (items.push(item) === 1) {
-			setImmediate(() => {
-				sendAll(items);
-				items = [];
-			});
-		}
-	};
-};
-
 /**
- * The limiter of one of several processes: its supervisor keeps the windows of them all.
+ * The limiter of one of several processes: its supervisor keeps the windows of them all. The checks of one turn of the
+ * event loop are one message. While the supervisor hangs, the worker decides by its own windows.
  */
-export const createWorkerLimiter = ({clock, processes}: {clock: Clock; processes: number}): Limiter => {
-	const free = createFreeAdmissions({clock, processes});
+export const createWorkerLimiter = (
+	clock: Clock,
+	send: (message: LimitChecks) => void,
+): Limiter & {receive(message: LimitWaits): void} => {
 	const own = createMemoryLimiter({clock});
-	const requests = createPendingRequests<number>(SILENT_MS);
-	const add = together((asks: Ask[]) => send({is: 'limits', asks}));
-
-	const ask = (about: Omit<Ask, 'request'>): Promise<number | null> =>
-		requests.ask((request) => add({...about, request}));
-
-	const hear = (message: {is: unknown}): void => {
-		if (message.is !== 'limits') {
-			return;
-		}
-
-		const {joined, answers = [], close} = message as OfSupervisor;
-		if (joined) {
-			free.open();
-		}
-
-		for (const {request, wait} of answers) {
-			requests.resolve(request, wait);
-		}
-
-		if (close !== undefined) {
-			const admitted = free.close(close.limit, close.subject);
-			send({is: 'limits', closed: {request: close.request, admitted}});
-		}
-	};
-	process.on('message', hear);
-	send({is: 'limits', state: 'joins'});
+	const requests = createPendingRequests<readonly number[]>(SILENT_MS);
+	let isSilent = false;
+	const ask = oncePerTurn(async (checks: LimitChecks['checks']): Promise<ReadonlyArray<number | null>> => {
+		const waits = await requests.ask((request) => send({is: 'limits', request, checks}));
+		isSilent ||= waits === null;
+		return waits ?? checks.map(() => null);
+	});
 
 	return {
 		take: (limit, subject) =>
-			free.take(limit, subject) ? 0 : ask({limit, subject}).then((wait) => wait ?? own.take(limit, subject)),
+			isSilent ? own.take(limit, subject) : ask({limit, subject}).then((wait) => wait ?? own.take(limit, subject)),
 		ping: async () => {
-			if ((await ask({})) !== 0) {
+			if ((await ask(null)) !== 0) {
 				throw new Error('the shared windows do not decide');
 			}
 		},
-		close: async () => {
-			send({is: 'limits', state: 'leaves'});
-			process.off('message', hear);
+		close: () => own.close(),
+		receive: ({request, waits}) => {
+			// Also an answer that comes too late: the supervisor answers again.
+			isSilent = false;
+			requests.resolve(request, waits);
 		},
 	};
+};
+
+/** The supervisor's answer to a worker. @param limiter the windows of the machine. */
+export const decideForWorker = async (limiter: Limiter, {request, checks}: LimitChecks): Promise<LimitWaits> => {
+	const waitOf = (check: Check | null): Promise<number> | number =>
+		check === null
+			? limiter.ping().then(
+					() => 0,
+					() => CANNOT_DECIDE,
+				)
+			: limiter.take(check.limit, check.subject);
+	return {is: 'limits', request, waits: await Promise.all(checks.map(waitOf))};
 };

@@ -11,20 +11,21 @@ import {admitUnknown, domainOfHost, type RequestHostDeps} from './serves-host.ts
 type ErrorPageDeps = RequestHostDeps & Pick<Services, 'errorPages'>;
 
 /** The orgKey of the organization whose path or domain was requested; null if it is nobody's. */
-const orgKeyOf = async (services: ErrorPageDeps, {path, req, state}: Exchange): Promise<string | null> => {
+const orgKeyOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<string | null> => {
+	const {path, state} = ctx;
 	const [, first = ''] = path.split('/');
 	const role = services.hostRoles.roleOf(state.hostname);
 	if (role === 'link' || role === 'both') {
 		return ORG_KEY.test(first) && !reservedSegments.has(first) ? first : null;
 	}
 
-	return servedOnEveryHost.has(first) ? null : ((await domainOfHost(services, state.hostname, req))?.orgKey ?? null);
+	return servedOnEveryHost.has(first) ? null : ((await domainOfHost(services, ctx))?.orgKey ?? null);
 };
 
 const senderOf = async (services: ErrorPageDeps, ctx: Exchange): Promise<Sender | null> => {
 	const orgKey = await orgKeyOf(services, ctx);
 	// A request of a known route has been counted already.
-	const before = async () => (ctx.state.route === undefined ? admitUnknown(services, ctx.req) : undefined);
+	const before = async () => (ctx.state.route === undefined ? admitUnknown(services, ctx) : undefined);
 	return orgKey === null ? null : services.errorPages.senderOf(orgKey, before);
 };
 

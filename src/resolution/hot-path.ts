@@ -1,7 +1,6 @@
 import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
 import {hostnameOf} from '../http/request-host.ts';
-import {decidedWaits} from '../limits/limiter.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
@@ -89,21 +88,17 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 		isData: boolean,
 	): void => {
 		const ip = services.clientIp.ip(request);
-		const passOn = (wait: number): void => {
-			// The rate limiter has counted this request; the routes must not count it again.
-			decidedWaits.set(request, {limit: limits.resolution, wait});
-			next(request, response);
-		};
 		const decided = (wait: number): void => {
 			if (wait > 0) {
-				passOn(wait);
+				// The routes count it again and refuse it: a refused request costs nothing.
+				next(request, response);
 				return;
 			}
 
 			const fail = (error: unknown): void => {
 				services.log.error({err: error}, 'could not answer a visit in the hot path');
 				if (!response.headersSent) {
-					passOn(0);
+					next(request, response);
 				}
 			};
 			try {
@@ -113,7 +108,7 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 			}
 		};
 		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		// For nearly all visitors the decision is synchronous.
+		// In memory the decision is synchronous.
 		if (typeof wait === 'number') {
 			decided(wait);
 		} else {

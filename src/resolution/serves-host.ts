@@ -1,9 +1,8 @@
-import type {IncomingMessage} from 'node:http';
 import type {VerifiedDomain} from '../domains/domain-store.ts';
 import {findServedDomain} from '../domains/served-domain.ts';
 import {HttpError, unknownPath} from '../errors.ts';
+import type {Exchange} from '../http/exchange.ts';
 import type {Route} from '../http/route.ts';
-import {decidedWaits} from '../limits/limiter.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
 import type {Services} from '../services.ts';
 import {findOwnDomain, type HostDeps} from './locate.ts';
@@ -20,13 +19,10 @@ export type RequestHostDeps = HostDeps & AdmitDeps;
  */
 export const admitUnknown = async (
 	{limiter, clientIp, metrics}: AdmitDeps,
-	request: IncomingMessage,
+	{req, state}: Pick<Exchange, 'req' | 'state'>,
 ): Promise<void> => {
-	const decided = decidedWaits.get(request);
-	const limit = limits.resolution;
-	const wait =
-		decided?.limit === limit ? decided.wait : await limiter.take(limit, limitSubjectOf(clientIp.ip(request)));
-	decidedWaits.set(request, {limit, wait});
+	const wait = state.visitWait ?? (await limiter.take(limits.resolution, limitSubjectOf(clientIp.ip(req))));
+	state.visitWait = wait;
 	if (wait > 0) {
 		metrics.rateLimited(limits.resolution.name);
 		throw unknownPath();
@@ -37,16 +33,16 @@ export const admitUnknown = async (
 export const serves = (
 	services: RequestHostDeps,
 	route: Route,
-	hostname: string | null,
-	request: IncomingMessage,
+	ctx: Pick<Exchange, 'req' | 'state'>,
 ): boolean | Promise<boolean> => {
 	if (route.host !== 'api') {
 		return true;
 	}
 
+	const {hostname} = ctx.state;
 	const role = services.hostRoles.roleOf(hostname);
 	return role === 'other' && hostname !== null
-		? findServedDomain(services, hostname, () => admitUnknown(services, request)).then((domain) => domain === null)
+		? findServedDomain(services, hostname, () => admitUnknown(services, ctx)).then((domain) => domain === null)
 		: role !== 'link';
 };
 
@@ -56,10 +52,9 @@ export const serves = (
  */
 export const domainOfHost = (
 	services: RequestHostDeps,
-	hostname: string | null,
-	request: IncomingMessage,
+	ctx: Pick<Exchange, 'req' | 'state'>,
 ): Promise<VerifiedDomain | null> =>
-	findOwnDomain(services, hostname, () => admitUnknown(services, request)).catch((error: unknown) => {
+	findOwnDomain(services, ctx.state.hostname, () => admitUnknown(services, ctx)).catch((error: unknown) => {
 		if (error instanceof HttpError) {
 			return null;
 		}

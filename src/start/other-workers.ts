@@ -25,15 +25,15 @@ export type OtherWorkers = {
 };
 
 /** @returns also the receiver of the supervisor's messages about these. */
-export const createOtherWorkers = (given: {
-	clock: Clock;
-	processes: number;
-}): OtherWorkers & {receive(message: SupervisorMessage, journal: ClickJournal): void} => {
+export const createOtherWorkers = (
+	clock: Clock,
+): OtherWorkers & {receive(message: SupervisorMessage, journal: ClickJournal): void} => {
 	const figureRequests = createPendingRequests<Figure[]>(FIGURES_MS);
+	const limiter = createWorkerLimiter(clock, (message) => void sendToSupervisor(message));
 	const clicks = createClicksOfOthers((message) => void sendToSupervisor(message));
 	let hear: (text: string) => void = () => {};
 	return {
-		limiter: createWorkerLimiter(given),
+		limiter,
 		figures: async () => {
 			const figures = await figureRequests.ask((request) => void sendToSupervisor({is: 'scraped', request}));
 			if (figures === null) {
@@ -57,6 +57,8 @@ export const createOtherWorkers = (given: {
 				figureRequests.resolve(message.request, message.figures);
 			} else if (message.is === 'clicks') {
 				void clicks.receive(message, journal);
+			} else if (message.is === 'limits') {
+				limiter.receive(message);
 			} else if (message.is === 'line') {
 				hear(message.text);
 			}

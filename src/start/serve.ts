@@ -7,7 +7,7 @@ import {connectionsOf, type Db} from '../db/db.ts';
 import {type OpenDatabase, openDatabase} from '../db/open-database.ts';
 import {welcome} from '../demo/welcome.ts';
 import {type Entrance, handedOver} from '../http/entrance.ts';
-import {createSupervisorWindows} from '../limits/supervisor-windows.ts';
+import {createWindows} from '../limits/windows.ts';
 import {readFigures, scrapeFigures} from '../metrics/read-figures.ts';
 import {createKeyWatch} from '../same-key.ts';
 import {readAdminToken} from './admin-token.ts';
@@ -94,18 +94,13 @@ const serveAlone = async (config: Config, log: Logger, {signal, database}: Opene
 
 /** Keeps the database open for its workers, which serve. */
 const serveByWorkers = async (config: Config, log: Logger, {signal, database}: Opened): Promise<number> => {
-	const windows = createSupervisorWindows({
-		redisUrl: config.redisUrl,
-		clock: createClock(config.clockOffsetSeconds),
-		log,
-		processes: config.workers,
-	});
+	const limiter = createWindows({redisUrl: config.redisUrl, clock: createClock(config.clockOffsetSeconds), log});
 	const exitCode = await supervise({
 		address: config,
 		count: config.workers,
 		maxWaiting: config.maxConnections,
 		log,
-		windows,
+		limiter,
 		onReady: (port) => leaveAddress(config.dataDir, listenerUrl({host: config.host, port})),
 		stopped: signal.then((name) => {
 			stopOn(name, config, log, database.db);
@@ -113,7 +108,7 @@ const serveByWorkers = async (config: Config, log: Logger, {signal, database}: O
 		}),
 		stopSeconds: config.shutdownTimeoutSeconds + WORKER_GRACE_SECONDS,
 	}).finally(async () => {
-		await windows.close();
+		await limiter.close();
 		await database.close();
 	});
 	log.info('stopped');
@@ -135,10 +130,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 			process.exit(0);
 		}
 	});
-	const otherWorkers = createOtherWorkers({
-		clock: createClock(config.clockOffsetSeconds),
-		processes: config.workers,
-	});
+	const otherWorkers = createOtherWorkers(createClock(config.clockOffsetSeconds));
 	const server = await start(config, log, () => openDatabase(config, log), {
 		entrance: handedOver(config.port, commands.takeSockets),
 		otherWorkers,

@@ -1,4 +1,4 @@
-import type {OfSupervisor, OfWorker} from '../limits/worker-limiter.ts';
+import type {LimitChecks, LimitWaits} from '../limits/worker-limiter.ts';
 import type {Figure} from '../metrics/instruments.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
@@ -15,7 +15,7 @@ export type WorkerMessage =
 	| {is: 'scraped'; request: number}
 	| LineMessage
 	| ClicksMessage
-	| OfWorker;
+	| LimitChecks;
 
 /**
  * A supervisor's messages to a worker: serve the attached connection, print the welcome, stop gracefully, report your
@@ -27,4 +27,4 @@ export type SupervisorMessage =
 	| {is: 'figures_of_all'; request: number; figures: Figure[]}
 	| LineMessage
 	| ClicksMessage
-	| OfSupervisor;
+	| LimitWaits;

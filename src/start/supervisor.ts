@@ -2,7 +2,8 @@ import cluster, {type Worker} from 'node:cluster';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {Logger} from 'pino';
 import {closeListener} from '../http/entrance.ts';
-import type {SupervisorWindows} from '../limits/supervisor-windows.ts';
+import type {Limiter} from '../limits/limiter.ts';
+import {decideForWorker} from '../limits/worker-limiter.ts';
 import {createGathering, type Gathering} from '../metrics/gather-figures.ts';
 import {createHandOver, type HandOver} from './hand-over.ts';
 import {type ListenAddress, listenAt} from './port.ts';
@@ -115,15 +116,13 @@ const shareClicks = async (
 	});
 };
 
-/** Answers a worker's questions about limits, from its start on. */
-const keepLimits = ({worker, left}: Running, windows: SupervisorWindows): void => {
-	const member = windows.serve((message) => send(worker, message));
-	worker.on('message', (message: WorkerMessage) => {
+/** Decides a worker's checks of limits. */
+const shareLimits = ({worker}: Running, limiter: Limiter): void => {
+	worker.on('message', async (message: WorkerMessage) => {
 		if (message.is === 'limits') {
-			member.hear(message);
+			send(worker, await decideForWorker(limiter, message));
 		}
 	});
-	void left.then(member.left);
 };
 
 type Options = {
@@ -134,8 +133,8 @@ type Options = {
 	/** Most connections that wait for a worker. */
 	maxWaiting: number;
 	log: Logger;
-	/** The shared rate limits. */
-	windows: SupervisorWindows;
+	/** Keeps the windows of all workers, so that limits hold across them, and when one is replaced. */
+	limiter: Limiter;
 	/** Called with the port when all workers answer. */
 	onReady: (port: number) => Promise<void>;
 	/** Resolves when the installation must stop, with the exit code of a stop before any worker is ready. */
@@ -155,7 +154,7 @@ export const supervise = async ({
 	count,
 	maxWaiting,
 	log,
-	windows,
+	limiter,
 	onReady,
 	stopped,
 	stopSeconds,
@@ -174,7 +173,7 @@ export const supervise = async ({
 	const start = (): Running => {
 		const running = startWorker(port);
 		workers.add(running);
-		keepLimits(running, windows);
+		shareLimits(running, limiter);
 		void shareFigures(running, gathering);
 		void shareClicks(running, clicks);
 		shareLine(running, workers);

@@ -27,7 +27,7 @@ const startMachines = async (t: ExecutionContext, redisUrl: string) => {
 		},
 	};
 	const machines = Array.from({length: MACHINES}, () =>
-		createWindows({redisUrl, clock: createClock(0), log: log as never, processes: 1}),
+		createWindows({redisUrl, clock: createClock(0), log: log as never}),
 	);
 	for (const machine of machines) {
 		t.teardown(() => machine.close());

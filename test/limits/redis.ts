@@ -22,7 +22,6 @@ const startLimiter = (t: ExecutionContext, port: number) => {
 		redisUrl: `redis://127.0.0.1:${port}`,
 		clock: createClock(0),
 		log: log as never,
-		processes: 1,
 	});
 	t.teardown(() => limiter.close());
 	return {limiter, logged};
