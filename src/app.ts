@@ -92,7 +92,7 @@ export const routes: readonly Route[] = [...surfaces, ...resolutionRoutes];
 const preflight: Record<string, string> = {
 	'Access-Control-Allow-Methods': 'GET, HEAD, POST, OPTIONS',
 	'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-API-Key, X-Request-Id',
-	'Access-Control-Expose-Headers': 'X-Request-Id',
+	'Access-Control-Expose-Headers': 'X-Request-Id, X-Error-Code',
 	'Access-Control-Max-Age': '86400',
 };
 
@@ -116,7 +116,7 @@ const mount = (router: Router, services: Services, route: Route): Handler => {
 			: route.cors;
 	const allowAnyOrigin = (ctx: Exchange) => {
 		if (isForAnyOrigin(ctx)) {
-			ctx.set({'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Request-Id'});
+			ctx.set({'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Request-Id, X-Error-Code'});
 		}
 	};
 	const answer: Handler = async (ctx) => {

@@ -19,6 +19,7 @@ test('an unknown path is 404 with every field of the envelope', async (t) => {
 		requestId: 'my-id-1',
 	});
 	t.is(headers['x-request-id'], 'my-id-1');
+	t.is(headers['x-error-code'], 'unknown_path');
 	t.is(headers['content-type'], 'application/json; charset=utf-8');
 });
 
@@ -91,24 +92,47 @@ test('a known path with a wrong method is 404, whatever the credential', async (
 
 const organizationsPath = '/admin/organizations';
 
-for (const [name, body, headers, status, message] of [
-	['malformed JSON', '{"name":', {}, 400, 'Request body is not valid JSON'],
-	['a JSON array', '[]', {}, 400, 'Validation failed'],
-	['a JSON string', '"x"', {}, 400, 'Validation failed'],
-	['a wrong content type', '{"name":"x"}', {'Content-Type': 'text/html'}, 415, 'Content-Type must be application/json'],
-	['a compressed body', '{}', {'Content-Encoding': 'gzip'}, 415, 'Content-Encoding must be identity'],
-	['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 400, 'Request body is not valid JSON'],
+for (const [name, body, headers, status, code, message] of [
+	['malformed JSON', '{"name":', {}, 400, 'malformed_json', 'Request body is not valid JSON'],
+	['a JSON array', '[]', {}, 400, 'validation_failed', 'Validation failed'],
+	['a JSON string', '"x"', {}, 400, 'validation_failed', 'Validation failed'],
+	[
+		'a wrong content type',
+		'{"name":"x"}',
+		{'Content-Type': 'text/html'},
+		415,
+		'unsupported_media_type',
+		'Content-Type must be application/json',
+	],
+	[
+		'a compressed body',
+		'{}',
+		{'Content-Encoding': 'gzip'},
+		415,
+		'unsupported_encoding',
+		'Content-Encoding must be identity',
+	],
+	[
+		'bytes that are not UTF-8',
+		Buffer.from([0x22, 0xff, 0x22]),
+		{},
+		400,
+		'malformed_json',
+		'Request body is not valid JSON',
+	],
 	[
 		'a body over 256 KiB',
 		JSON.stringify({name: 'x'.repeat(262_144)}),
 		{},
 		413,
+		'body_too_large',
 		'Request body must not be larger than 262144 bytes',
 	],
 ] as const) {
 	test(`${name} is ${status} with the envelope`, async (t) => {
 		const answer = await admin(service).post(organizationsPath, body, {...headers});
 		t.is(answer.status, status);
+		t.is(answer.headers['x-error-code'], code);
 		t.is(answer.body.message, message);
 		t.is(answer.body.statusCode, status);
 	});

@@ -1,5 +1,4 @@
 import {OplinkApiError, OplinkConnectionError} from '../client/errors.ts';
-import {unknownChannel} from '../errors.ts';
 import type {ApiClient} from './server/admin-client.ts';
 import type {ChosenServer} from './server/chosen-server.ts';
 import type {Connection} from './server/connection.ts';
@@ -7,6 +6,58 @@ import type {Page} from './server/list-pages.ts';
 
 /** The built-in plans; a server's PLANS_FILE may define others. */
 export const planNames = ['STARTER', 'SOLO', 'GROWTH', 'SCALE', 'ENTERPRISE'] as const;
+
+const EVENTS = 'oplink billing events, or oplink webhooks list, shows them with their ids';
+
+/** The next step after a refusal, by its code (src/errors.ts). */
+export const nextSteps: Readonly<Record<string, string>> = {
+	plan_not_selected: 'Set a plan: oplink plan set --org ORG PLAN; oplink plan list shows what each allows',
+	quota_exceeded: 'A larger plan lifts the limit; with the admin token: oplink plan set --org ORG PLAN',
+	feature_not_available: 'Set a plan that includes it; with the admin token: oplink plan set --org ORG PLAN',
+	app_config_required: 'Register the apps: oplink app-config set --org ORG --file app-config.json',
+	organization_not_found: 'Name it by its id or orgKey: oplink orgs list --search TEXT shows them by name',
+	organization_has_subscription:
+		'Cancel it at once, also at its gateway, with oplink plan set --org ORG none; then delete the organization',
+	organization_name_taken: 'Take another name; oplink orgs list --search TEXT shows the organization that has it',
+	domain_record_missing:
+		'Set that TXT record at the DNS provider of the zone and repeat this once resolvers see it: dig +short TXT NAME; ' +
+		'an operator who knows the owner verifies without it: oplink domains approve',
+	domain_rejected: 'Where the operator decides otherwise: oplink domains approve',
+	domain_lookup_failed: 'See that the name servers of the zone answer, and DNS_SERVERS of the server: oplink doctor',
+	domain_taken:
+		'oplink domains list shows the domains of an organization; another one may have it, which must remove it first',
+	domain_not_verified: 'oplink domains verify DOMAIN looks its DNS record up; oplink domains approve DOMAIN needs none',
+	click_store_unavailable:
+		'The ClickHouse of CLICKS_URL does not answer the server: oplink doctor says why; clicks wait in the journal meanwhile',
+	short_code_taken:
+		'Take another one, or none for a generated one; ' +
+		'oplink links list --search TEXT shows the link that has it, which oplink links update changes',
+	external_id_taken: 'oplink links list --external-id ID shows the link that has it',
+	template_name_taken: 'Take another name, or change that template: oplink templates update',
+	template_in_use: 'Detach each link: oplink links update LINK --clear templateId',
+	channel_taken: 'oplink channels list shows those that exist',
+	link_not_found: 'oplink links list shows the short codes',
+	unknown_link_domain: 'oplink domains list shows the hosts that serve links',
+	match_attempt_not_found: 'oplink match list shows the attempts with their ids',
+	user_not_found: 'oplink devices list shows the devices and their users',
+	device_not_found: 'oplink devices list shows the devices',
+	gateway_event_not_found: EVENTS,
+	identity_event_not_found: EVENTS,
+	unknown_plan: `Plans are ${planNames.join(', ')}, none, or those in PLANS_FILE of the server`,
+};
+
+const byStatus: Readonly<Record<number, string>> = {
+	401: 'oplink login, or check --token or OPLINK_ADMIN_TOKEN; with an API key --api-key or OPLINK_API_KEY',
+	403: 'Use a SERVER key (opl_api_…) for links and qr, and the admin token for everything else',
+	503: 'Run oplink doctor to see what is unavailable',
+};
+
+/** The refusal's code. Where a proxy removed the header, the body of a structured one still has it, in capitals. */
+const codeOf = ({errorCode, code}: OplinkApiError): string | undefined => errorCode ?? code?.toLowerCase();
+
+/** The next step after a refusal, by its code, else by its status. */
+export const nextStepAfter = (error: OplinkApiError): string | null =>
+	nextSteps[codeOf(error) ?? ''] ?? byStatus[error.status] ?? null;
 
 /** A plan of the price list; null means unlimited. */
 type ListedPlan = {plan: string; features: Record<string, boolean>; quotas: Record<string, number | null>};
@@ -40,8 +91,6 @@ const withFeature = (plans: ListedPlan[], feature: string, org: string): string 
 		: `Set a plan that has it: oplink plan set --org ${org} ${first.plan}`;
 };
 
-const UNKNOWN_CHANNEL = unknownChannel('').message.replace(/'$/, '');
-
 const knownChannels = async (admin: ApiClient, org: string): Promise<string> => {
 	const {data} = await admin.get<Page<{name: string}>>(`/admin/organizations/${org}/channels`, {limit: 100});
 	const names = data.map(({name}) => name).join(', ');
@@ -68,27 +117,28 @@ export const adviceFor = async (error: unknown, connection: Connection): Promise
 		return null;
 	}
 
-	const {code, envelope} = error;
-	const {path, quota, feature} = envelope ?? {};
+	const code = codeOf(error);
+	const {path, quota, feature} = error.envelope ?? {};
 	const [, org] = /^\/admin\/organizations\/([^/]+)/.exec(String(path)) ?? [];
-	const isChannel = error.message.startsWith(UNKNOWN_CHANNEL);
-	if (org === undefined || !(isChannel || code === 'QUOTA_EXCEEDED' || code === 'FEATURE_NOT_AVAILABLE')) {
+	if (org === undefined) {
 		return null;
 	}
 
 	try {
 		const admin = connection.admin();
-		if (isChannel) {
-			return await knownChannels(admin, org);
+		const plans = () => admin.get<ListedPlan[]>('/portal/billing/pricing');
+		switch (code) {
+			case 'unknown_channel':
+				return await knownChannels(admin, org);
+			case 'feature_not_available':
+				return withFeature(await plans(), String(feature), org);
+			case 'quota_exceeded': {
+				const {plan} = await admin.get<Named>(`/admin/organizations/${org}`);
+				return plan === null ? null : afterQuota(await plans(), plan, String(quota), org);
+			}
+			default:
+				return null;
 		}
-
-		const plans = await admin.get<ListedPlan[]>('/portal/billing/pricing');
-		if (code === 'FEATURE_NOT_AVAILABLE') {
-			return withFeature(plans, String(feature), org);
-		}
-
-		const {plan} = await admin.get<Named>(`/admin/organizations/${org}`);
-		return plan === null ? null : afterQuota(plans, plan, String(quota), org);
 	} catch {
 		// The refusal matters; failing advice must not replace it.
 		return null;

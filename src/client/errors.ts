@@ -2,7 +2,12 @@
 export type OplinkFieldFault = {message: string; field?: string};
 
 /** An answer as it came. */
-export type RawAnswer = {status: number; text: string; requestId?: string | undefined};
+export type RawAnswer = {
+	status: number;
+	text: string;
+	requestId?: string | undefined;
+	errorCode?: string | undefined;
+};
 
 const textOr = <T>(value: unknown, otherwise: T): string | T => (typeof value === 'string' ? value : otherwise);
 
@@ -38,6 +43,8 @@ export class OplinkApiError extends Error {
 	readonly retryAfterSeconds: number | undefined;
 	/** The raw body. */
 	readonly body: string;
+	/** The refusal's name in `X-Error-Code` (contract/requests 5), such as `short_code_taken`. Some proxies remove it. */
+	readonly errorCode: string | undefined;
 	/** Of a structured error (contract/requests 5), such as `QUOTA_EXCEEDED`. */
 	readonly code: string | undefined;
 	/**
@@ -45,7 +52,7 @@ export class OplinkApiError extends Error {
 	 */
 	readonly envelope: Readonly<Record<string, unknown>> | null;
 
-	constructor({status, text, requestId}: RawAnswer) {
+	constructor({status, text, requestId, errorCode}: RawAnswer) {
 		const envelope = envelopeOf(text);
 		super(textOr(envelope?.['message'], `request failed with status ${status}`));
 		const details = envelope?.['details'];
@@ -54,6 +61,7 @@ export class OplinkApiError extends Error {
 		this.details = status === 400 && Array.isArray(details) ? (details as OplinkFieldFault[]) : undefined;
 		this.retryAfterSeconds = status === 429 ? waitOf(this.message) : undefined;
 		this.body = text;
+		this.errorCode = errorCode;
 		this.code = textOr(envelope?.['code'], undefined);
 		this.envelope = envelope;
 	}

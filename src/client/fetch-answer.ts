@@ -41,8 +41,9 @@ export const fetchAnswer = async (
 		const send: OplinkFetch = fetch ?? globalThis.fetch;
 		const init = {method, headers, signal, ...(body === undefined ? {} : {body})};
 		const response = await send(`${baseUrl}${path}${query}`, init);
-		const requestId = response.headers?.get('x-request-id') ?? undefined;
-		return {status: response.status, text: await response.text(), requestId};
+		const headerOf = (name: string) => response.headers?.get(name) ?? undefined;
+		const [requestId, errorCode] = [headerOf('x-request-id'), headerOf('x-error-code')];
+		return {status: response.status, text: await response.text(), requestId, errorCode};
 	};
 
 	let cancelTimer = () => {};

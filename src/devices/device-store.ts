@@ -3,7 +3,7 @@ import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, translateViolation} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
-import {nothingStoredAbout, organizationNotFound, required} from '../errors.ts';
+import {deviceNotFound, organizationNotFound, required} from '../errors.ts';
 
 /** An app's facts about its device. A fact that is left out stays as it was. */
 export type DeviceFacts = {
@@ -134,7 +134,7 @@ export const listDevices = (db: Db, organizationId: string, query: PageQuery): P
 export const getDevice = async (db: Db, organizationId: string, deviceId: string): Promise<DeviceJson> => {
 	const device: DeviceJson = required(
 		await db('devices').where({organization_id: organizationId, device_id: deviceId}).first(deviceColumns.list),
-		() => nothingStoredAbout('device'),
+		deviceNotFound,
 	);
 	return device;
 };

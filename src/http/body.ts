@@ -5,6 +5,7 @@ import {
 	bodyTooSlow,
 	HttpError,
 	malformedJson,
+	unreadableBody,
 	unsupportedEncoding,
 	unsupportedMediaType,
 } from '../errors.ts';
@@ -56,7 +57,7 @@ export const readRawBody = async (request: IncomingMessage, limit = BODY_LIMIT):
 			throw bodyTooLarge(limit);
 		}
 
-		throw new HttpError(400, 'Request body could not be read');
+		throw unreadableBody();
 	} finally {
 		clearTimeout(late);
 	}

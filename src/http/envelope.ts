@@ -64,7 +64,7 @@ export const envelope =
 			}
 
 			ctx.status = refusal.status;
-			ctx.set({'Cache-Control': 'no-store'});
+			ctx.set({'Cache-Control': 'no-store', 'X-Error-Code': refusal.code});
 			ctx.body = errorBody(refusal, {now: clock.now(), path: rawPath(ctx.req.url), requestId});
 			// A body that arrived together with the headers ends with this turn.
 			if (!ctx.req.complete) {

@@ -21,7 +21,7 @@ export type OpenApiDocument = {
 
 const description = `Deep links that you host yourself.
 
-**Errors** all have one envelope, the schema \`Error\`: \`statusCode\`, \`error\`, \`message\`, \`details\` (one line per invalid field, with 400 only), \`timestamp\`, \`path\` and \`requestId\`. Refusals that a program must distinguish also have a \`code\`.
+**Errors** all have one envelope, the schema \`Error\`: \`statusCode\`, \`error\`, \`message\`, \`details\` (one line per invalid field, with 400 only), \`timestamp\`, \`path\` and \`requestId\`. The header \`X-Error-Code\` names the refusal, such as \`short_code_taken\`. Those of plans and quotas also have a \`code\` in the body.
 
 **Lists** take \`page\` (from 1) and \`limit\` (1 to 100, default 20) and answer \`{data, total, page, limit}\`.
 
@@ -64,7 +64,10 @@ const refusals = (schema: JsonSchema) =>
 			refusalName(status),
 			{
 				description: STATUS_CODES[status] ?? '',
-				headers: {'X-Request-Id': {$ref: '#/components/headers/X-Request-Id'}},
+				headers: {
+					'X-Request-Id': {$ref: '#/components/headers/X-Request-Id'},
+					'X-Error-Code': {$ref: '#/components/headers/X-Error-Code'},
+				},
 				content: {'application/json': {schema}},
 			},
 		]),
@@ -87,6 +90,7 @@ export const openApiDocument = (
 	}
 
 	const requestId = {description: 'The caller’s, or a generated UUID.', schema: {type: 'string'}};
+	const errorCode = {description: 'The name of the refusal, such as `short_code_taken`.', schema: {type: 'string'}};
 	return {
 		openapi: '3.1.0',
 		info: {title: 'Oplink', version, description, license: {name: 'MIT', identifier: 'MIT'}},
@@ -96,7 +100,7 @@ export const openApiDocument = (
 		components: {
 			schemas,
 			responses: refusals(error),
-			headers: {'X-Request-Id': requestId},
+			headers: {'X-Request-Id': requestId, 'X-Error-Code': errorCode},
 			securitySchemes,
 		},
 	};

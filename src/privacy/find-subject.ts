@@ -1,6 +1,6 @@
 import {deviceKeyOf} from '../clicks/network-keys.ts';
 import type {Db} from '../db/db.ts';
-import {nothingStoredAbout} from '../errors.ts';
+import {deviceNotFound, userNotFound} from '../errors.ts';
 import type {Services} from '../services.ts';
 import type {DataSubject, SubjectKeys} from './data-subject.ts';
 import {createPersonalDataStore, deviceIdsOf} from './personal-data-store.ts';
@@ -27,5 +27,5 @@ export const findSubject = async (
 		}
 	}
 
-	throw nothingStoredAbout(subject.kind);
+	throw subject.kind === 'user' ? userNotFound() : deviceNotFound();
 };

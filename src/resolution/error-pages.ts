@@ -55,6 +55,6 @@ export const answeredByPage = async (services: ErrorPageDeps, ctx: Exchange, ref
 	ctx.status = refusal.status;
 	ctx.body = Buffer.from(body, 'latin1');
 	ctx.status = refusal.status;
-	ctx.set({...headersOf(headers), Vary: 'Accept, Accept-Language'});
+	ctx.set({...headersOf(headers), Vary: 'Accept, Accept-Language', 'X-Error-Code': refusal.code});
 	return true;
 };

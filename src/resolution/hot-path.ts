@@ -17,7 +17,7 @@ const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
 const PAGE_ROUTE = '/:orgKey/:shortCode';
 const DATA_ROUTE = '/:orgKey/:shortCode/data';
 
-const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', 'X-Request-Id'];
+const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', 'X-Request-Id, X-Error-Code'];
 
 /** A link or its data. */
 type LinkRequest = {address: Address; isData: boolean};

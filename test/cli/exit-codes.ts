@@ -2,8 +2,10 @@ import test from 'ava';
 import {reportError} from '../../src/cli/report-error.ts';
 import {OplinkConnectionError} from '../../src/client/errors.ts';
 import {
+	clickStoreUnavailable,
 	domainNotVerified,
 	domainRecordMissing,
+	type HttpError,
 	organizationHasSubscription,
 	organizationNameTaken,
 	organizationNotFound,
@@ -12,6 +14,12 @@ import {
 } from '../../src/errors.ts';
 import {closedAddress, pageOf, startRecordingServer} from './_recording-server.ts';
 import {runCli} from './_run-cli.ts';
+
+const answerOf = ({status, code, message}: HttpError) => ({
+	status,
+	headers: {'X-Error-Code': code},
+	body: {statusCode: status, message},
+});
 
 type Failure = {status: number; code?: string; exitCode: number; next?: RegExp};
 
@@ -51,14 +59,13 @@ for (const {status, code, exitCode, next} of [
 }
 
 test('errors for a name instead of an orgKey, a live subscription and an unknown plan have a next step', async (t) => {
-	const refuse = (status: number, message: string) => () => ({status, body: {statusCode: status, message}});
 	const {env} = await startRecordingServer(t, {
-		'GET /admin/organizations/Acme/api-keys': refuse(404, organizationNotFound().message),
-		'DELETE /admin/organizations/Ab12': refuse(409, organizationHasSubscription().message),
-		'PUT /admin/organizations/Ab12/plan': refuse(400, unknownPlan('BOGUS').message),
+		'GET /admin/organizations/Acme/api-keys': () => answerOf(organizationNotFound()),
+		'DELETE /admin/organizations/Ab12': () => answerOf(organizationHasSubscription()),
+		'PUT /admin/organizations/Ab12/plan': () => answerOf(unknownPlan('BOGUS')),
 		'GET /admin/organizations/Ab12/domains': () => ({body: pageOf([{id: 'd', hostname: 'go.acme.example'}])}),
-		'POST /admin/organizations/Ab12/domains/d/verify': refuse(409, domainRecordMissing('_oplink.x', 'y', []).message),
-		'POST /admin/organizations/Ab12/domains/d/default': refuse(409, domainNotVerified().message),
+		'POST /admin/organizations/Ab12/domains/d/verify': () => answerOf(domainRecordMissing('_oplink.x', 'y', [])),
+		'POST /admin/organizations/Ab12/domains/d/default': () => answerOf(domainNotVerified()),
 	});
 	const stderrOf = async (...argv: string[]) => (await runCli(argv, {env})).stderr;
 	t.regex(await stderrOf('domains', 'verify', 'Ab12', 'go.acme.example'), /\nNext: Set that TXT record .* dig \+short/);
@@ -74,11 +81,19 @@ test('errors for a name instead of an orgKey, a live subscription and an unknown
 	);
 });
 
-test('a taken name has a next step, and a page of another program says that it is one', async (t) => {
-	const refuse = (status: number, message: string) => () => ({status, body: {statusCode: status, message}});
+test("without the header of the code, as behind a proxy that removes it, a refusal's status has the next step", async (t) => {
 	const {env} = await startRecordingServer(t, {
-		'POST /admin/organizations': refuse(409, organizationNameTaken('Acme').message),
-		'POST /admin/organizations/Ab12/links': refuse(409, shortCodeTaken('sale').message),
+		'GET /admin/status': () => ({...answerOf(clickStoreUnavailable()), headers: {}}),
+		'GET /admin/organizations/Ab12/stats': () => answerOf(clickStoreUnavailable()),
+	});
+	t.regex((await runCli(['status'], {env})).stderr, /\nNext: Run oplink doctor to see what is unavailable/);
+	t.regex((await runCli(['stats', '--org', 'Ab12'], {env})).stderr, /\nNext: The ClickHouse of CLICKS_URL/);
+});
+
+test('a taken name has a next step, and a page of another program says that it is one', async (t) => {
+	const {env} = await startRecordingServer(t, {
+		'POST /admin/organizations': () => answerOf(organizationNameTaken('Acme')),
+		'POST /admin/organizations/Ab12/links': () => answerOf(shortCodeTaken('sale')),
 		'GET /admin/status': () => ({status: 404, body: {error: 'no such page'}}),
 	});
 	const taken = await runCli(['orgs', 'create', '--name', 'Acme'], {env});

@@ -10,8 +10,9 @@ import {finish, start} from './_spawn-cli.ts';
 
 type Row = Record<string, unknown>;
 const created = {status: 201, body: {id: 'link'}};
-const refusal = (status: number, message: string, more: object = {}) => ({
+const refusal = (status: number, message: string, more: object = {}, code = 'unknown') => ({
 	status,
+	headers: {'X-Error-Code': code},
 	body: {statusCode: status, message, ...more},
 });
 
@@ -88,7 +89,7 @@ test('a lost answer is asked for again with the same Idempotency-Key, a few time
 
 test('a row whose first try does not end in time fails, because nobody knows whether it was created', async (t) => {
 	const message = 'A request with this Idempotency-Key is still in progress';
-	const {imports} = await setUp(t, () => refusal(409, message));
+	const {imports} = await setUp(t, () => refusal(409, message, {}, 'idempotency_key_in_progress'));
 	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}]);
 	t.is(exitCode, 1);
 	t.deepEqual(JSON.parse(stdout).failures, [{line: 1, item: 1, message}]);
@@ -109,7 +110,7 @@ test('a row without a name gets its short code from its content, so that it is t
 });
 
 test('a short code in use is skipped, or fails on request', async (t) => {
-	const {imports} = await setUp(t, () => refusal(409, "Short code 'a' is already in use"));
+	const {imports} = await setUp(t, () => refusal(409, "Short code 'a' is already in use", {}, 'short_code_taken'));
 	t.is(JSON.parse((await imports([{path: '/a', shortCode: 'a'}])).stdout).skipped, 1);
 	const {exitCode, stdout} = await imports([{path: '/a', shortCode: 'a'}], ['--on-conflict', 'fail']);
 	t.is(exitCode, 1);
@@ -118,7 +119,7 @@ test('a short code in use is skipped, or fails on request', async (t) => {
 
 test('--on-conflict update changes the link that the external id or the short code belongs to', async (t) => {
 	const others = Array.from({length: 100}, (_, index) => ({id: `other-${index}`, shortCode: `a-${index}`}));
-	const {imports, requests} = await setUp(t, () => refusal(409, 'in use'), {
+	const {imports, requests} = await setUp(t, () => refusal(409, 'in use', {}, 'external_id_taken'), {
 		'GET /links': ({url}) => {
 			const query = new URL(url, 'http://x').searchParams;
 			if (query.get('externalId') !== null) {

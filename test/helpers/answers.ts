@@ -6,6 +6,8 @@ export type RecordedAnswer = {
 	method: string;
 	path: string;
 	status: number;
+	/** `X-Error-Code`. */
+	errorCode: string | null;
 	type: string | null;
 	/** The body of an answer that is JSON. */
 	text: string | null;
@@ -49,6 +51,7 @@ export const recordAnswer = (
 		method,
 		path,
 		status: answer.status,
+		errorCode: answer.headers['x-error-code']?.toString() ?? null,
 		type,
 		text: type === 'application/json' ? answer.text : null,
 	};

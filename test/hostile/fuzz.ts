@@ -49,7 +49,7 @@ test.after.always(async () => {
 const CPU_MS = 50;
 const CPU_BYTES = 16 * 1024;
 
-type Heard = {status: number; type: string | null; text: string; requestId: string | null};
+type Heard = {status: number; type: string | null; text: string; requestId: string | null; errorCode: string | null};
 
 const agent = new Agent({keepAlive: true, maxSockets: 4});
 test.after.always(() => agent.destroy());
@@ -101,6 +101,7 @@ const ask = (made: Request, world: World): Promise<Heard> =>
 					type,
 					text,
 					requestId: typeof requestId === 'string' ? requestId : null,
+					errorCode: response.headers['x-error-code']?.toString() ?? null,
 				});
 				if (type === 'text/event-stream') {
 					// It has no end.
@@ -138,7 +139,7 @@ const allowance = (made: Request): number => CPU_MS * Math.max(1, sizeOf(made) /
 const EXPECTED = /^(?:The DNS lookup of .* failed|Payment gateway not configured)$/s;
 
 /** What is wrong with an answer; null where nothing is. */
-const faultOf = (made: Request, world: World, {status, type, text, requestId}: Heard): string | null => {
+const faultOf = (made: Request, world: World, {status, type, text, requestId, errorCode}: Heard): string | null => {
 	if (requestId === null) {
 		// What Node's parser refuses has no envelope (contract/requests 1).
 		return status === 400 || status === 431 ? null : 'no X-Request-Id';
@@ -157,6 +158,7 @@ const faultOf = (made: Request, world: World, {status, type, text, requestId}: H
 		method: made.method,
 		path: filled(made.path, world),
 		status,
+		errorCode,
 		type,
 		text: isJson && made.method !== 'HEAD' ? text : null,
 	});

@@ -196,6 +196,7 @@ test('who prefers a page gets one for 404 and 410, with the same status and a wa
 	t.is(missing.status, 404);
 	t.is(typeOf(missing), 'text/html');
 	t.like(missing.headers, {
+		'x-error-code': 'link_not_found',
 		'cache-control': 'no-store',
 		vary: 'Accept, Accept-Language',
 		'x-robots-tag': 'noindex, nofollow',

@@ -83,5 +83,9 @@ export const checkAnswer = (recorded: RecordedAnswer): string | null => {
 		}
 	}
 
-	return text === null ? 'a refusal that is not valid JSON' : faultOf(errorAnswer, text);
+	if (text === null) {
+		return 'a refusal that is not valid JSON';
+	}
+
+	return recorded.errorCode === null ? 'a refusal without X-Error-Code' : faultOf(errorAnswer, text);
 };

@@ -33,8 +33,7 @@ export async function* inParallel<T, R>(
 const MAX_WAITS = 3;
 
 /** A retry that arrived while the first request was running. */
-export const isUnderWay = (error: OplinkApiError): boolean =>
-	error.status === 409 && error.message.includes('Idempotency-Key');
+const isUnderWay = (error: OplinkApiError): boolean => error.errorCode === 'idempotency_key_in_progress';
 
 /**
  * The client gives up after a few retries (contract/client 3). Many requests are more patient: they wait as long as the

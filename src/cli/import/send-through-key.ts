@@ -5,7 +5,7 @@ import {contentCode, readOnlyFields} from '../../links/import/content-code.ts';
 import type {LinkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
 import type {ImportRow} from './formats/import-row.ts';
-import {inParallel, isUnderWay, withPatience} from './in-parallel.ts';
+import {inParallel, withPatience} from './in-parallel.ts';
 import {type OnConflict, type RowOutcome, refused, unreadable} from './send-rows.ts';
 
 type Body = Record<string, unknown>;
@@ -39,6 +39,9 @@ const existingId = async (links: Links, {externalId, shortCode}: Body): Promise<
 
 	return null;
 };
+
+/** The refusals of a row whose link exists. */
+const TAKEN = new Set<string | undefined>(['short_code_taken', 'external_id_taken']);
 
 /** Whether continuing is useless: the credential is refused, nobody answers, or what the server needs is away. */
 const endsTheImport = (error: unknown): boolean =>
@@ -91,7 +94,7 @@ export async function* sendThroughKey(
 				return send(row, elsewhere);
 			}
 
-			if (error.status === 409 && !isUnderWay(error)) {
+			if (TAKEN.has(error.errorCode)) {
 				return onTaken(row, body, error);
 			}
 

@@ -61,7 +61,8 @@ async function* exchangeLines(
 		const response = await answered;
 		if ((response.statusCode ?? 0) > 299) {
 			const text = Buffer.concat(await response.toArray()).toString();
-			throw new OplinkApiError({status: response.statusCode ?? 0, text});
+			const errorCode = response.headers['x-error-code']?.toString();
+			throw new OplinkApiError({status: response.statusCode ?? 0, text, errorCode});
 		}
 
 		yield* linesOf(response);
@@ -141,7 +142,8 @@ export const createClient = ({baseUrl, token, signal, timeoutSeconds = 60}: Clie
 				signal: ends,
 			});
 			if (!response.ok) {
-				throw new OplinkApiError({status: response.status, text: await response.text()});
+				const errorCode = response.headers.get('x-error-code') ?? undefined;
+				throw new OplinkApiError({status: response.status, text: await response.text(), errorCode});
 			}
 
 			for await (const chunk of response.body ?? []) {
