@@ -130,11 +130,13 @@ CREATE INDEX links_organization_id_created_at_idx ON links (organization_id, cre
 CREATE INDEX links_domain_id_idx ON links (domain_id);
 CREATE INDEX links_template_id_idx ON links (template_id);
 
--- how many links an organization has: the quota is one atomic step on this row
+-- how many links an organization has, and how many of them apps created: writers lock this row, so that quotas are exact
 CREATE TABLE link_counts (
 	organization_id uuid CONSTRAINT link_counts_pkey PRIMARY KEY
 		CONSTRAINT link_counts_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
-	links integer NOT NULL CONSTRAINT link_counts_links_check CHECK (links >= 0)
+	links integer NOT NULL CONSTRAINT link_counts_links_check CHECK (links >= 0),
+	app_links integer NOT NULL DEFAULT 0
+		CONSTRAINT link_counts_app_links_check CHECK (app_links BETWEEN 0 AND links)
 );
 
 CREATE TABLE idempotency_keys (

@@ -67,12 +67,13 @@ CREATE INDEX events_organization_id_device_id_idx ON events (organization_id, de
 CREATE INDEX events_link_id_occurred_at_idx ON events (link_id, occurred_at) WHERE link_id IS NOT NULL;
 CREATE INDEX events_writer_idx ON events (writer);
 
--- Which link that an app created by the CLIENT key a device has for a content. A device that asks again gets the same link.
+-- Links that apps created by the CLIENT key: which one a device has for a content. A device that asks again gets the same link.
 CREATE TABLE app_links (
 	organization_id uuid NOT NULL
 		CONSTRAINT app_links_organization_id_fkey REFERENCES organizations (id) ON DELETE CASCADE,
+	-- empty: the device's data was erased; the row stays, because it counts against the share of apps
 	device_id text NOT NULL,
-	-- SHA-256 of the template's id and the fields
+	-- SHA-256 of the template's id and the fields; of an erased device the link's id
 	content bytea NOT NULL,
 	-- deferred, so that the content is reserved before the link is made: of parallel creates one makes it
 	link_id uuid NOT NULL CONSTRAINT app_links_link_id_fkey REFERENCES links (id) ON DELETE CASCADE

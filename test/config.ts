@@ -7,7 +7,7 @@ import {envExample} from '../.build/docs/env-example.ts';
 import {addressesOf, ConfigError, loadConfig} from '../src/config/config.ts';
 import {configTable, describeConfig} from '../src/config/variables.ts';
 import {packageRoot} from '../src/package-root.ts';
-import {readPlans, shippedPlans} from '../src/plans/plans.ts';
+import {appLinkLimit, readPlans, shippedPlans} from '../src/plans/plans.ts';
 
 test('DATA_DIR below /proc or /sys is refused', (t) => {
 	for (const dataDir of ['/proc/1', '/proc', '/tmp/../sys/data']) {
@@ -231,9 +231,11 @@ test('a plans file is refused with every fault of it', (t) => {
 	const quotas = {links: 10, clicks: null, members: 1, domains: 0};
 	const features = {api_access: true, custom_domains: false};
 	const plan = {quotas, features, prices: {USD: 900, EGP: 0}};
-	t.deepEqual(readPlans(JSON.stringify({SOLO: plan})), {SOLO: {...plan, stripePrice: null}});
+	t.deepEqual(readPlans(JSON.stringify({SOLO: plan})), {SOLO: {...plan, stripePrice: null, appLinkShare: 0.5}});
 	const limits = {sdkDevices: {max: 600, seconds: 60}, sdkLinks: {max: 1, seconds: 1}};
-	t.deepEqual(readPlans(JSON.stringify({SOLO: {...plan, limits}})), {SOLO: {...plan, stripePrice: null, limits}});
+	t.deepEqual(readPlans(JSON.stringify({SOLO: {...plan, limits}})), {
+		SOLO: {...plan, stripePrice: null, appLinkShare: 0.5, limits},
+	});
 	const faulty = {
 		limits: {match: {max: 1, seconds: 1}, sdkEvents: {max: 0, seconds: 60}, linkReads: {max: 5}},
 		quotas: {...quotas, links: -1, seats: 3},
@@ -263,5 +265,35 @@ test('a plans file is refused with every fault of it', (t) => {
 		for (const words of said) {
 			t.true(message.includes(words), `${words} in ${message}`);
 		}
+	}
+});
+
+test('the share of apps in the links of a plan is from 0 to 1, and a half if the file has none', (t) => {
+	const {SOLO} = shippedPlans();
+	const plan = (appLinkShare: unknown) => JSON.stringify({SOLO: {...SOLO, appLinkShare}});
+	t.is(readPlans(plan(undefined))['SOLO']?.appLinkShare, 0.5);
+	for (const [share, links, limit] of [
+		[0, 10, 0],
+		[1, 10, 10],
+		[0.5, 5, 2],
+		[0.29, 100, 29],
+		[0.999_999_9, 1, 0],
+		[0.1, 9, 0],
+		[0.5, null, null],
+	] as const) {
+		const {SOLO: read} = readPlans(
+			JSON.stringify({SOLO: {...SOLO, quotas: {...SOLO?.quotas, links}, appLinkShare: share}}),
+		);
+		t.is(read && appLinkLimit(read), limit, `${share} of ${links}`);
+	}
+
+	for (const [share, words] of [
+		[-0.1, 'SOLO.appLinkShare" must be greater than or equal to 0'],
+		[1.01, 'SOLO.appLinkShare" must be less than or equal to 1'],
+		['0.5', 'SOLO.appLinkShare" must be a number'],
+		[null, 'SOLO.appLinkShare" must be a number'],
+	] as const) {
+		const {message} = t.throws(() => readPlans(plan(share)));
+		t.true(message.includes(words), `${words} in ${message}`);
 	}
 });

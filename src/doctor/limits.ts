@@ -1,5 +1,6 @@
 import {counted} from '../counted.ts';
-import {listRefused} from '../limits/refusals.ts';
+import {listRefused, type Refused} from '../limits/refusals.ts';
+import {APP_LINKS} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {type Finding, findingsOf} from './finding.ts';
 
@@ -7,18 +8,37 @@ const {warn} = findingsOf('Limits');
 
 const MOST = 10;
 
-/** Names the organizations that limits of their keys refused most in the last day; no finding if there were none. */
+/** What refused the requests, and what to do about it. */
+const wordsFor = ({plan, limitName}: Refused): {what: string; next: string} => {
+	const named = plan ?? 'a plan';
+	return limitName === APP_LINKS
+		? {
+				what: `quota ${APP_LINKS}`,
+				next: `Delete links that apps made, or set appLinkShare of ${named} in PLANS_FILE; make a new CLIENT key if it is misused`,
+			}
+		: {
+				what: `limit ${limitName}`,
+				next: `Send fewer requests, or set limits.${limitName} of ${named} in PLANS_FILE`,
+			};
+};
+
+/**
+ * Names the organizations that limits of their keys, or the share of apps in their links, refused most in the last day; no
+ * finding if there were none.
+ */
 export const checkRefusals = async ({
 	db,
 	clock,
 	refusals,
 }: Pick<Services, 'db' | 'clock' | 'refusals'>): Promise<Finding[]> => {
 	await refusals.settled();
-	return (await listRefused(db, clock.now(), MOST)).map(({orgKey, plan, limitName, refused}) =>
-		warn(
+	return (await listRefused(db, clock.now(), MOST)).map((row) => {
+		const {what, next} = wordsFor(row);
+		const {orgKey, refused} = row;
+		return warn(
 			'limits.refused',
-			`${orgKey}: the limit ${limitName} refused ${counted(refused, 'request')} in the last day`,
-			`Send fewer requests, or set limits.${limitName} of ${plan ?? 'a plan'} in PLANS_FILE`,
-		),
-	);
+			`${orgKey}: the ${what} refused ${counted(refused, 'request')} in the last day`,
+			next,
+		);
+	});
 };

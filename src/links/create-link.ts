@@ -9,13 +9,14 @@ import {
 	shortCodeTaken,
 	templateNotFound,
 } from '../errors.ts';
-import type {PlanDeps} from '../plans/entitlements.ts';
+import {type PlanDeps, requireQuota} from '../plans/entitlements.ts';
+import {APP_LINKS, appLinkLimit} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {creationOf, emptyLink, generateShortCode} from './empty-link.ts';
 import {createOnce} from './idempotent-create.ts';
 import {type LinkInput, type LinkJson, type LinkRow, linkJson} from './link.ts';
 import {readReferences} from './link-references.ts';
-import {createLinkStore, takeLink} from './link-store.ts';
+import {createLinkStore, lockLinkCount, moveLinkCount} from './link-store.ts';
 import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} from './link-terms.ts';
 import type {NewLink} from './link-writer.ts';
 
@@ -28,7 +29,7 @@ export const linkViolations = ({shortCode = '', externalId}: LinkInput) => ({
 	links_organization_id_fkey: organizationNotFound,
 });
 
-type Deps = PlanDeps & Pick<Services, 'addresses'>;
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'refusals'>;
 
 /** Inserts the row under its own short code, or under the first generated one that is free. @throws 409. */
 const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow> => {
@@ -49,11 +50,21 @@ const insert = async (trx: Db, row: LinkRow, fields: LinkInput): Promise<LinkRow
 };
 
 /** Checks plan, app configuration and quotas, and counts the new link. @throws 402, 428. */
-export const countNewLink = async (services: Deps, trx: Db, owner: LockedOwner): Promise<void> => {
+export const countNewLink = async (
+	services: Deps,
+	trx: Db,
+	owner: LockedOwner,
+	{isByApp = false} = {},
+): Promise<void> => {
 	const plan = requireCreationTerms(services, owner);
-	if (!(await takeLink(trx, owner.id, plan.quotas.links))) {
-		throw quotaExceeded('links');
+	const {links, appLinks} = await lockLinkCount(trx, owner.id);
+	requireQuota(plan, 'links', links);
+	if (isByApp && appLinks >= (appLinkLimit(plan) ?? Number.POSITIVE_INFINITY)) {
+		services.refusals.note(owner.id, APP_LINKS);
+		throw quotaExceeded(APP_LINKS);
 	}
+
+	await moveLinkCount(trx, owner.id, {links: 1, appLinks: isByApp ? 1 : 0});
 
 	await requireClickQuota(trx, owner, plan, services.clock.now());
 };

@@ -14,7 +14,7 @@ export const deleteLink = (
 		await lockOwner(trx, organization.id);
 		await lockLinkCount(trx, organization.id);
 		const removed = required(await createLinkStore(trx, organization.id).remove(id), linkNotFound);
-		await moveLinkCount(trx, organization.id, -1);
+		await moveLinkCount(trx, organization.id, {links: -1, appLinks: removed.isByApp ? -1 : 0});
 		await recordAudit(trx, services.clock.now(), by, {
 			action: 'DELETE',
 			entityType: 'Link',

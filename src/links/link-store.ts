@@ -90,52 +90,43 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		);
 	},
 
-	/** The removed link, or null if there was none. */
-	remove: async (id: string): Promise<LinkRow | null> => {
-		const rows: LinkRow[] = await db('links')
-			.where({...own(organizationId), id})
-			.delete()
-			.returning('*');
+	/** The removed link and whether an app had created it, or null if there was none. */
+	remove: async (id: string): Promise<(LinkRow & {isByApp: boolean}) | null> => {
+		const {rows} = await db.raw<{rows: Array<LinkRow & {isByApp: boolean}>}>(
+			`DELETE FROM links WHERE organization_id = :organizationId AND id = :id
+			RETURNING *, EXISTS (SELECT FROM app_links WHERE link_id = links.id) AS "isByApp"`,
+			{organizationId, id},
+		);
 		return rows[0] ?? null;
 	},
 });
 
-/** How many links the organization has. */
-export const countLinks = async (db: Db, organizationId: string): Promise<number> => {
-	const rows: Array<{links: number}> = await db('link_counts').where(own(organizationId));
-	return rows[0]?.links ?? 0;
+/** How many links an organization has, and how many of them apps created. */
+export type LinkCounts = {links: number; appLinks: number};
+
+const counts = 'links, app_links AS "appLinks"';
+
+export const countLinks = async (db: Db, organizationId: string): Promise<LinkCounts> => {
+	const {rows} = await db.raw<{rows: LinkCounts[]}>(`SELECT ${counts} FROM link_counts WHERE organization_id = ?`, [
+		organizationId,
+	]);
+	return rows[0] ?? {links: 0, appLinks: 0};
 };
 
 /** As `countLinks`, and locks the count: no other transaction creates, removes or renames a link until this one ends. */
-export const lockLinkCount = async (trx: Db, organizationId: string): Promise<number> => {
-	const {rows} = await trx.raw<{rows: Array<{links: number}>}>(
+export const lockLinkCount = async (trx: Db, organizationId: string): Promise<LinkCounts> => {
+	const {rows} = await trx.raw<{rows: LinkCounts[]}>(
 		`INSERT INTO link_counts (organization_id, links) VALUES (?, 0)
 		ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links
-		RETURNING links`,
+		RETURNING link_counts.links, link_counts.app_links AS "appLinks"`,
 		[organizationId],
 	);
-	return onlyRow(rows).links;
+	return onlyRow(rows);
 };
 
-/**
- * Counts one more link if there are fewer than `limit` (null: unlimited), atomically, so that parallel creates never
- * exceed it. @returns whether there was room.
- */
-export const takeLink = async (trx: Db, organizationId: string, limit: number | null): Promise<boolean> => {
-	const {rows} = await trx.raw<{rows: unknown[]}>(
-		`INSERT INTO link_counts (organization_id, links)
-		SELECT CAST(:organizationId AS uuid), 1 WHERE coalesce(CAST(:limit AS bigint) > 0, true)
-		ON CONFLICT (organization_id) DO UPDATE SET links = link_counts.links + 1
-		WHERE coalesce(link_counts.links < CAST(:limit AS bigint), true)
-		RETURNING links`,
-		{organizationId, limit},
-	);
-	return rows.length > 0;
-};
-
-/** Counts `by` links more, or fewer. The caller holds the count (`lockLinkCount`). */
-export const moveLinkCount = async (trx: Db, organizationId: string, by: number): Promise<void> => {
-	if (by !== 0) {
-		await trx('link_counts').where(own(organizationId)).increment('links', by);
+/** Counts more links, or fewer. The caller holds the count (`lockLinkCount`). */
+export const moveLinkCount = async (trx: Db, organizationId: string, by: LinkCounts): Promise<void> => {
+	if (by.links !== 0) {
+		await trx('link_counts').where(own(organizationId)).increment({links: by.links, app_links: by.appLinks});
 	}
 };

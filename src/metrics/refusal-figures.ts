@@ -34,7 +34,7 @@ export const refusalFigures = async (deps: Deps): Promise<Figure[]> => {
 	const gauge = createGauge(
 		{
 			name: 'oplink_refused_requests_last_day',
-			help: 'Requests that limits of keys refused in the last day, of the 20 organizations and limits with the most.',
+			help: 'Requests that limits of keys, or the quota appLinks, refused in the last day, of the 20 organizations and limits with the most.',
 			labels: ['organization', 'limit'],
 			across: 'largest',
 		},

@@ -5,6 +5,9 @@ import {readConfigFile} from '../package-root.ts';
 
 /** Countable things that a plan limits; `clicks` is per calendar month (UTC). */
 export type QuotaName = 'links' | 'clicks' | 'members' | 'domains';
+/** How much links made by apps take of the quota of links (contract/sdk 5). */
+export const APP_LINKS = 'appLinks';
+
 export type FeatureName = 'api_access' | 'custom_domains';
 
 /** Currencies that plans are sold in (contract/billing 2). */
@@ -17,6 +20,8 @@ export type Plan = {
 	/** Minor units a month. */
 	prices: Record<Currency, number>;
 	stripePrice: string | null;
+	/** The share of `quotas.links` that links made by apps take at most together, from 0 to 1. */
+	appLinkShare: number;
 	/** Instead of the rate limits of contract/limits 1. */
 	limits?: PlanLimits;
 };
@@ -31,6 +36,8 @@ const require = createRequire(import.meta.url);
 
 /** Loaded only if there is a file to check, because joi alone would be a tenth of a start (docs/performance.md). */
 const loadJoi = () => require('joi') as typeof import('joi');
+
+const DEFAULT_APP_LINK_SHARE = 0.5;
 
 /** A window keeps the time of each request. */
 const MOST_REQUESTS = 100_000;
@@ -47,6 +54,7 @@ const plansSchema = (Joi: typeof import('joi')) => {
 		features: Joi.object({api_access: Joi.boolean().required(), custom_domains: Joi.boolean().required()}).required(),
 		prices: Joi.object({USD: price, EGP: price}).required(),
 		stripePrice: Joi.string().allow(null).default(null),
+		appLinkShare: Joi.number().min(0).max(1).default(DEFAULT_APP_LINK_SHARE),
 		limits: Joi.object(Object.fromEntries(planLimitNames.map((name) => [name, limit]))).messages({
 			'object.unknown': `{{#label}} is not a limit of a plan; those are ${planLimitNames.join(', ')}`,
 		}),
@@ -65,6 +73,11 @@ export const readPlans = (text: string): Plans => {
 
 /** The plans of `config/plans.json`, which a test validates by `readPlans`. */
 export const shippedPlans = (): Plans => Object.freeze(readConfigFile<Plans>('plans.json'));
+
+/** How many links of apps the plan allows, rounded down; null if its links are unlimited. */
+export const appLinkLimit = ({quotas, appLinkShare}: Plan): number | null =>
+	// Without the rounding to 12 digits, 0.29 of 100 would be 28.999…
+	quotas.links === null ? null : Math.floor(Number((quotas.links * appLinkShare).toPrecision(12)));
 
 /** The plan's canonical uppercase name, or null for an unknown plan (contract/requests 12). */
 export const planNamed = (plans: Plans, name: string): string | null => {

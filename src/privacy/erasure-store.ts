@@ -50,7 +50,8 @@ export const createErasureStore = (trx: Db, keys: SubjectKeys, stored: Pick<Clic
 		/** Links that the device created: what its app wrote is gone, and they resolve no more. */
 		links: () =>
 			count(`WITH own AS (
-					DELETE FROM app_links WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds) RETURNING link_id
+					UPDATE app_links SET device_id = '', content = uuid_send(link_id)
+					WHERE organization_id = :organizationId AND device_id = ANY(:deviceIds) RETURNING link_id
 				)
 				UPDATE links SET title = NULL, params = NULL, path = '/', is_active = false FROM own
 				WHERE links.id = own.link_id AND links.organization_id = :organizationId`),

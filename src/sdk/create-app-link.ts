@@ -85,7 +85,7 @@ export const createAppLink = async (
 			return known;
 		}
 
-		await countNewLink(services, trx, owner);
+		await countNewLink(services, trx, owner, {isByApp: true});
 		if (template === null || template.clientCreate === null) {
 			throw templateNotOpen();
 		}

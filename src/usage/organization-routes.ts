@@ -5,12 +5,12 @@ import {organizationRoute} from '../organizations/organization-route.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {planOf} from '../plans/entitlements.ts';
 import {countMonthClicks} from '../plans/month-clicks.ts';
-import type {QuotaName} from '../plans/plans.ts';
+import {appLinkLimit, type QuotaName} from '../plans/plans.ts';
 import type {Services} from '../services.ts';
 import {countSeats} from '../team/seats.ts';
 
-/** `limit` null: unlimited. Clicks are those of the calendar month (UTC). */
-export type Usage = Record<QuotaName, {used: number; limit: number | null}>;
+/** `limit` null: unlimited. Clicks are those of the calendar month (UTC); `appLinks` are links that apps created. */
+export type Usage = Record<QuotaName | 'appLinks', {used: number; limit: number | null}>;
 
 /**
  * An organization's use of each quota; open invitations count as members. Without a plan every limit is 0, because
@@ -23,7 +23,7 @@ export const readUsage = async (
 	const {db, clock, clickJournal} = services;
 	const {id} = organization;
 	await clickJournal.settled(id);
-	const [links, clicks, members, domains] = await Promise.all([
+	const [{links, appLinks}, clicks, members, domains] = await Promise.all([
 		countLinks(db, id),
 		countMonthClicks(db, id, clock.now()),
 		countSeats(services, organization),
@@ -33,6 +33,7 @@ export const readUsage = async (
 	const of = (quota: QuotaName, used: number) => ({used, limit: plan === null ? 0 : plan.quotas[quota]});
 	return {
 		links: of('links', links),
+		appLinks: {used: appLinks, limit: plan === null ? 0 : appLinkLimit(plan)},
 		clicks: of('clicks', clicks),
 		members: of('members', members),
 		domains: of('domains', domains),
@@ -42,7 +43,7 @@ export const readUsage = async (
 const quota = partOf({used: count, limit: count.allow(null)});
 
 /** Use of each quota; a `limit` of null is unlimited. */
-const usageAnswer = answerOf('Usage', {links: quota, clicks: quota, members: quota, domains: quota});
+const usageAnswer = answerOf('Usage', {links: quota, appLinks: quota, clicks: quota, members: quota, domains: quota});
 
 export const usageRoutes = organizationRoute({
 	method: 'GET',

@@ -88,6 +88,7 @@ test('the usage shows use and limit of each quota', async (t) => {
 	t.is(status, 200);
 	t.deepEqual(body, {
 		links: {used: 2, limit: 10_000},
+		appLinks: {used: 0, limit: 5000},
 		clicks: {used: 3, limit: 250_000},
 		members: {used: 3, limit: 10},
 		domains: {used: 1, limit: 1},
@@ -124,6 +125,7 @@ test('an unlimited quota is null, and without a plan there is room for nothing',
 	const {caller} = await member(portal, {plan: 'ENTERPRISE'});
 	t.deepEqual((await caller.get('/portal/usage')).body, {
 		links: {used: 0, limit: null},
+		appLinks: {used: 0, limit: null},
 		clicks: {used: 0, limit: null},
 		members: {used: 1, limit: null},
 		domains: {used: 0, limit: null},
@@ -131,6 +133,7 @@ test('an unlimited quota is null, and without a plan there is room for nothing',
 	const without = await member(portal, {plan: null});
 	t.deepEqual((await without.caller.get('/portal/usage')).body, {
 		links: {used: 0, limit: 0},
+		appLinks: {used: 0, limit: 0},
 		clicks: {used: 0, limit: 0},
 		members: {used: 1, limit: 0},
 		domains: {used: 0, limit: 0},

@@ -14,9 +14,11 @@ import type {KeyCards} from './keys.ts';
 
 type Organization = Json<ReturnType<typeof organizationJson>>;
 
+const QUOTA_TITLES: Record<string, string> = {clicks: 'clicks this month', appLinks: 'links by apps'};
+
 const usageFields = (usage: Partial<Usage>): Array<[string, unknown]> =>
 	Object.entries(usage).map(([quota, {used, limit}]) => [
-		quota === 'clicks' ? 'clicks this month' : quota,
+		QUOTA_TITLES[quota] ?? quota,
 		`${used.toLocaleString('en')} of ${limit === null ? 'unlimited' : limit.toLocaleString('en')}`,
 	]);
 

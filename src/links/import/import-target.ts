@@ -35,7 +35,7 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 	return {
 		isDryRun: false,
 		db: trx,
-		countLinks: () => lockLinkCount(trx, organizationId),
+		countLinks: async () => (await lockLinkCount(trx, organizationId)).links,
 		find: async (names) => held(await store.findNamed(names)),
 		lock: async (links) => held(await store.lockAll(links.map(({id}) => id))),
 		newShortCode: generateShortCode,
@@ -54,7 +54,7 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
 			}
 		},
 		update: (links) => store.update(links),
-		addToCount: (created) => moveLinkCount(trx, organizationId, created),
+		addToCount: (created) => moveLinkCount(trx, organizationId, {links: created, appLinks: 0}),
 	};
 };
 
@@ -81,7 +81,7 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 	return {
 		isDryRun: true,
 		db,
-		countLinks: async () => (await countLinks(db, organizationId)) + allCreated,
+		countLinks: async () => (await countLinks(db, organizationId)).links + allCreated,
 		find: async ({shortCodes, externalIds}) => {
 			const {rows} = await trx.raw<{rows: HeldLink[]}>(
 				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
