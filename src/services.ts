@@ -141,6 +141,13 @@ export const createServices = (options: ServiceOptions) => {
 		paymob,
 		gateways,
 		keyCipher: createDisplayKeyCipher(config.keySecret, log),
+		/** Clicks of the last 30 days by link, for lists of links. */
+		linkClicks: async (organizationId: string, linkIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
+			(await import('./clicks/link-clicks.ts')).countLinkClicks(
+				{clickJournal, clicks, clock, db},
+				organizationId,
+				linkIds,
+			),
 		unknownCodes: createUnknownCodes({db, background}),
 		errorPages: createErrorPages(changes, db),
 		resolveTxt: createTxtResolver(config.dnsServers),

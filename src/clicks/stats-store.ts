@@ -66,6 +66,25 @@ export const readSeries = async (
 	return rows;
 };
 
+/** SQL: the counts of the rollups that cover a range, each SELECT followed by UNION ALL. */
+const rolledBreakdowns = ({pieces}: Cover, condition = 'true'): string =>
+	pieces
+		.map(
+			({span}, index) => `SELECT dimension, key, count FROM rollup_breakdowns
+				WHERE organization_id = :organizationId AND span = '${span}' AND start >= :from${index} AND start < :to${index}
+					AND ${condition}
+				UNION ALL`,
+		)
+		.join(' ');
+
+const pieceBounds = ({pieces}: Cover): Record<string, Date> =>
+	Object.fromEntries(
+		pieces.flatMap(({from, to}, index) => [
+			[`from${index}`, from],
+			[`to${index}`, to],
+		]),
+	);
+
 /** The `top` highest counts of each dimension, with ties of the last, unordered. */
 export const readBreakdowns = async (
 	db: Db,
@@ -75,19 +94,12 @@ export const readBreakdowns = async (
 	rolled: Rolled | null,
 	clicks: ClickReader = postgresReader,
 ): Promise<DimensionCount[]> => {
-	const {pieces} = range.cover;
 	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover});
 	const {rows} = await db.raw<{rows: DimensionCount[]}>(
 		`SELECT dimension, key, CAST(count AS float8) AS count FROM (
 			SELECT dimension, key, sum(count) AS count, rank() OVER (PARTITION BY dimension ORDER BY sum(count) DESC) AS place
 			FROM (
-				${pieces
-					.map(
-						({span}, index) => `SELECT dimension, key, count FROM rollup_breakdowns
-							WHERE organization_id = :organizationId AND span = '${span}' AND start >= :from${index} AND start < :to${index}
-							UNION ALL`,
-					)
-					.join(' ')}
+				${rolledBreakdowns(range.cover)}
 				SELECT dimension, key, count FROM (${clicked.sql}) AS clicked
 				UNION ALL SELECT 'matchMethod', method, count(*)
 				FROM (${uncounted('match_attempts', 'at', 'method', scope, 'matched')}) AS matches GROUP BY method
@@ -96,14 +108,30 @@ export const readBreakdowns = async (
 		{
 			...bindingsOf(scope, range, range.cover, rolled),
 			...clicked.bindings,
-			...Object.fromEntries(
-				pieces.flatMap(({from, to}, index) => [
-					[`from${index}`, from],
-					[`to${index}`, to],
-				]),
-			),
+			...pieceBounds(range.cover),
 			top,
 		},
+	);
+	return rows;
+};
+
+/** People's clicks of some links of an organization; links without any are left out. */
+export const readLinkCounts = async (
+	db: Db,
+	{organizationId, linkIds}: {organizationId: string; linkIds: readonly string[]},
+	range: Range & {cover: Cover},
+	rolled: Rolled | null,
+	clicks: ClickReader,
+): Promise<Array<{key: string; count: number}>> => {
+	const scope = {organizationId, linkId: null};
+	const clicked = await clicks.dimensions(db, {scope, range, cover: range.cover});
+	const isWanted = "dimension = 'link' AND key = ANY(:linkIds)";
+	const {rows} = await db.raw<{rows: Array<{key: string; count: number}>}>(
+		`SELECT key, CAST(sum(count) AS float8) AS count FROM (
+			${rolledBreakdowns(range.cover, isWanted)}
+			SELECT dimension, key, count FROM (${clicked.sql}) AS clicked WHERE ${isWanted}
+		) AS counted GROUP BY key`,
+		{...bindingsOf(scope, range, range.cover, rolled), ...clicked.bindings, ...pieceBounds(range.cover), linkIds},
 	);
 	return rows;
 };

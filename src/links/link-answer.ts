@@ -63,6 +63,12 @@ const fields = {
 export const linkAnswer = answerOf('Link', fields);
 /** The answer of list and get. */
 export const linkWithDomainAnswer = answerOf('LinkWithDomain', {...fields, domain: domainSummaryAnswer});
+/** The same, with what a list has on request. */
+export const listedLinkAnswer = answerOf('ListedLink', {
+	...fields,
+	domain: domainSummaryAnswer,
+	clicks: count.optional(),
+});
 
 /** A line of an import's answer (contract/admin 4). */
 export const importLineAnswer = answerOf('ImportedLine', {

@@ -44,6 +44,8 @@ export type LinkListQuery = PageQuery & {
 	externalId?: string;
 	shortCode?: string;
 	domainId?: string;
+	/** Whether to count the clicks of each listed link. */
+	clicks: boolean;
 };
 
 export const linkListQuery = Joi.object<LinkListQuery>({
@@ -55,6 +57,9 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 	externalId: Joi.string().max(255),
 	shortCode: Joi.string().max(64),
 	domainId: uuidField,
+	clicks: booleanQuery
+		.default(false)
+		.meta({schema: {description: 'Adds `clicks` to each link: those of people in the last 30 days (UTC).'}}),
 });
 
 /** A link as people name it, without its organization. */

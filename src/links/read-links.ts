@@ -20,15 +20,20 @@ export const getLink = async (
 	return linkJsonWithDomain(services.addresses, organization, references.view(link));
 };
 
-/** A page of the organization's links, each with its domain, the newest first. */
+/** A page of the organization's links, each with its domain, the newest first; with `query.clicks` also with its clicks. */
 export const listLinks = async (
-	services: PlanDeps & Pick<Services, 'addresses' | 'db'>,
+	services: PlanDeps & Pick<Services, 'addresses' | 'db' | 'linkClicks'>,
 	{organization, query}: {organization: LinkOwner; query: LinkListQuery},
-): Promise<Page<LinkJsonWithDomain>> => {
+): Promise<Page<LinkJsonWithDomain & {clicks?: number}>> => {
 	const found = await createLinkStore(services.db, organization.id).list(query);
 	const references = await readReferences(services, services.db, organization, {links: found.data});
+	const ids = found.data.map(({id}) => id);
+	const clicks = query.clicks && ids.length > 0 ? await services.linkClicks(organization.id, ids) : null;
 	return {
 		...found,
-		data: found.data.map((link) => linkJsonWithDomain(services.addresses, organization, references.view(link))),
+		data: found.data.map((link) => ({
+			...linkJsonWithDomain(services.addresses, organization, references.view(link)),
+			...(clicks === null ? {} : {clicks: clicks.get(link.id) ?? 0}),
+		})),
 	};
 };

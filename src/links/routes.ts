@@ -14,7 +14,14 @@ import {exportLinks} from './export-links.ts';
 import {findLinks} from './find-links.ts';
 import {idempotencyKeyOf} from './idempotent-create.ts';
 import {importLinks} from './import/import-links.ts';
-import {idempotencyHeader, importLineAnswer, linkAnswer, linkWithDomainAnswer, qrAnswers} from './link-answer.ts';
+import {
+	idempotencyHeader,
+	importLineAnswer,
+	linkAnswer,
+	linkWithDomainAnswer,
+	listedLinkAnswer,
+	qrAnswers,
+} from './link-answer.ts';
 import {importQuery, linkChanges, linkListQuery, linkNameQuery, newLink} from './link-schemas.ts';
 import {qrQuery, qrReply} from './qr/qr.ts';
 import {getLink, listLinks} from './read-links.ts';
@@ -85,7 +92,7 @@ export const linkRoutes = [
 		method: 'GET',
 		path: '/links',
 		summary: 'List links, newest first',
-		answer: pageOf(linkWithDomainAnswer),
+		answer: pageOf(listedLinkAnswer),
 		query: linkListQuery,
 		handler: ({services, organization, query}) => listLinks(services, {organization, query}),
 	}),

@@ -167,13 +167,56 @@ for (const env of [{}, {OPLINK_API_KEY: 'opl_api_key'}]) {
 test('the only organization needs no name', async (t) => {
 	const {env, requests} = await startRecordingServer(t, {
 		'GET /admin/organizations': () => ({body: pageOf([{id: 'only-one'}])}),
-		'GET /admin/organizations/only-one/links': () => ({body: pageOf([link])}),
-		'GET /admin/organizations/only-one/stats': () => ({body: {totals: {clicks: 7}}}),
+		'GET /admin/organizations/only-one/links': () => ({body: pageOf([{...link, clicks: 7}])}),
 	});
 	const {exitCode, stdout} = await runCli(['links', 'list'], {env});
 	t.is(exitCode, 0);
 	t.regex(stdout, /^g0 {10}\/sale +7 {2}active +-$/m);
-	t.is(requests.length, 3);
+	t.deepEqual(
+		requests.map(({url}) => url),
+		['/admin/organizations?limit=1', '/admin/organizations/only-one/links?clicks=true'],
+	);
+});
+
+const hundred = Array.from({length: 100}, (_, index) => ({
+	...link,
+	id: `id-${index}`,
+	shortCode: `code-${index}`,
+	clicks: index * 1000,
+}));
+
+test('a list of 100 links with their clicks is one request, and with a key or as JSON asks for none', async (t) => {
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links': () => ({body: pageOf(hundred)}),
+		'GET /links': () => ({body: pageOf(hundred)}),
+	});
+	const urls = () => requests.splice(0).map(({url}) => url);
+	const list = ['links', 'list', '--limit', '100'];
+	const {stdout} = await runCli([...list, '--org', 'Ab12'], {env});
+	t.regex(stdout, /^code-99 +\/sale +99,000 +active +-$/m);
+	t.deepEqual(urls(), ['/admin/organizations/Ab12/links?limit=100&clicks=true']);
+	await runCli([...list, '--org', 'Ab12', '--json'], {env});
+	t.deepEqual(urls(), ['/admin/organizations/Ab12/links?limit=100']);
+	t.notRegex((await runCli(list, {env: {...env, OPLINK_API_KEY: 'k'}})).stdout, /CLICKS/);
+	t.deepEqual(urls(), ['/links?limit=100']);
+});
+
+test('of all links the clicks are counted and shown where one page has them', async (t) => {
+	const more = [{...link, id: 'id-100', shortCode: 'code-100'}];
+	let total = 100;
+	const {env, requests} = await startRecordingServer(t, {
+		'GET /admin/organizations/Ab12/links': ({url}) => ({
+			body: pageOf(url.includes('page=2') ? more : hundred, {total, limit: 100}),
+		}),
+	});
+	const list = ['links', 'list', '--all', '--org', 'Ab12'];
+	t.regex((await runCli(list, {env})).stdout, /^code-1 .* 1,000 +active/m);
+	total = 101;
+	t.notRegex((await runCli(list, {env})).stdout, /CLICKS/);
+	t.deepEqual(
+		requests.map(({url}) => new URL(url, 'http://x').searchParams.get('clicks')),
+		['true', 'true', null],
+	);
 });
 
 for (const total of [0, 2]) {
@@ -250,7 +293,6 @@ test('control characters in tenants’ texts never reach a terminal, and --json 
 	const {env} = await startRecordingServer(t, {
 		[`GET /admin/organizations/Ab12/links/${linkId}`]: () => ({body: stored}),
 		'GET /admin/organizations/Ab12/links': () => ({body: pageOf([stored])}),
-		'GET /admin/organizations/Ab12/stats': () => ({body: {totals: {clicks: 0}}}),
 		'GET /admin/organizations/Ab12/links/export': () => ({body: Buffer.from(`${JSON.stringify(stored)}\n`)}),
 	});
 	const unsafe = /[^\P{Cc}\n]|[\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;

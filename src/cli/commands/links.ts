@@ -4,11 +4,10 @@ import {createClock} from '../../clock.ts';
 import {loadQrCode} from '../../links/qr/qr-svg.ts';
 import {usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
-import {orgOption, pageOptions, yesOption} from '../common-options.ts';
-import {inParallel} from '../import/in-parallel.ts';
+import {orgOption, type PageOptions, pageOptions, yesOption} from '../common-options.ts';
 import {clearOption, type LinkFieldOptions, linkBody, linkFieldOptions} from '../link-fields.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
-import {listPages, type Page} from '../server/list-pages.ts';
+import {type List, listAt, listPages, type Page} from '../server/list-pages.ts';
 import {namedLink} from '../server/named-link.ts';
 import {withIds} from '../server/named-row.ts';
 import {type Io, isLively, print} from '../terminal/io.ts';
@@ -18,32 +17,26 @@ import {requireConsent} from '../terminal/require-consent.ts';
 import {exportCommand} from './links-export.ts';
 import {importCommand} from './links-import.ts';
 
-/** The most links whose clicks are counted for a list, each with a request. */
+/** The most links whose clicks are shown: those of one page. */
 const MOST_COUNTED = 100;
-const AT_ONCE = 4;
 /** A shorter path is never cut. */
 const PATH_WIDTH = 40;
 
-/** Clicks of the last 30 days by link; null where nobody counts them. */
-const readClicks = async (
+/** A link of a list that asked for clicks. */
+type ListedLink = LinkWithDomain & {clicks?: number};
+
+/**
+ * Lists links with the clicks of the last 30 days where a table shows them: with the admin token, and of `--all` for the
+ * first page, beyond which there are too many.
+ */
+const countingList = (
 	{client, base, credential}: LinkSurface,
-	links: readonly LinkWithDomain[],
-): Promise<Map<string, number> | null> => {
-	if (credential === 'key' || links.length > MOST_COUNTED) {
-		return null;
-	}
-
-	const clicks = new Map<string, number>();
-	const stats = base.replace(/links$/, 'stats');
-	const count = async ({id}: LinkWithDomain) => {
-		const {totals} = await client.get<{totals: {clicks: number}}>(stats, {linkId: id, interval: 'month'});
-		return [id, totals.clicks] as const;
-	};
-	for await (const [id, total] of inParallel(links, AT_ONCE, count)) {
-		clicks.set(id, total);
-	}
-
-	return clicks;
+	{show, options}: Pick<Context<PageOptions>, 'show' | 'options'>,
+): List<ListedLink> => {
+	const list = listAt<ListedLink>(client, base);
+	const isCounting = credential === 'admin' && !show.json;
+	return (query) =>
+		list(isCounting && (options.all !== true || query['page'] === 1) ? {...query, clicks: true} : query);
 };
 
 const stateOf = ({isActive, expiry}: LinkWithDomain, now: Date): string =>
@@ -52,14 +45,13 @@ const stateOf = ({isActive, expiry}: LinkWithDomain, now: Date): string =>
 /** Links as a table: the code, which every command takes, comes first and is never cut. */
 const showLinks = async (
 	{show}: Pick<Context, 'show'>,
-	surface: LinkSurface,
-	page: Page<LinkWithDomain>,
+	{credential}: LinkSurface,
+	page: Page<ListedLink>,
 ): Promise<void> => {
-	const clicks = show.json ? null : await readClicks(surface, page.data);
 	const now = createClock(0).now();
-	const counted: Column<LinkWithDomain> = {
+	const counted: Column<ListedLink> = {
 		title: 'CLICKS 30D',
-		value: ({id}) => (clicks?.get(id) ?? 0).toLocaleString('en'),
+		value: ({clicks}) => (clicks ?? 0).toLocaleString('en'),
 		align: 'right',
 	};
 	await show.page(
@@ -67,7 +59,7 @@ const showLinks = async (
 		[
 			{title: 'SHORT CODE', value: ({shortCode}) => shortCode},
 			{title: 'PATH', value: ({path}) => path, flexible: true, least: PATH_WIDTH},
-			...(clicks === null ? [] : [counted]),
+			...(credential === 'key' || page.data.length > MOST_COUNTED ? [] : [counted]),
 			{title: 'STATE', value: (link) => stateOf(link, now)},
 			{title: 'TITLE', value: ({title}) => title, flexible: true},
 		],
@@ -87,7 +79,7 @@ const terminalQr = async (url: string, {stdout, env}: Pick<Io, 'stdout' | 'env'>
 		: lines.join('\n');
 };
 
-type ListOptions = {
+type ListOptions = PageOptions & {
 	active?: boolean;
 	inactive?: boolean;
 	search?: string;
@@ -162,7 +154,7 @@ export const linkCommands: CommandGroup = {
 				const {active, inactive, search, tag, channel, externalId} = context.options;
 				const surface = await linkSurface(context);
 				const isActive = active ? true : inactive ? false : undefined;
-				const page = await listPages(surface.links.list, context.options, {
+				const page = await listPages(countingList(surface, context), context.options, {
 					isActive,
 					q: search,
 					tag,
