@@ -1,66 +1,42 @@
-import {type Columns, columnsOf, toColumns} from '../db/columns.ts';
+import {type Columns, columnsOf} from '../db/columns.ts';
 import {type Db, translateViolation} from '../db/db.ts';
 import {appConfigNotFound, organizationNotFound, required} from '../errors.ts';
-import {
-	type Destinations,
-	type MinimumVersion,
-	type PlatformColumns,
-	platformColumns,
-	platformFieldsOf,
-} from '../links/platform-fields.ts';
+import {inputColumns, ogOf, platformFieldsOf} from '../links/link-columns.ts';
+import {type AppName, type LinkColumns, linkColumns} from '../links/link-fields.ts';
 import {type AppConfig, androidOf, iosOf} from './app-config.ts';
 
-/** `og` has a column for each of its fields. */
-const withoutOg = ({og, destinations, minimumVersion, ...config}: AppConfig) => ({
-	browserPaths: null,
-	errorPages: false,
-	clipboardFormat: null,
-	logoUrl: null,
-	...config,
-	...platformColumns({destinations, minimumVersion}),
-	ogTitle: og.title,
-	ogDescription: og.description,
-	ogImageUrl: og.imageUrl,
-});
-type Stored = Omit<ReturnType<typeof withoutOg>, keyof PlatformColumns> & {
-	destinations: Destinations | null;
-	minimumVersion: MinimumVersion | null;
-};
+/** The fields that links lack, with what absent ones are stored as. */
+const unset = {browserPaths: null, errorPages: false, clipboardFormat: null, logoUrl: null};
+type OwnFields = Omit<AppConfig, AppName>;
+type Row = {
+	[Field in keyof OwnFields]-?: OwnFields[Field] | (Field extends keyof typeof unset ? (typeof unset)[Field] : never);
+} & LinkColumns<AppName>;
 
-const columns: Columns<Stored> = columnsOf(
-	'ios, android, fallback_url, destinations, minimum_version, browser_paths, error_pages, clipboard_format, logo_url, og_title, og_description, og_image_url, probabilistic_matching, minimum_confidence',
+const columns: Columns<Omit<Row, keyof LinkColumns<AppName>>> = columnsOf(
+	'ios, android, browser_paths, error_pages, clipboard_format, logo_url, probabilistic_matching, minimum_confidence',
 );
+const listed = [
+	...columns.list,
+	...linkColumns.filter(({field}) => field.levels.includes('app_configs')).map(({column}) => column),
+];
 
-const toAppConfig = ({
-	ios,
-	android,
-	fallbackUrl,
-	destinations,
-	minimumVersion,
-	browserPaths,
-	errorPages,
-	clipboardFormat,
-	logoUrl,
-	ogTitle,
-	ogDescription,
-	ogImageUrl,
-	...matching
-}: Stored): AppConfig => ({
-	ios: ios === null ? null : iosOf(ios),
-	android: android.map(androidOf),
-	fallbackUrl,
-	...platformFieldsOf({destinations, minimum_version: minimumVersion}),
-	...(browserPaths === null ? {} : {browserPaths}),
-	...(errorPages ? {errorPages} : {}),
-	...(clipboardFormat === null ? {} : {clipboardFormat}),
-	...(logoUrl === null ? {} : {logoUrl}),
-	og: {title: ogTitle, description: ogDescription, imageUrl: ogImageUrl},
-	...matching,
+const toAppConfig = (row: Row): AppConfig => ({
+	ios: row.ios === null ? null : iosOf(row.ios),
+	android: row.android.map(androidOf),
+	fallbackUrl: row.fallback_url,
+	...platformFieldsOf(row),
+	...(row.browserPaths === null ? {} : {browserPaths: row.browserPaths}),
+	...(row.errorPages ? {errorPages: true} : {}),
+	...(row.clipboardFormat === null ? {} : {clipboardFormat: row.clipboardFormat}),
+	...(row.logoUrl === null ? {} : {logoUrl: row.logoUrl}),
+	og: ogOf(row),
+	probabilisticMatching: row.probabilisticMatching,
+	minimumConfidence: row.minimumConfidence,
 });
 
 /** The organization's app configuration, or null until one is set. */
 export const findAppConfig = async (db: Db, organizationId: string): Promise<AppConfig | null> => {
-	const row: Stored | undefined = await db('app_configs').where({organization_id: organizationId}).first(columns.list);
+	const row: Row | undefined = await db('app_configs').where({organization_id: organizationId}).first(listed);
 	return row === undefined ? null : toAppConfig(row);
 };
 
@@ -70,12 +46,12 @@ export const getAppConfig = async (db: Db, organizationId: string): Promise<AppC
 
 /** Sets the organization's configuration, in place of one that it has. @throws 404 without the organization. */
 export const putAppConfig = async (trx: Db, organizationId: string, config: AppConfig, now: Date): Promise<void> => {
-	const values = toColumns({
-		...withoutOg(config),
+	const values = {
+		...inputColumns({...unset, ...config}, null),
 		ios: config.ios === null ? null : JSON.stringify(config.ios),
 		android: JSON.stringify(config.android),
-		updatedAt: now,
-	});
+		updated_at: now,
+	};
 	await trx('app_configs')
 		.insert({...values, organization_id: organizationId, created_at: now})
 		.onConflict('organization_id')

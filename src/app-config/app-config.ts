@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import {sized} from '../http/sized.ts';
-import {httpUrl, type Og, ogSchema, platformFieldSchemas} from '../links/link-fields.ts';
-import {type PlatformFields, type PlatformInput, platformColumns, platformFieldsOf} from '../links/platform-fields.ts';
+import {platformColumns, platformFieldsOf} from '../links/link-columns.ts';
+import {httpUrl, linkFieldSchemas, platformFieldSchemas} from '../links/link-field-schemas.ts';
+import type {AppName, InputFields, ShownFields} from '../links/link-fields.ts';
 import {deniedSchemes} from '../resolution/denied-schemes.ts';
 import {isCustomScheme} from '../resolution/link-targets.ts';
 import {isAppStoreId, isPackageName} from './app-ids.ts';
@@ -26,13 +27,11 @@ export type ClipboardFormat = 'token' | 'url';
 export type Confidence = 'exact' | 'high' | 'medium' | 'low';
 
 /** An organization's app configuration, as stored and as the API shows it (contract/portal 5). */
-export type AppConfig = PlatformFields & {
+export type AppConfig = ShownFields<AppName> & {
 	ios: IosConfig | null;
 	android: AndroidConfig[];
-	fallbackUrl: string | null;
 	/** Paths of custom domains that stay in the browser, with Apple's wildcards. */
 	browserPaths?: string[];
-	og: Og;
 	/** Whether people get a page instead of JSON where a link does not exist or is gone. */
 	errorPages?: true;
 	/** Absent: the token. */
@@ -153,15 +152,13 @@ type AndroidInput = Pick<AndroidConfig, 'packageName' | 'sha256Fingerprints'> & 
 	dynamicAppLinks?: boolean | null;
 };
 
-export type AppConfigInput = PlatformInput & {
+export type AppConfigInput = InputFields<AppName> & {
 	ios?: IosInput | null;
 	android?: AndroidInput[] | null;
-	fallbackUrl?: string | null;
 	browserPaths?: string[] | null;
 	errorPages?: boolean;
 	clipboardFormat?: ClipboardFormat | null;
 	logoUrl?: string | null;
-	og?: Partial<Og> | null;
 	probabilisticMatching?: boolean;
 	minimumConfidence?: Confidence;
 };
@@ -175,7 +172,7 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 		.unique('packageName')
 		.messages({'array.unique': '{{#label}} repeats a package name'})
 		.allow(null),
-	fallbackUrl: httpUrl().allow(null),
+	fallbackUrl: linkFieldSchemas.fallbackUrl,
 	...platformFieldSchemas,
 	browserPaths: sized
 		.array()
@@ -187,7 +184,7 @@ export const appConfigBody = Joi.object<AppConfigInput>({
 	errorPages: Joi.boolean().strict(),
 	clipboardFormat: Joi.string().valid('token', 'url').allow(null),
 	logoUrl: httpUrl().allow(null),
-	og: ogSchema,
+	og: linkFieldSchemas.og,
 	probabilisticMatching: Joi.boolean().strict(),
 	minimumConfidence: Joi.string().valid('exact', 'high', 'medium', 'low'),
 });

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import {answerOf, flag, partOf, text, textOrNull} from '../http/answer.ts';
-import {ogAnswer, platformAnswerFields} from '../links/link-answer.ts';
+import {linkFieldAnswers, platformAnswers} from '../links/link-answer.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {appConfigBody} from './app-config.ts';
 import {getAppConfig} from './app-config-store.ts';
@@ -24,12 +24,12 @@ const appConfigAnswer = answerOf('AppConfig', {
 		}),
 	),
 	fallbackUrl: textOrNull,
-	...platformAnswerFields,
+	...platformAnswers,
 	browserPaths: Joi.array().items(text).optional(),
 	errorPages: Joi.valid(true).optional(),
 	clipboardFormat: Joi.valid('token', 'url').optional(),
 	logoUrl: text.optional(),
-	og: ogAnswer,
+	og: linkFieldAnswers.og,
 	probabilisticMatching: flag,
 	minimumConfidence: Joi.valid('exact', 'high', 'medium', 'low'),
 });

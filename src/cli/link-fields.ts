@@ -1,6 +1,6 @@
 import {Option} from 'commander';
 import {createClock} from '../clock.ts';
-import {platformFieldNames} from '../links/platform-fields.ts';
+import {allLinkFields, isShared, type LinkValue, platformFields} from '../links/link-fields.ts';
 import {usageError} from './cli-errors.ts';
 import {numberOption} from './common-options.ts';
 import {deepLinkOf} from './import/formats/foreign-fields.ts';
@@ -11,8 +11,6 @@ export type LinkFieldOptions = {
 	[attribute: string]: unknown;
 	tag?: string[];
 	param?: string[];
-	destination?: string[];
-	minimumVersion?: string[];
 	active?: boolean;
 	inactive?: boolean;
 	deferred?: boolean;
@@ -20,65 +18,67 @@ export type LinkFieldOptions = {
 	clear?: string[];
 };
 
-/** Fields with one text value: flag, API field (a dot for a nested field), description. */
-const textFields = [
-	['path', 'path', 'path that the link opens in the app, such as /item/7'],
-	['short-code', 'shortCode', 'last part of the short URL; generated where a create has none'],
-	['title', 'title', 'display name of the link'],
-	['channel', 'channel', "one of the organization's channels, such as email"],
-	['utm-source', 'utmSource', 'UTM source'],
-	['utm-medium', 'utmMedium', 'UTM medium'],
-	['utm-campaign', 'utmCampaign', 'UTM campaign'],
-	['utm-term', 'utmTerm', 'UTM term'],
-	['utm-content', 'utmContent', 'UTM content'],
-	['fallback-url', 'fallbackUrl', 'http(s) URL for people without the app'],
-	['og-title', 'og.title', 'title of the social card'],
-	['og-description', 'og.description', 'description of the social card'],
-	['og-image-url', 'og.imageUrl', 'image of the social card'],
-	['expiry', 'expiry', 'ISO 8601 time when the link expires, such as 2030-01-31T00:00:00Z'],
-	['template', 'templateId', 'template whose defaults the link takes, by its name or id'],
-	['external-id', 'externalId', 'your own name for the link, unique in the organization'],
-	['domain', 'domainId', "link domain, by its host name or id; the organization's default where a create has none"],
-] as const;
-
-/** The columns of our own CSV, which are the fields of a create body; `params.NAME` are additional. */
-export const linkColumns: ReadonlySet<string> = new Set([
-	...textFields.map(([, field]) => field),
-	'tags',
-	'isActive',
-	'deferredDeepLinking',
-	'matchWindowHours',
-	...Object.entries(platformFieldNames).flatMap(([field, names]) => names.map((name) => `${field}.${name}`)),
-]);
-
-/** The fields with fields of their own, which can be cleared as a whole. */
-const objects = new Set(['params', 'og', ...Object.keys(platformFieldNames)]);
-
 /** The parser of an option that may be given several times. */
 export const collect = (value: string, previous: string[] = []): string[] => [...previous, value];
 
-/** Options of the fields that differ by platform, of links and of app configurations. */
-export const platformOptions = (): Option[] => [
-	new Option(
-		'--destination <platform=url>',
-		`where people without the app go on ios, ipad, android or desktop, instead of to the store; an empty one clears it`,
-	).argParser(collect),
-	new Option(
-		'--minimum-version <platform=version>',
-		'least version of the app, such as ios=2.10.0 or android=210; an empty one clears it',
-	).argParser(collect),
-];
+const kebab = (name: string): string =>
+	name.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** One option per field of a link, for `links create` and `links update`. */
-export const linkFieldOptions = (): Option[] => [
-	...textFields.map(([flag, , meaning]) => new Option(`--${flag} <${flag === 'path' ? 'path' : 'value'}>`, meaning)),
+/** Every value of a link except its parameters, by its name in the API: `title`, `og.title`, `destinations.ios`. */
+const values = allLinkFields
+	.filter(({place}) => place !== undefined)
+	.toSorted((one, other) => (one.place ?? 0) - (other.place ?? 0))
+	.flatMap((field) => {
+		const parts: Array<[string, LinkValue & {about?: string}]> =
+			'parts' in field
+				? Object.entries(field.parts).map(([part, value]) => [`${field.name}.${part}`, value])
+				: [[field.name, field]];
+		return parts.map(([name, {is, about}]) => ({name, is, about, field}));
+	});
+
+/** The columns of our own CSV, which are the fields of a create body, with their kinds; `params.NAME` are additional. */
+export const csvColumns: ReadonlyMap<string, LinkValue['is']> = new Map(values.map(({name, is}) => [name, is]));
+
+/** The fields with fields of their own, which can be cleared as a whole. */
+const objects = new Set<string>(
+	allLinkFields.filter((field) => 'parts' in field || field.is === 'params').map(({name}) => name),
+);
+
+/** The options with one text value. */
+const textOptions = values.flatMap(({name, about, field}) => {
+	const flags = `--${field.flag ?? `${kebab(name)} <${name === 'path' ? name : 'value'}>`}`;
+	const option = () => new Option(flags, about);
+	return about === undefined ? [] : [{name, option, attribute: option().attributeName(), isShared: isShared(field)}];
+});
+
+/** The options of the fields that differ by platform, such as `--destination ios=URL`. */
+const platforms = platformFields.map(({name, parts, flag, about}) => {
+	const option = () => new Option(`--${flag}`, about).argParser(collect);
+	return {name, parts, option, flag: option().name(), attribute: option().attributeName()};
+});
+
+/** The platforms of each such option, by its name in commander. */
+export const platformNames: ReadonlyArray<[attribute: string, names: string[]]> = platforms.map(
+	({attribute, parts}) => [attribute, Object.keys(parts)],
+);
+
+/** Options of the fields that differ by platform, of links and of app configurations. */
+export const platformOptions = (): Option[] => platforms.map(({option}) => option());
+
+/** One option per field of a link or a template, for the commands that create and update one. */
+export const linkFieldOptions = (of: 'link' | 'template' = 'link'): Option[] => [
+	...textOptions.filter(({isShared}) => isShared || of === 'link').map(({option}) => option()),
 	// Under the names of their fields as well (contract/cli 1).
 	...['template-id', 'domain-id'].map((flag) => new Option(`--${flag} <value>`).hideHelp()),
 	new Option('--tag <tag>', 'a tag; give it once per tag').argParser(collect),
 	new Option('--param <name=value>', 'a parameter for the app; give it once per parameter').argParser(collect),
 	...platformOptions(),
-	new Option('--active', 'the link is active'),
-	new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
+	...(of === 'template'
+		? []
+		: [
+				new Option('--active', 'the link is active'),
+				new Option('--inactive', 'the link is inactive and answers 410').conflicts('active'),
+			]),
 	new Option('--deferred', 'the link survives the installation of the app'),
 	new Option('--no-deferred', 'the link does not survive the installation'),
 	numberOption('--match-window-hours <hours>', 'how long a click can be matched, 1 to 720'),
@@ -90,8 +90,6 @@ export const clearOption = (): Option =>
 		'--clear <field>',
 		'empty an optional field, by its name in the API, such as channel or og.title',
 	).argParser(collect);
-
-const attributeOf = (flag: string): string => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The values of an option `--FLAG name=value`. */
 const namedValues = (flag: string, values: string[]): Array<[name: string, value: string]> =>
@@ -105,31 +103,26 @@ const namedValues = (flag: string, values: string[]): Array<[name: string, value
 	});
 
 /** The body with the given fields of `platformOptions`. An empty value clears. */
-export const withPlatforms = (
-	body: Record<string, unknown>,
-	{destination = [], minimumVersion = []}: LinkFieldOptions,
-): Record<string, unknown> => {
+export const withPlatforms = (body: Record<string, unknown>, options: LinkFieldOptions): Record<string, unknown> => {
 	const after = {...body};
-	for (const [flag, field, values] of [
-		['destination', 'destinations', destination],
-		['minimum-version', 'minimumVersion', minimumVersion],
-	] as const) {
-		for (const [name, value] of namedValues(flag, values)) {
-			const column = `${field}.${name}`;
-			if (!linkColumns.has(column)) {
-				throw usageError(
-					`--${flag} ${name} is not a platform`,
-					`Platforms are ${platformFieldNames[field].join(', ')}`,
-				);
+	for (const {name, parts, flag, attribute} of platforms) {
+		for (const [platform, value] of namedValues(flag, (options[attribute] as string[] | undefined) ?? [])) {
+			const kind = csvColumns.get(`${name}.${platform}`);
+			if (kind === undefined) {
+				throw usageError(`--${flag} ${platform} is not a platform`, `Platforms are ${Object.keys(parts).join(', ')}`);
 			}
 
-			const isCode = column === 'minimumVersion.android' && /^\d+$/.test(value);
-			putField(after, column, value === '' ? null : isCode ? Number(value) : value);
+			const isNumber = kind === 'count' && /^\d+$/.test(value);
+			putField(after, `${name}.${platform}`, value === '' ? null : isNumber ? Number(value) : value);
 		}
 	}
 
 	return after;
 };
+
+/** Whether one of `platformOptions` is given. */
+export const givesPlatforms = (options: LinkFieldOptions): boolean =>
+	platforms.some(({attribute}) => options[attribute] !== undefined);
 
 /** @throws OperatorError for a time at which the link would already be dead. */
 const requireFuture = (expiry: unknown): void => {
@@ -168,10 +161,10 @@ export const linkBody = (options: LinkFieldOptions): {body: Record<string, unkno
 	const mended = typeof path === 'string' ? mendedPath(path) : {fields: {}, note: null};
 	const {params: ofPath, ...fields}: {params?: object; [field: string]: unknown} = mended.fields;
 	Object.assign(body, fields);
-	for (const [flag, field] of textFields.filter(([name]) => name !== 'path')) {
-		const value = options[attributeOf(flag)] ?? options[field];
+	for (const {name, attribute} of textOptions.filter((option) => option.name !== 'path')) {
+		const value = options[attribute] ?? options[name];
 		if (value !== undefined) {
-			putField(body, field, value);
+			putField(body, name, value);
 		}
 	}
 
@@ -192,8 +185,8 @@ export const linkBody = (options: LinkFieldOptions): {body: Record<string, unkno
 	}
 
 	for (const field of options.clear ?? []) {
-		if (!linkColumns.has(field) && !objects.has(field)) {
-			throw usageError(`'${field}' is not a field of a link`, `Fields are ${[...linkColumns].join(', ')}`);
+		if (!csvColumns.has(field) && !objects.has(field)) {
+			throw usageError(`'${field}' is not a field of a link`, `Fields are ${[...csvColumns.keys()].join(', ')}`);
 		}
 
 		putField(body, field, null);

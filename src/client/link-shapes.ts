@@ -9,25 +9,32 @@ export type MinimumVersion = {ios?: string; android?: number};
 
 type Changes<T> = {[Field in keyof T]?: T[Field] | null};
 
+/** Fields that are null where they are not set. */
+type OptionalFields = {
+	/** At most 255 characters. */
+	title: string | null;
+	/** At most 20, each of at most 50 characters. */
+	tags: string[] | null;
+	/** Values for the app beside the path: at most 50, 8192 bytes as JSON. */
+	params: Record<string, string> | null;
+	/** One of the organization's channels; an unknown one is 400. */
+	channel: string | null;
+	utmSource: string | null;
+	utmMedium: string | null;
+	utmCampaign: string | null;
+	utmTerm: string | null;
+	utmContent: string | null;
+	/** Destination of people without the app: an http or https URL. */
+	fallbackUrl: string | null;
+	templateId: string | null;
+	/** The caller's own name for the link, unique within the organization; at most 255 characters. */
+	externalId: string | null;
+};
+
 /**
  * Fields of a link for create and update. Null unsets a field, so that the template's or organization's value applies.
  */
-export type LinkFields = {
-	/** At most 255 characters. */
-	title?: string | null;
-	/** At most 20, each of at most 50 characters. */
-	tags?: string[] | null;
-	/** Values for the app beside the path: at most 50, 8192 bytes as JSON. */
-	params?: Record<string, string> | null;
-	/** One of the organization's channels; an unknown one is 400. */
-	channel?: string | null;
-	utmSource?: string | null;
-	utmMedium?: string | null;
-	utmCampaign?: string | null;
-	utmTerm?: string | null;
-	utmContent?: string | null;
-	/** Destination of people without the app: an http or https URL. */
-	fallbackUrl?: string | null;
+export type LinkFields = Partial<OptionalFields> & {
 	/** Destinations of people without the app by platform, instead of the store; the iPad's falls back to that of iOS. */
 	destinations?: Changes<Destinations> | null;
 	/** The least version of the app: `{ios: '2.10.0', android: 210}`. */
@@ -39,9 +46,6 @@ export type LinkFields = {
 	shortCode?: string;
 	/** null: the organization's default domain. */
 	domainId?: string | null;
-	templateId?: string | null;
-	/** The caller's own name for the link, unique within the organization; at most 255 characters. */
-	externalId?: string | null;
 	isActive?: boolean | null;
 	/** Whether the link's destination survives the installation of the app. */
 	deferredDeepLinking?: boolean | null;
@@ -55,7 +59,7 @@ export type NewLink = LinkFields & ({path: string} | {path?: string; templateId:
 export type LinkChanges = LinkFields & {path?: string};
 
 /** A link as create and update answer it. Times are ISO 8601 in UTC. */
-export type Link = {
+export type Link = OptionalFields & {
 	id: string;
 	organizationId: string;
 	domainId: string;
@@ -64,23 +68,11 @@ export type Link = {
 	url: string;
 	/** null if it comes from the template. */
 	path: string | null;
-	params: Record<string, string> | null;
-	title: string | null;
-	tags: string[] | null;
-	channel: string | null;
-	utmSource: string | null;
-	utmMedium: string | null;
-	utmCampaign: string | null;
-	utmTerm: string | null;
-	utmContent: string | null;
-	fallbackUrl: string | null;
 	/** Only those of the link itself; absent where it has none. */
 	destinations?: Destinations;
 	minimumVersion?: MinimumVersion;
 	og: OpenGraph;
 	expiry: string | null;
-	templateId: string | null;
-	externalId: string | null;
 	isActive: boolean;
 	deferredDeepLinking: boolean;
 	matchWindowHours: number;

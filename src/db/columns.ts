@@ -47,14 +47,15 @@ export const columnsOf = <T, const List extends string>(list: Complete<T, List>)
 	};
 };
 
-const snakeCase = memoize((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), 1000);
+/** The column of a field: `keyHash` is `key_hash`. */
+export const columnOf = memoize((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), 1000);
 
 /** The columns of an insert, an update or a condition, by their fields: `{keyHash}` is `{key_hash}`. Undefined is left out. */
 export const toColumns = (fields: Record<string, unknown>): Record<string, unknown> => {
 	const columns: Record<string, unknown> = {};
 	for (const [field, value] of Object.entries(fields)) {
 		if (value !== undefined) {
-			columns[snakeCase(field)] = value;
+			columns[columnOf(field)] = value;
 		}
 	}
 

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import {domainNotFound, required, validationFailed} from '../errors.ts';
 import {sized} from '../http/sized.ts';
-import {httpUrl, requireNoLoop} from '../links/link-fields.ts';
+import {httpUrl, requireNoLoop} from '../links/link-field-schemas.ts';
 import {servedOnEveryHost} from '../resolution/path-prefixes.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
 import type {Services} from '../services.ts';

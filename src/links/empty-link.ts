@@ -1,15 +1,13 @@
 import {randomUUID} from 'node:crypto';
 import type {AuditEntry} from '../audit/audit-log.ts';
 import {randomAlphanumeric} from '../random-text.ts';
-import {type LinkRow, linkColumns} from './link.ts';
+import type {LinkRow} from './link.ts';
+import {type LinkColumn, linkColumns} from './link-fields.ts';
 
 /** A new short code (contract/hosts 5). */
 export const generateShortCode = (): string => randomAlphanumeric(7);
 
-const nothingSet = Object.fromEntries(linkColumns.map((column) => [column, null])) as Record<
-	(typeof linkColumns)[number],
-	null
->;
+const nothingSet = Object.fromEntries(linkColumns.map(({column}) => [column, null])) as Record<LinkColumn, null>;
 
 /** A link with default values. */
 export const emptyLink = (organizationId: string, domainId: string, now: Date): LinkRow => ({

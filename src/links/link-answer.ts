@@ -1,60 +1,66 @@
 import Joi from 'joi';
 import {domainSummaryAnswer} from '../domains/domain-answer.ts';
-import {
-	answerOf,
-	anyObject,
-	count,
-	flag,
-	instant,
-	instantOrNull,
-	type MediaAnswer,
-	partOf,
-	text,
-	textOrNull,
-	uuid,
-	uuidOrNull,
-} from '../http/answer.ts';
+import {answerOf, anyObject, count, flag, instant, type MediaAnswer, partOf, text, uuid} from '../http/answer.ts';
+import {allLinkFields, isShared, type LinkFieldName, type LinkValue, platformFields} from './link-fields.ts';
 
-export const ogAnswer = partOf({title: textOrNull, description: textOrNull, imageUrl: textOrNull});
 export const paramsAnswer = Joi.object().pattern(/^/, text);
 
-const placeAnswer = text.optional();
-/** Absent where nobody has set them. */
-export const platformAnswerFields = {
-	destinations: partOf({ios: placeAnswer, ipad: placeAnswer, android: placeAnswer, desktop: placeAnswer}).optional(),
-	minimumVersion: partOf({ios: text.optional(), android: count.optional()}).optional(),
+const valueAnswers: Record<LinkValue['is'], Joi.Schema> = {
+	code: text,
+	count,
+	flag,
+	id: uuid,
+	instant,
+	params: paramsAnswer,
+	text,
+	texts: Joi.array().items(text),
+	url: text,
+	version: text,
 };
 
-/** The shared fields of links and templates in answers. */
-export const sharedAnswerFields = {
-	path: textOrNull,
-	params: paramsAnswer.allow(null),
-	og: ogAnswer,
-	fallbackUrl: textOrNull,
-	...platformAnswerFields,
-	channel: textOrNull,
-	tags: Joi.array().items(text).allow(null),
-	utmSource: textOrNull,
-	utmMedium: textOrNull,
-	utmCampaign: textOrNull,
-	utmTerm: textOrNull,
-	utmContent: textOrNull,
+const answerOfField = (field: (typeof allLinkFields)[number]): Joi.Schema => {
+	if (!('parts' in field)) {
+		return field.required ? valueAnswers[field.is] : valueAnswers[field.is].allow(null);
+	}
+
+	const parts = Object.entries(field.parts).map(([part, {is}]): [string, Joi.Schema] => [
+		part,
+		field.is === 'group' ? valueAnswers[is].allow(null) : valueAnswers[is].optional(),
+	]);
+	// Absent where nobody has set them.
+	return field.is === 'group' ? partOf(Object.fromEntries(parts)) : partOf(Object.fromEntries(parts)).optional();
 };
+
+/** The fields of a link in answers. */
+export const linkFieldAnswers = Object.fromEntries(
+	allLinkFields.map((field) => [field.name, answerOfField(field)]),
+) as Record<LinkFieldName, Joi.Schema>;
+
+const answersOf = (fields: ReadonlyArray<{name: LinkFieldName}>): Record<string, Joi.Schema> =>
+	Object.fromEntries(fields.map(({name}) => [name, linkFieldAnswers[name]]));
+
+export const platformAnswers = answersOf(platformFields);
+
+/** Those that templates have, too. */
+export const sharedFieldAnswers = answersOf(allLinkFields.filter(isShared));
+
+const hasDefault = (field: (typeof allLinkFields)[number]): boolean => field.default !== undefined;
+const {domainId, shortCode, title, expiry} = linkFieldAnswers;
 
 const fields = {
 	id: uuid,
 	organizationId: uuid,
-	domainId: uuid,
-	shortCode: text,
+	domainId,
+	shortCode,
 	url: text,
-	...sharedAnswerFields,
-	title: textOrNull,
-	expiry: instantOrNull,
-	templateId: uuidOrNull,
-	externalId: textOrNull,
-	isActive: flag,
-	deferredDeepLinking: flag,
-	matchWindowHours: count,
+	...answersOf(allLinkFields.filter((field) => isShared(field) && !hasDefault(field))),
+	title,
+	expiry,
+	...answersOf(allLinkFields.filter((field) => !isShared(field))),
+	// As they take effect, so never null.
+	...Object.fromEntries(
+		allLinkFields.filter(hasDefault).map((field) => [field.name, valueAnswers[(field as LinkValue).is]]),
+	),
 	createdAt: instant,
 	updatedAt: instant,
 };

@@ -1,185 +1,220 @@
-import Joi from 'joi';
-import {type RowOf, toColumns} from '../db/columns.ts';
-import {validationFailed} from '../errors.ts';
-import {sized} from '../http/sized.ts';
-import type {BodyContext} from '../http/validate.ts';
-import {safeHttpUrl} from '../safe-http-url.ts';
-import {
-	type PlatformColumns,
-	type PlatformFields,
-	type PlatformInput,
-	platformColumns,
-	platformFieldsOf,
-} from './platform-fields.ts';
+import {columnOf, type RowOf} from '../db/columns.ts';
 
-export type Og = {title: string | null; description: string | null; imageUrl: string | null};
+/** A table with columns of link fields. A value that is unset in one is taken from the next (contract/links 4). */
+type Level = 'links' | 'templates' | 'app_configs';
 
-/** The fields of links and templates (contract/links 1); null: unset, so the next in the chain decides. */
-export type SharedFields = PlatformFields & {
-	path: string | null;
-	params: Record<string, string> | null;
-	og: Og;
-	fallbackUrl: string | null;
-	channel: string | null;
-	tags: string[] | null;
-	utmSource: string | null;
-	utmMedium: string | null;
-	utmCampaign: string | null;
-	utmTerm: string | null;
-	utmContent: string | null;
-	deferredDeepLinking: boolean | null;
-	matchWindowHours: number | null;
+/** The type of each kind of value. */
+type Values = {
+	code: string;
+	count: number;
+	flag: boolean;
+	id: string;
+	instant: Date;
+	params: Record<string, string>;
+	text: string;
+	texts: string[];
+	url: string;
+	version: string;
 };
+
+/** A single value. Its type, its schemas and its CSV cell follow from `is`. */
+export type LinkValue =
+	| {is: 'text'; max: number}
+	| {is: 'texts'; max: number; each: number}
+	| {is: 'params'; max: number; maxBytes: number}
+	| {is: 'count'; min: number; max: number}
+	| {is: 'code' | 'flag' | 'id' | 'instant' | 'url' | 'version'};
+
+/** `group`: an object with a column for each part. `platforms`: one jsonb column with the parts that are set. */
+type LinkObject = {is: 'group' | 'platforms'; parts: Readonly<Record<string, LinkValue & {about?: string}>>};
+
+type LinkField = (LinkValue | LinkObject) & {
+	levels: readonly Level[];
+	/** Whether visits need it: the resolved row has it. */
+	resolves?: true;
+	/** The column is never null. */
+	required?: true;
+	/** The value if no level sets one. */
+	default?: boolean | number;
+	/** URLs name it as its column, such as `utm_term`: pages add it to addresses, imports take it from them. */
+	inUrls?: true;
+	/** The place in help and in CSV files; fields of one place are in the order of this table. */
+	place?: number;
+	/** The help of its option, which is named after the field unless `flag` says otherwise. */
+	about?: string;
+	flag?: string;
+};
+
+const link = {levels: ['links'], resolves: true} as const;
+const template = {levels: ['links', 'templates'], resolves: true} as const;
+const app = {levels: ['links', 'templates', 'app_configs'], resolves: true} as const;
+
+const url = {is: 'url'} as const;
+const utm = {is: 'text', max: 255, ...template, inUrls: true, place: 5} as const;
+
+/**
+ * Every field of a link (contract/links 1, 12, 13), in the order of bodies and answers. Types, columns, schemas, answers,
+ * options, CSV columns and the resolved row follow from this table; test/links/link-fields.ts compares the migrations.
+ * A new field stands here, in src/client/link-shapes.ts and in a migration.
+ */
+export const linkFields = {
+	path: {is: 'text', max: 2048, ...template, place: 1, about: 'path that the link opens in the app, such as /item/7'},
+	params: {is: 'params', max: 50, maxBytes: 8192, ...template},
+	og: {
+		is: 'group',
+		parts: {
+			title: {is: 'text', max: 255, about: 'title of the social card'},
+			description: {is: 'text', max: 1024, about: 'description of the social card'},
+			imageUrl: {is: 'url', about: 'image of the social card'},
+		},
+		...app,
+		place: 7,
+	},
+	fallbackUrl: {is: 'url', ...app, place: 6, about: 'http(s) URL for people without the app'},
+	destinations: {
+		is: 'platforms',
+		parts: {ios: url, ipad: url, android: url, desktop: url},
+		...app,
+		place: 16,
+		flag: 'destination <platform=url>',
+		about:
+			'where people without the app go on ios, ipad, android or desktop, instead of to the store; an empty one clears it',
+	},
+	minimumVersion: {
+		is: 'platforms',
+		parts: {ios: {is: 'version'}, android: {is: 'count', min: 1, max: 2_147_483_647}},
+		...app,
+		place: 17,
+		flag: 'minimum-version <platform=version>',
+		about: 'least version of the app, such as ios=2.10.0 or android=210; an empty one clears it',
+	},
+	channel: {is: 'text', max: 50, ...template, place: 4, about: "one of the organization's channels, such as email"},
+	tags: {is: 'texts', max: 20, each: 50, levels: template.levels, place: 12},
+	utmSource: {...utm, about: 'UTM source'},
+	utmMedium: {...utm, about: 'UTM medium'},
+	utmCampaign: {...utm, about: 'UTM campaign'},
+	utmTerm: {...utm, about: 'UTM term'},
+	utmContent: {...utm, about: 'UTM content'},
+	deferredDeepLinking: {is: 'flag', ...template, default: true, place: 14},
+	matchWindowHours: {is: 'count', min: 1, max: 720, ...template, default: 168, place: 15},
+	shortCode: {
+		is: 'code',
+		...link,
+		required: true,
+		place: 2,
+		about: 'last part of the short URL; generated where a create has none',
+	},
+	title: {is: 'text', max: 255, ...link, place: 3, about: 'display name of the link'},
+	domainId: {
+		is: 'id',
+		levels: link.levels,
+		required: true,
+		place: 11,
+		flag: 'domain <value>',
+		about: "link domain, by its host name or id; the organization's default where a create has none",
+	},
+	templateId: {
+		is: 'id',
+		levels: link.levels,
+		place: 9,
+		flag: 'template <value>',
+		about: 'template whose defaults the link takes, by its name or id',
+	},
+	externalId: {
+		is: 'text',
+		max: 255,
+		levels: link.levels,
+		place: 10,
+		about: 'your own name for the link, unique in the organization',
+	},
+	expiry: {
+		is: 'instant',
+		...link,
+		place: 8,
+		about: 'ISO 8601 time when the link expires, such as 2030-01-31T00:00:00Z',
+	},
+	isActive: {is: 'flag', ...link, required: true, place: 13},
+} as const satisfies Record<string, LinkField>;
+
+type Fields = typeof linkFields;
+export type LinkFieldName = keyof Fields;
+
+/** The names of the fields that are `T`. */
+type NameOf<T> = {[Name in LinkFieldName]: Fields[Name] extends T ? Name : never}[LinkFieldName];
+type GroupName = NameOf<{is: 'group'}>;
+export type PlatformName = NameOf<{is: 'platforms'}>;
+export type SharedName = NameOf<{levels: typeof template.levels | typeof app.levels}>;
+export type OwnName = Exclude<LinkFieldName, SharedName>;
+/** Names of the fields that an app configuration gives all links of its organization. */
+export type AppName = NameOf<{levels: typeof app.levels}>;
+type DefaultName = NameOf<{default: unknown}>;
+type UrlName = NameOf<{inUrls: true}>;
+type ResolvedName = NameOf<{resolves: true}>;
+
+type ValueOf<Field> = Field extends {parts: infer Parts}
+	? {-readonly [Part in keyof Parts]?: ValueOf<Parts[Part]>}
+	: Field extends {is: infer Kind extends keyof Values}
+		? Values[Kind]
+		: never;
+export type LinkFieldValue<Name extends LinkFieldName> = ValueOf<Fields[Name]>;
+
+export type Og = {[Part in keyof LinkFieldValue<'og'>]-?: string | null};
+
+/** Fields as the API shows them: null where unset. Platform fields are absent instead, so that answers stay as they were. */
+export type ShownFields<Name extends LinkFieldName> = {
+	[Field in Exclude<Name, GroupName | PlatformName>]: LinkFieldValue<Field> | NullOf<Field>;
+} & {[Field in Name & PlatformName]?: LinkFieldValue<Field>} & {[Field in Name & GroupName]: Og};
 
 /** The same in a body: absent fields stay unchanged, also within an object; null clears, `og: null` all of it. */
-export type SharedFieldsInput = Partial<Omit<SharedFields, 'og' | keyof PlatformFields>> &
-	PlatformInput & {og?: Partial<Og> | null};
-
-const MAX_PARAMS_BYTES = 8192;
-
-const MAX_URL = 2048;
-const NO_LOOP = 'must not be on the link domain';
-
-/**
- * An http or https URL of at most 2048 characters in normal form (contract/links 10: never the raw input), and not on
- * the link domain, which would be a loop.
- */
-export const httpUrl = () =>
-	sized
-		.string()
-		.max(MAX_URL)
-		.meta({
-			schema: {
-				format: 'uri',
-				pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\\]+(?:[/?#].*)?$',
-				description: 'An http or https URL of a public host, without a user, and not on the link domain.',
-			},
-		})
-		.custom((value: string, helpers) => {
-			const url = safeHttpUrl(value, {linkHosts: []});
-			if (url === null) {
-				return helpers.message({custom: '{{#label}} must be an http or https URL of a public host'});
-			}
-
-			// Percent-encoded, which is how it is stored, exported and checked when shown.
-			if (url.length > MAX_URL) {
-				return helpers.message({
-					custom: `{{#label}} must be shorter than or equal to ${MAX_URL} characters, percent-encoded`,
-				});
-			}
-
-			const {linkDomain} = helpers.prefs.context as BodyContext;
-			return safeHttpUrl(value, {linkHosts: [linkDomain]}) ?? helpers.message({custom: `{{#label}} ${NO_LOOP}`});
-		});
-
-/** Refuses URLs on the link's custom domain, which only the database knows. @throws 400. */
-export const requireNoLoop = (hostname: string, urls: Readonly<Record<string, string | null>>): void => {
-	const faults = Object.entries(urls)
-		.filter(([, url]) => url !== null && safeHttpUrl(url, {linkHosts: [hostname]}) === null)
-		.map(([field]) => ({field, message: `${field} ${NO_LOOP}`}));
-	if (faults.length > 0) {
-		throw validationFailed(faults);
-	}
+export type InputFields<Name extends LinkFieldName> = {
+	[Field in Exclude<Name, GroupName | PlatformName>]?:
+		| LinkFieldValue<Field>
+		| (Fields[Field] extends {is: 'code'} ? never : null);
+} & {[Field in Name & PlatformName]?: Changes<LinkFieldValue<Field>> | null | undefined} & {
+	[Field in Name & GroupName]?: Partial<Og> | null;
 };
+export type Changes<T> = {[Field in keyof T]: T[Field] | null};
 
-export const ogSchema = Joi.object<Partial<Og>>({
-	title: Joi.string().max(255).allow(null),
-	description: Joi.string().max(1024).allow(null),
-	imageUrl: httpUrl().allow(null),
-}).allow(null);
+type NullOf<Name extends LinkFieldName> = Fields[Name] extends {required: true} ? never : null;
 
-const MAX_PARAMS = 50;
+/** `og` has a column for each part. */
+type GroupColumns = RowOf<{[Part in keyof Og as `og${Capitalize<Part>}`]: string | null}>;
 
-/**
- * Whether params are within their limits, also after resolution adds those of a query (contract/links 1,
- * contract/resolution 2).
- */
-const paramsFit = (params: Record<string, string>): boolean =>
-	Object.keys(params).length <= MAX_PARAMS && Buffer.byteLength(JSON.stringify(params)) <= MAX_PARAMS_BYTES;
+/** The columns of fields; null: unset. */
+export type LinkColumns<Name extends LinkFieldName> = RowOf<{
+	[Field in Exclude<Name, GroupName>]: LinkFieldValue<Field> | NullOf<Field>;
+}> &
+	([Name & GroupName] extends [never] ? object : GroupColumns);
 
-const paramsSchema = Joi.object<Record<string, string>>()
-	.pattern(/^/, Joi.string().allow(''))
-	.max(MAX_PARAMS)
-	.message('{{#label}} must contain at most {{#limit}} values')
-	.meta({schema: {description: `At most ${MAX_PARAMS_BYTES} bytes serialized.`}})
-	.custom((value: Record<string, string>, helpers) =>
-		paramsFit(value)
-			? value
-			: helpers.message({custom: `{{#label}} must be shorter than or equal to ${MAX_PARAMS_BYTES} bytes serialized`}),
-	);
+/** The columns that visits need, with the values of template, organization and default applied. */
+export type ResolvedColumns = LinkColumns<Exclude<ResolvedName, DefaultName>> &
+	RowOf<{[Field in DefaultName]: LinkFieldValue<Field>}>;
 
-const url = httpUrl().allow(null);
+/** All fields with their names, in the order of the table. */
+export const allLinkFields: ReadonlyArray<LinkField & {name: LinkFieldName}> = Object.entries<LinkField>(
+	linkFields,
+).map(([name, field]) => ({...field, name: name as LinkFieldName}));
 
+/** Whether templates have the field, too. */
+export const isShared = ({levels}: {levels: readonly Level[]}): boolean => levels.includes('templates');
+
+export type PlatformField = LinkObject & LinkField & {name: PlatformName; column: keyof LinkColumns<PlatformName>};
 /** The fields that differ by platform (contract/links 12, 13). */
-export const platformFieldSchemas = {
-	destinations: Joi.object({ios: url, ipad: url, android: url, desktop: url}).allow(null),
-	minimumVersion: Joi.object({
-		ios: Joi.string()
-			.pattern(/^\d{1,9}(?:\.\d{1,9}){0,5}$/)
-			.message('{{#label}} must be dotted numbers, such as 2.10.0')
-			.allow(null),
-		android: Joi.number().integer().min(1).max(2_147_483_647).allow(null),
-	}).allow(null),
-};
+export const platformFields = allLinkFields
+	.filter(({is}) => is === 'platforms')
+	.map((field) => ({...field, column: columnOf(field.name)})) as readonly PlatformField[];
 
-const utm = Joi.string().max(255).allow(null);
+/** A column that a change may set. */
+export type LinkColumn = keyof LinkColumns<LinkFieldName>;
 
-/** The joi schemas of the shared fields. `path` refuses null unless a schema adds `.allow(null)`. */
-export const sharedFieldSchemas = {
-	path: Joi.string().max(2048),
-	params: paramsSchema.allow(null),
-	og: ogSchema,
-	fallbackUrl: url,
-	...platformFieldSchemas,
-	channel: Joi.string().max(50).allow(null),
-	tags: sized.array().items(Joi.string().max(50)).max(20).allow(null),
-	utmSource: utm,
-	utmMedium: utm,
-	utmCampaign: utm,
-	utmTerm: utm,
-	utmContent: utm,
-	deferredDeepLinking: Joi.boolean().strict().allow(null),
-	matchWindowHours: Joi.number().integer().min(1).max(720).allow(null),
-};
-
-/** The columns of the shared fields, by the same names in `links` and `templates`. */
-export type SharedFieldsRow = PlatformColumns &
-	RowOf<
-		Omit<SharedFields, 'og' | keyof PlatformFields> & {
-			ogTitle: string | null;
-			ogDescription: string | null;
-			ogImageUrl: string | null;
-		}
-	>;
-
-const noOg = {title: null, description: null, imageUrl: null};
-
-/** The columns that the fields of a link or a template set in an insert or, of the row `before`, in an update. */
-export const inputColumns = <T extends SharedFieldsInput>(
-	{og, destinations, minimumVersion, ...fields}: T,
-	before: PlatformColumns | null,
-): Record<string, unknown> => {
-	const {title: ogTitle, description: ogDescription, imageUrl: ogImageUrl} = og === null ? noOg : (og ?? {});
-	return {
-		...toColumns({...fields, ogTitle, ogDescription, ogImageUrl}),
-		...platformColumns({destinations, minimumVersion}, before),
-	};
-};
-
-/** The shared fields of a row, in the order in which the API shows them. */
-export const sharedFieldsOf = (row: SharedFieldsRow): SharedFields => ({
-	path: row.path,
-	params: row.params,
-	og: {title: row.og_title, description: row.og_description, imageUrl: row.og_image_url},
-	fallbackUrl: row.fallback_url,
-	...platformFieldsOf(row),
-	channel: row.channel,
-	tags: row.tags,
-	utmSource: row.utm_source,
-	utmMedium: row.utm_medium,
-	utmCampaign: row.utm_campaign,
-	utmTerm: row.utm_term,
-	utmContent: row.utm_content,
-	deferredDeepLinking: row.deferred_deep_linking,
-	matchWindowHours: row.match_window_hours,
+/** The columns that a change may set. `name` is that of the API, with a dot for a part: `og.title`. */
+export const linkColumns = allLinkFields.flatMap((field) => {
+	const names = field.is === 'group' ? Object.keys(field.parts).map((part) => `${field.name}.${part}`) : [field.name];
+	return names.map((name) => ({field, name, column: columnOf(name.replace('.', '_')) as LinkColumn}));
 });
+
+/** The columns whose values URLs carry under the column's name. */
+export const urlColumns = linkColumns.filter(({field}) => field.inUrls) as ReadonlyArray<{
+	name: string;
+	column: keyof LinkColumns<UrlName>;
+}>;

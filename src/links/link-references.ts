@@ -11,7 +11,7 @@ import {
 } from '../errors.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
-import {requireNoLoop} from './link-fields.ts';
+import {requireNoLoop} from './link-field-schemas.ts';
 
 /** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
 type Lock = 'none' | 'share';

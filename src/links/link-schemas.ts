@@ -1,31 +1,15 @@
 import Joi from 'joi';
 import type {PageQuery} from '../db/read-page.ts';
 import {booleanQuery} from '../http/route.ts';
-import {isoDateTime, pageQuery, uuidField} from '../http/validate.ts';
+import {pageQuery, uuidField} from '../http/validate.ts';
 import type {LinkInput} from './link.ts';
-import {sharedFieldSchemas} from './link-fields.ts';
+import {linkFieldSchemas} from './link-field-schemas.ts';
+import {MAX_SHORT_CODE} from './short-code.ts';
 
-/** A short code: 1 to 64 of `A-Z a-z 0-9 _ -` (contract/hosts 5). */
-const shortCode = Joi.string()
-	.max(64)
-	.pattern(/^[A-Za-z0-9_-]*$/)
-	.message('{{#label}} must consist of letters, digits, _ and -');
-
-const {path, ...shared} = sharedFieldSchemas;
-
-const fields = {
-	...shared,
-	shortCode,
-	title: Joi.string().max(255).allow(null),
-	domainId: uuidField.allow(null),
-	templateId: uuidField.allow(null),
-	externalId: Joi.string().max(255).allow(null),
-	expiry: isoDateTime().allow(null),
-	isActive: Joi.boolean().strict().allow(null),
-};
+const {path, ...fields} = linkFieldSchemas;
 
 /** The fields of a link's body. */
-export const linkFieldNames = ['path', ...Object.keys(fields)];
+export const linkFieldNames = Object.keys(linkFieldSchemas);
 
 /** The body of a create. The path is required unless a template may have one, which is checked later. */
 export const newLink = Joi.object<LinkInput>({
@@ -55,7 +39,7 @@ export const linkListQuery = Joi.object<LinkListQuery>({
 	tag: Joi.string().max(50),
 	channel: Joi.string().max(50),
 	externalId: Joi.string().max(255),
-	shortCode: Joi.string().max(64),
+	shortCode: Joi.string().max(MAX_SHORT_CODE),
 	domainId: uuidField,
 	clicks: booleanQuery
 		.default(false)
@@ -68,7 +52,7 @@ export type LinkName = {id: string} | {shortCode: string} | {url: string};
 export const linkNameQuery = Joi.object<PageQuery & LinkName>({
 	...pageQuery,
 	id: uuidField,
-	shortCode: Joi.string().max(64),
+	shortCode: Joi.string().max(MAX_SHORT_CODE),
 	url: Joi.string().max(2048),
 }).xor('id', 'shortCode', 'url');
 

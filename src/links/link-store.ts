@@ -1,7 +1,8 @@
 import {toColumns} from '../db/columns.ts';
 import {type Db, likeLiteral, onlyRow} from '../db/db.ts';
 import {type Page, readPage} from '../db/read-page.ts';
-import {type LinkRow, linkColumns} from './link.ts';
+import type {LinkRow} from './link.ts';
+import {linkColumns} from './link-fields.ts';
 import type {LinkListQuery} from './link-schemas.ts';
 
 const own = (organizationId: string) => ({organization_id: organizationId});
@@ -81,7 +82,7 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 
 	/** Writes every changeable column of existing rows. */
 	update: async (rows: readonly LinkRow[]): Promise<void> => {
-		const columns = [...linkColumns, 'updated_at'];
+		const columns = [...linkColumns.map(({column}) => column), 'updated_at'];
 		await db.raw(
 			`UPDATE links SET (${columns.join(', ')}) = (${columns.map((column) => `changed.${column}`).join(', ')})
 			FROM jsonb_populate_recordset(null::links, ?::jsonb) AS changed

@@ -2,35 +2,18 @@ import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
-import {type MinimumVersion, platformSql} from '../links/platform-fields.ts';
-import {ownParams} from '../resolution/link-row.ts';
-import {isLiveSql} from '../resolution/resolve-link.ts';
-import {withQuery} from '../resolution/tap-query.ts';
+import {isLiveSql} from '../resolution/link-row.ts';
+import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/tap-query.ts';
 import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';
 
 /** The records that a match leaves beside its click: the attempt, and the device if the app sent its id. */
 export type MatchNotes = {attempt: RecordedAttempt; device: DeviceRegistration | null};
 
-/** The fields of a link that its matched app receives. */
-export type ClaimedLink = {
-	id: string;
-	organizationId: string;
-	path: string;
-	params: Record<string, string>;
-	minimumVersion: MinimumVersion | null;
-};
+/** The link of a claimed click, with what its app receives. */
+export type ClaimedLink = {id: string; organizationId: string; data: AppData};
 
-type Row = {
-	id: string;
-	organization_id: string;
-	path: string | null;
-	template_path: string | null;
-	params: Record<string, string> | null;
-	template_params: Record<string, string> | null;
-	minimum_version: MinimumVersion | null;
-	query: Record<string, string> | null;
-};
+type Row = AppDataRow & {id: string; organization_id: string; query: Record<string, string> | null};
 
 /**
  * Takes an open click of a link that resolves for a device: the one statement that decides between any number of first
@@ -41,8 +24,7 @@ type Row = {
  */
 const claim = (notes = ''): string => `
 	WITH live AS MATERIALIZED (
-		SELECT links.id, links.organization_id, links.path, links.params, templates.path AS template_path,
-			templates.params AS template_params, ${platformSql('minimum_version')} AS minimum_version
+		SELECT links.id, links.organization_id, ${appDataSql}
 		FROM match_clicks AS click JOIN links ON links.id = click.link_id CROSS JOIN LATERAL (
 			SELECT status FROM organizations WHERE id = links.organization_id FOR KEY SHARE
 		) AS organizations LEFT JOIN templates ON templates.id = links.template_id
@@ -100,11 +82,5 @@ export const claimClick = async (
 	]);
 	return row === undefined
 		? null
-		: {
-				id: row.id,
-				organizationId: row.organization_id,
-				path: row.path ?? row.template_path ?? '/',
-				params: withQuery(ownParams(row), row.query ?? {}),
-				minimumVersion: row.minimum_version,
-			};
+		: {id: row.id, organizationId: row.organization_id, data: appDataOf(row, row.query ?? {})};
 };

@@ -1,9 +1,8 @@
 import {randomUUID} from 'node:crypto';
 import {isConnectionFault} from '../db/db.ts';
-import type {MinimumVersion} from '../links/platform-fields.ts';
 import type {PlanDeps} from '../plans/entitlements.ts';
 import {findLiveLink} from '../resolution/resolve-link.ts';
-import {appDataOf} from '../resolution/tap-query.ts';
+import {type AppData, appDataOf} from '../resolution/tap-query.ts';
 import type {Services} from '../services.ts';
 import {type ClaimedLink, claimClick, type MatchNotes} from './claim-click.ts';
 import {findAround, type Surroundings} from './find-clicks.ts';
@@ -32,16 +31,13 @@ type Found = {answer: GivenAnswer; link: Omit<ClaimedLink, 'organizationId'>};
  */
 export type MatchAnswer =
 	| {matched: false; matchMethod: 'NONE'}
-	| {
+	| ({
 			matched: true;
 			matchMethod: GivenAnswer['method'];
 			matchConfidence: GivenAnswer['confidence'];
 			matchScore?: number;
 			linkId: string;
-			path: string;
-			params: Record<string, string>;
-			minimumVersion?: MinimumVersion;
-	  };
+	  } & AppData);
 
 const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnswer => ({
 	matched: true,
@@ -49,9 +45,7 @@ const toAnswer = ({answer: {method, confidence, score}, link}: Found): MatchAnsw
 	matchConfidence: confidence,
 	...(method === 'FINGERPRINT_SCORED' && score !== null ? {matchScore: score} : {}),
 	linkId: link.id,
-	path: link.path,
-	params: link.params,
-	...(link.minimumVersion === null ? {} : {minimumVersion: link.minimumVersion}),
+	...link.data,
 });
 
 /**
@@ -76,7 +70,7 @@ const repeat = async (
 	}
 
 	const link = await findLiveLink(services, click.linkId);
-	return link && {answer, link: {id: link.id, ...appDataOf(link, click.query ?? {})}};
+	return link && {answer, link: {id: link.id, data: appDataOf(link, click.query ?? {})}};
 };
 
 /**

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import {answerOf, count, flag, instant, partOf, text, textOrNull, uuid, uuidOrNull} from '../http/answer.ts';
-import {paramsAnswer, platformAnswerFields} from '../links/link-answer.ts';
+import {paramsAnswer} from '../links/link-answer.ts';
+import {appDataAnswers} from '../resolution/resolution-answers.ts';
 
 const methods = ['CLIPBOARD', 'INSTALL_REFERRER', 'FINGERPRINT_EXACT', 'FINGERPRINT_SCORED', 'IP_FUZZY'];
 const confidence = Joi.valid('exact', 'high', 'medium', 'low');
@@ -11,10 +12,7 @@ export const hitFields = {
 	matchMethod: Joi.valid(...methods),
 	matchConfidence: confidence,
 	matchScore: Joi.number().integer().min(0).max(100).optional(),
-	linkId: uuid,
-	path: text,
-	params: paramsAnswer,
-	minimumVersion: platformAnswerFields.minimumVersion,
+	...appDataAnswers,
 };
 
 /** The answer to a request for a match (contract/match 1). */

@@ -142,7 +142,6 @@ const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-
 /** Records the visit of a link's data and answers it. @param query null if there is none. */
 export const answerData = (services: DataDeps, visit: Visit, row: LinkRow, query: Query | null, to: Responder): void =>
 	recordAndAnswer(services, visit, row, to, () => {
-		const data = appDataOf(row, query ?? {});
-		const body = {linkId: row.id, ...data, minimumVersion: data.minimumVersion ?? undefined};
+		const body = {linkId: row.id, ...appDataOf(row, query ?? {})};
 		return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};
 	});

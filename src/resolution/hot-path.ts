@@ -2,6 +2,7 @@ import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
 import {hostnameOf} from '../http/request-host.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
+import {shortCodePattern} from '../links/short-code.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
@@ -11,7 +12,7 @@ import type {Address} from './locate.ts';
 import {readLink} from './resolve-link.ts';
 
 /** The paths answered here: not percent-encoded and without a query. */
-const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
+const PATH = new RegExp(`^/([A-Za-z0-9]{4})/(${shortCodePattern})(/data)?$`);
 
 /** The route patterns of `resolutionRoutes` that these requests are counted under. */
 const PAGE_ROUTE = '/:orgKey/:shortCode';

@@ -1,12 +1,12 @@
 import type {ClipboardFormat} from '../app-config/app-config.ts';
 import type {linkGone} from '../errors.ts';
-import type {Destinations, MinimumVersion} from '../links/platform-fields.ts';
+import type {ResolvedColumns} from '../links/link-fields.ts';
 
 /**
  * The stored row of an address: the link's own values override its template's, and those override the organization's
  * (contract/links 4). Whether it resolves is decided at each visit.
  */
-export type LinkRow = {
+export type LinkRow = ResolvedColumns & {
 	id: string;
 	organization_id: string;
 	org_key: string;
@@ -16,27 +16,7 @@ export type LinkRow = {
 	hostname: string | null;
 	/** When `hostname` stops being served without any write; null for never. */
 	hostname_until: Date | null;
-	short_code: string;
-	is_active: boolean;
-	expiry: Date | null;
-	path: string | null;
 	template_params: Record<string, string> | null;
-	params: Record<string, string> | null;
-	title: string | null;
-	channel: string | null;
-	fallback_url: string | null;
-	destinations: Destinations | null;
-	minimum_version: MinimumVersion | null;
-	og_title: string | null;
-	og_description: string | null;
-	og_image_url: string | null;
-	utm_source: string | null;
-	utm_medium: string | null;
-	utm_campaign: string | null;
-	utm_term: string | null;
-	utm_content: string | null;
-	deferred_deep_linking: boolean;
-	match_window_hours: number;
 	ios: {bundleId: string | null; teamId: string | null; appStoreId: string | null; scheme: string | null} | null;
 	android: Array<{packageName: string; scheme: string | null}> | null;
 	clipboard_format: ClipboardFormat | null;
@@ -64,3 +44,7 @@ export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>
 
 	return row.expiry !== null && row.expiry <= now ? 'expired' : null;
 };
+
+/** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */
+export const isLiveSql = (now: string): string =>
+	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;

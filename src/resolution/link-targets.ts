@@ -2,9 +2,6 @@ import {isAppStoreId, isPackageName} from '../app-config/app-ids.ts';
 import {readConfigFile} from '../package-root.ts';
 import {deniedSchemes} from './denied-schemes.ts';
 
-const utmNames = ['source', 'medium', 'campaign', 'term', 'content'] as const;
-export type Utm = Record<(typeof utmNames)[number], string | null>;
-
 type Pairs = Array<[name: string, value: string]>;
 
 /** The URL with these parameters, except names that it already has. */
@@ -16,14 +13,11 @@ const withMissing = (href: string, pairs: Pairs): string => {
 	return url.href;
 };
 
-/** The URL with the link's campaign values as `utm_*`, except names that it already has. */
-export const withUtm = (href: string, utm: Utm): string =>
+/** The URL with the link's campaign values by their names, except names that it already has. */
+export const withUtm = (href: string, utm: Readonly<Record<string, string | null>>): string =>
 	withMissing(
 		href,
-		utmNames.flatMap((name): Pairs => {
-			const value = utm[name];
-			return value === null || value === '' ? [] : [[`utm_${name}`, value]];
-		}),
+		Object.entries(utm).flatMap(([name, value]): Pairs => (value === null || value === '' ? [] : [[name, value]])),
 	);
 
 /** Names of a visit's query that other websites receive; `*` stands for any end. */

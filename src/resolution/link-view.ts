@@ -1,10 +1,10 @@
 import type {ClipboardFormat} from '../app-config/app-config.ts';
 import type {Addresses} from '../config/config.ts';
-import type {Destinations} from '../links/platform-fields.ts';
+import {type LinkFieldValue, urlColumns} from '../links/link-fields.ts';
 import {shortUrl} from '../links/short-url.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
 import {type LinkRow, ownParams} from './link-row.ts';
-import {tappedUrl, type Utm} from './link-targets.ts';
+import {tappedUrl} from './link-targets.ts';
 import {withQuery} from './tap-query.ts';
 
 /** A live link as its pages show it, with the defaults of its template and organization applied. */
@@ -22,8 +22,9 @@ export type LinkView = {
 	/** The query of the visit that receives the page; null if there is none. */
 	query: Record<string, string> | null;
 	fallbackUrl: string | null;
-	destinations: Destinations | null;
-	utm: Utm;
+	destinations: LinkFieldValue<'destinations'> | null;
+	/** The campaign values by their names in URLs, such as `utm_source`. */
+	utm: Readonly<Record<string, string | null>>;
 	/** The match token `opl_…`; null if the link is not deferred. */
 	token: string | null;
 	ios: LinkRow['ios'];
@@ -84,13 +85,7 @@ export const linkViewOf = (
 		query,
 		fallbackUrl: row.fallback_url,
 		destinations: row.destinations,
-		utm: {
-			source: row.utm_source,
-			medium: row.utm_medium,
-			campaign: row.utm_campaign,
-			term: row.utm_term,
-			content: row.utm_content,
-		},
+		utm: Object.fromEntries(urlColumns.map(({column}) => [column, row[column]])),
 		token,
 		ios: row.ios,
 		android: row.android ?? [],

@@ -1,13 +1,16 @@
 import Joi from 'joi';
 import {answerOf, errorAnswer, type MediaAnswer, partOf, text, uuid} from '../http/answer.ts';
-import {paramsAnswer, platformAnswerFields} from '../links/link-answer.ts';
+import {linkFieldAnswers, paramsAnswer} from '../links/link-answer.ts';
 
-export const linkDataAnswer = answerOf('LinkData', {
+/** What an app receives of a link, as `appDataOf`. */
+export const appDataAnswers = {
 	linkId: uuid,
 	path: text,
 	params: paramsAnswer,
-	minimumVersion: platformAnswerFields.minimumVersion,
-});
+	minimumVersion: linkFieldAnswers.minimumVersion,
+};
+
+export const linkDataAnswer = answerOf('LinkData', appDataAnswers);
 
 export const pageAnswer: MediaAnswer = {
 	media: ['text/html'],

@@ -1,6 +1,7 @@
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {linkGone, linkNotFound} from '../errors.ts';
-import {platformSql} from '../links/platform-fields.ts';
+import {effectiveColumns} from '../links/link-columns.ts';
+import {isShortCode} from '../links/short-code.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
 import {goneReason, type LinkRow} from './link-row.ts';
@@ -11,31 +12,11 @@ export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
 /** As `query` reads it. */
 type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
-/** Hours of a link's match window if neither it nor its template sets them (contract/links 1). */
-const MATCH_WINDOW_HOURS = 168;
-
-const SHORT_CODE = /^[A-Za-z0-9_-]{1,64}$/;
-
 const query = (where: string) => `
-	SELECT links.id, links.organization_id, links.short_code, links.is_active, links.expiry, links.title,
+	SELECT links.id, links.organization_id, ${effectiveColumns(({resolves}) => resolves === true)},
 		organizations.org_key, organizations.name AS organization_name, organizations.status AS organization_status,
 		CASE WHEN domains.status = 'VERIFIED' THEN domains.hostname END AS hostname,
 		organizations.plan, organizations.entitled_until,
-		coalesce(links.path, templates.path) AS path,
-		templates.params AS template_params, links.params,
-		coalesce(links.channel, templates.channel) AS channel,
-		coalesce(links.fallback_url, templates.fallback_url, app_configs.fallback_url) AS fallback_url,
-		${platformSql('destinations')} AS destinations, ${platformSql('minimum_version')} AS minimum_version,
-		coalesce(links.og_title, templates.og_title, app_configs.og_title) AS og_title,
-		coalesce(links.og_description, templates.og_description, app_configs.og_description) AS og_description,
-		coalesce(links.og_image_url, templates.og_image_url, app_configs.og_image_url) AS og_image_url,
-		coalesce(links.utm_source, templates.utm_source) AS utm_source,
-		coalesce(links.utm_medium, templates.utm_medium) AS utm_medium,
-		coalesce(links.utm_campaign, templates.utm_campaign) AS utm_campaign,
-		coalesce(links.utm_term, templates.utm_term) AS utm_term,
-		coalesce(links.utm_content, templates.utm_content) AS utm_content,
-		coalesce(links.deferred_deep_linking, templates.deferred_deep_linking, true) AS deferred_deep_linking,
-		coalesce(links.match_window_hours, templates.match_window_hours, ${MATCH_WINDOW_HOURS}) AS match_window_hours,
 		app_configs.ios, app_configs.android, app_configs.clipboard_format, app_configs.logo_url
 	FROM organizations
 	JOIN links ON links.organization_id = organizations.id
@@ -55,10 +36,6 @@ const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil
 	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
 	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
 };
-
-/** The SQL form of `goneReason`: whether the link of `links` and `organizations` resolves at `now`. */
-export const isLiveSql = (now: string): string =>
-	`(organizations.status <> 'SUSPENDED' AND links.is_active AND (links.expiry IS NULL OR links.expiry > ${now}))`;
 
 /** The row of a link if it resolves now, else null. */
 export const findLiveLink = async (services: PlanDeps & Pick<Services, 'db'>, id: string): Promise<LinkRow | null> => {
@@ -95,7 +72,7 @@ export const resolveLink = async (
 ): Promise<{row: LinkRow; data: boolean}> => {
 	const {address, data} = await locate(services, hostname, path);
 	// No link has a malformed code, and PostgreSQL would reject some of them.
-	if (!SHORT_CODE.test(address.shortCode)) {
+	if (!isShortCode(address.shortCode)) {
 		throw linkNotFound();
 	}
 

@@ -1,3 +1,4 @@
+import {platformFields} from '../links/link-fields.ts';
 import type {LinkRow} from './link-row.ts';
 
 /**
@@ -44,5 +45,8 @@ export const rowBytes = (row: LinkRow): number =>
 	recordBytes(row) +
 	paramsBytes(row.params) +
 	paramsBytes(row.template_params) +
-	[row.ios, row.destinations, row.minimum_version].reduce((sum, part) => sum + (part ? recordBytes(part) : 0), 0) +
+	[row.ios, ...platformFields.map(({column}) => row[column])].reduce(
+		(sum, part) => sum + (part ? recordBytes(part) : 0),
+		0,
+	) +
 	(row.android ?? []).reduce((sum, app) => sum + WORD + recordBytes(app), ARRAY_HEADER);

@@ -1,10 +1,10 @@
 import type {Query} from '../http/query.ts';
 import {isStorable} from '../http/storable.ts';
+import {effectiveColumns} from '../links/link-columns.ts';
+import {type LinkColumns, type LinkFieldName, type LinkFieldValue, linkFields} from '../links/link-fields.ts';
 import {type LinkRow, ownParams} from './link-row.ts';
 
-/** Most parameters in a link's `params`, and most bytes of them as JSON (contract/links 1). */
-const MAX_PARAMS = 50;
-const MAX_PARAMS_BYTES = 8192;
+const {max: MAX_PARAMS, maxBytes: MAX_PARAMS_BYTES} = linkFields.params;
 
 type Params = Record<string, string>;
 
@@ -45,11 +45,26 @@ export const withQuery = (params: Params, query: Query): Params => {
 	return merged;
 };
 
-/** What an app receives of a link, with the query of the tap. */
-export const appDataOf = (row: LinkRow, query: Query) => ({
+/** The fields of a link that its app receives. */
+const APP_FIELDS = ['path', 'params', 'minimumVersion'] as const satisfies LinkFieldName[];
+
+/** The columns of `appDataOf` in SQL, of `links`, `templates` and `app_configs`. */
+export const appDataSql = effectiveColumns(({name}) => APP_FIELDS.some((field) => field === name));
+
+export type AppDataRow = Pick<LinkRow, 'template_params' | keyof LinkColumns<(typeof APP_FIELDS)[number]>>;
+
+/** What an app receives of a link: where it leads, and the least version of the app. */
+export type AppData = {
+	path: string;
+	params: Params;
+	minimumVersion?: LinkFieldValue<'minimumVersion'>;
+};
+
+/** The link's data with the query of the tap. */
+export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
 	path: row.path ?? '/',
 	params: withQuery(ownParams(row), query),
-	minimumVersion: row.minimum_version,
+	...(row.minimum_version === null ? {} : {minimumVersion: row.minimum_version}),
 });
 
 /**

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import {deviceIdField, reportedField} from '../devices/device-fields.ts';
 import type {DeviceFacts} from '../devices/device-store.ts';
 import {isoDateTime, uuidField} from '../http/validate.ts';
-import {sharedFieldSchemas} from '../links/link-fields.ts';
+import {linkFieldSchemas} from '../links/link-field-schemas.ts';
 import {linkFieldNames, newLink} from '../links/link-schemas.ts';
 import type {ClientFields} from '../templates/client-create.ts';
 
@@ -73,5 +73,5 @@ export const appLinkBody = bodyOf<AppLinkFields>({
 	template: Joi.string().max(255).required(),
 	params: newLink.extract('params'),
 	title: newLink.extract('title'),
-	path: sharedFieldSchemas.path.allow(null),
+	path: linkFieldSchemas.path.allow(null),
 });

@@ -1,7 +1,7 @@
 import {required, templateNotFound} from '../errors.ts';
-import {answerOf, count, deletedAnswer, flag, instant, pageOf, text, uuid} from '../http/answer.ts';
+import {answerOf, deletedAnswer, instant, pageOf, text, uuid} from '../http/answer.ts';
 import {idParams, pageQuerySchema} from '../http/validate.ts';
-import {sharedAnswerFields} from '../links/link-answer.ts';
+import {sharedFieldAnswers} from '../links/link-answer.ts';
 import {organizationRoute} from '../organizations/organization-route.ts';
 import {clientCreateAnswer} from './client-create.ts';
 import {newTemplate, templateChanges} from './template.ts';
@@ -12,9 +12,7 @@ import {createTemplateStore} from './template-store.ts';
 const templateAnswer = answerOf('Template', {
 	id: uuid,
 	name: text,
-	...sharedAnswerFields,
-	deferredDeepLinking: flag.allow(null),
-	matchWindowHours: count.allow(null),
+	...sharedFieldAnswers,
 	clientCreate: clientCreateAnswer.optional(),
 	createdAt: instant,
 	updatedAt: instant,

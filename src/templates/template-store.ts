@@ -2,12 +2,12 @@ import {randomUUID} from 'node:crypto';
 import {type Db, onlyRow, translateViolation} from '../db/db.ts';
 import {type Page, type PageQuery, readPage} from '../db/read-page.ts';
 import {organizationNotFound, templateInUse, templateNameTaken} from '../errors.ts';
-import {inputColumns, type SharedFieldsRow, sharedFieldsOf} from '../links/link-fields.ts';
-import {platformColumns} from '../links/platform-fields.ts';
+import {inputColumns, platformColumns, sharedFieldsOf} from '../links/link-columns.ts';
+import type {LinkColumns, SharedName} from '../links/link-fields.ts';
 import type {ClientCreate} from './client-create.ts';
 import type {Template, TemplateInput} from './template.ts';
 
-type Row = SharedFieldsRow & {
+type Row = LinkColumns<SharedName> & {
 	id: string;
 	name: string;
 	client_create: ClientCreate | null;

@@ -1,21 +1,22 @@
 import Joi from 'joi';
-import {type SharedFields, type SharedFieldsInput, sharedFieldSchemas} from '../links/link-fields.ts';
+import {linkFieldSchemas, sharedFieldSchemas} from '../links/link-field-schemas.ts';
+import type {InputFields, SharedName, ShownFields} from '../links/link-fields.ts';
 import {type ClientCreate, clientCreateSchema} from './client-create.ts';
 
 /** A template in the API: defaults for fields that its links omit (contract/links 4). */
-export type Template = {id: string; name: string} & SharedFields & {
+export type Template = {id: string; name: string} & ShownFields<SharedName> & {
 		/** Absent: apps create no links of it. */
 		clientCreate?: ClientCreate;
 		createdAt: Date;
 		updatedAt: Date;
 	};
 
-export type TemplateInput = SharedFieldsInput & {name: string; clientCreate?: ClientCreate | null};
+export type TemplateInput = InputFields<SharedName> & {name: string; clientCreate?: ClientCreate | null};
 
 const name = Joi.string().trim().max(255);
 const fields = {
 	...sharedFieldSchemas,
-	path: sharedFieldSchemas.path.allow(null),
+	path: linkFieldSchemas.path.allow(null),
 	clientCreate: clientCreateSchema.allow(null),
 };
 

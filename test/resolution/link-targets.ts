@@ -77,13 +77,13 @@ test('an http or https URL is a target, as the parser writes it', (t) => {
 });
 
 test('campaign values are added unless the URL has that name, and the rest stays unchanged', (t) => {
-	const utm = {source: 'mail & more', medium: null, campaign: 'summer', term: '', content: null};
+	const utm = {utm_source: 'mail & more', utm_medium: null, utm_campaign: 'summer', utm_term: '', utm_content: null};
 	t.is(
 		withUtm('https://example.com/?q=a%20b&flag&utm_source=own#top', utm),
 		'https://example.com/?q=a%20b&flag&utm_source=own&utm_campaign=summer#top',
 	);
 	t.is(withUtm('https://example.com/', utm), 'https://example.com/?utm_source=mail+%26+more&utm_campaign=summer');
-	const none = {source: null, medium: null, campaign: null, term: null, content: null};
+	const none = {utm_source: null, utm_medium: null, utm_campaign: null, utm_term: null, utm_content: null};
 	t.is(withUtm('https://example.com/', none), 'https://example.com/');
 });
 

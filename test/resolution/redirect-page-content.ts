@@ -115,7 +115,7 @@ test('tenants’ texts are escaped, in the page and in its data block', (t) => {
 		organizationName: `x${text}`,
 		path: text,
 		params: {[text]: text},
-		utm: {source: text, medium: text, campaign: text, term: text, content: text},
+		utm: {utm_source: text, utm_medium: text, utm_campaign: text, utm_term: text, utm_content: text},
 	});
 	for (const visitorClass of classes) {
 		const harmless = tagsOf(render(visitorClass, hostile('y')));

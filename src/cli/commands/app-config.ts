@@ -5,7 +5,7 @@ import {Option} from 'commander';
 import {inputError, usageError} from '../cli-errors.ts';
 import {type CommandGroup, type Context, command} from '../command.ts';
 import {isObject} from '../import/formats/import-row.ts';
-import {type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
+import {givesPlatforms, type LinkFieldOptions, platformOptions, withPlatforms} from '../link-fields.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import type {Io} from '../terminal/io.ts';
 
@@ -50,8 +50,8 @@ export const appConfigCommands: CommandGroup = {
 			],
 			run: async (context: Context<SetOptions>) => {
 				const {io, options, show} = context;
-				const {file, destination, minimumVersion, errorPages} = options;
-				if (file === undefined && !destination && !minimumVersion && errorPages === undefined) {
+				const {file, errorPages} = options;
+				if (file === undefined && !givesPlatforms(options) && errorPages === undefined) {
 					throw usageError('Nothing to set', 'Give --file, or the fields to change');
 				}
 

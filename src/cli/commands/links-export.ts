@@ -7,7 +7,7 @@ import {type Context, command} from '../command.ts';
 import {orgOption} from '../common-options.ts';
 import {guarded, textsIn} from '../import/formats/csv.ts';
 import {linesOf} from '../import/formats/lines.ts';
-import {linkColumns} from '../link-fields.ts';
+import {csvColumns} from '../link-fields.ts';
 import {replaceFile} from '../replace-file.ts';
 import {type LinkSurface, linkSurface} from '../server/link-surface.ts';
 import {eachPage} from '../server/list-pages.ts';
@@ -58,7 +58,7 @@ const fieldOf = (row: Row, column: string): unknown => {
  * apostrophe, which the import removes: reading returns what was written.
  */
 const csv: Formatter = async function* (rows) {
-	const columns = [...linkColumns, 'organizationId', 'params'];
+	const columns = [...csvColumns.keys(), 'organizationId', 'params'];
 	const line = (cells: string[]) => stringify([cells], {quoted_match: '\r'});
 	yield line(columns);
 	for await (const row of rows) {

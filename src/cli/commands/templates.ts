@@ -8,20 +8,13 @@ import type {Json} from '../server/admin-client.ts';
 import {chosenPath} from '../server/link-surface.ts';
 import {namedRow, pathOfNamed} from '../server/named-row.ts';
 
-/** The fields of links that templates lack. */
-const ofLinksAlone = new Set(
-	['short-code', 'title', 'expiry', 'template', 'external-id', 'domain', 'active', 'inactive'].map(
-		(flag) => `--${flag}`,
-	),
-);
-
 const CLIENT_CREATE = 'clientCreate';
 
 /** The fields that apps may set on links that they create from the template (contract/sdk 4). */
 type OpenOptions = {openField?: string[]; openPath?: string};
 
 const templateOptions = (): Option[] => [
-	...linkFieldOptions().filter(({long}) => !ofLinksAlone.has(long ?? '')),
+	...linkFieldOptions('template'),
 	new Option(
 		'--open-field <field>',
 		'let apps create links of it and set this field: params, title or path; once per field',

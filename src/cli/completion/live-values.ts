@@ -1,9 +1,9 @@
 import type {DeviceJson} from '../../devices/device-store.ts';
-import {platformFieldNames} from '../../links/platform-fields.ts';
 import type {MatchAttempt} from '../../match/match-attempt-store.ts';
 import {planNames} from '../advice.ts';
 import type {Context} from '../command.ts';
 import {topics} from '../help/topics.ts';
+import {platformNames} from '../link-fields.ts';
 import type {Json} from '../server/admin-client.ts';
 import {chosenOrganization, linkSurface, organizationPath} from '../server/link-surface.ts';
 import {eachPage, type List, listAt} from '../server/list-pages.ts';
@@ -91,8 +91,9 @@ export const sources: Readonly<Record<string, Source>> = {
 	})),
 	plan: words(...planNames, 'none'),
 	tier: words('CLIENT', 'SERVER'),
-	destination: words(...platformFieldNames.destinations.map((name) => `${name}=`)),
-	minimumVersion: words(...platformFieldNames.minimumVersion.map((name) => `${name}=`)),
+	...Object.fromEntries(
+		platformNames.map(([attribute, names]) => [attribute, words(...names.map((name) => `${name}=`))]),
+	),
 	shell: words('bash', 'zsh', 'fish'),
 	profile: profiles,
 	'login name': profiles,

@@ -1,3 +1,4 @@
+import {isShortCode} from '../../links/short-code.ts';
 import {isUuid} from '../../uuid.ts';
 import {notFoundError, usageError} from '../cli-errors.ts';
 import type {Context} from '../command.ts';
@@ -7,8 +8,6 @@ import type {Page} from './list-pages.ts';
 
 /** A link by its id or its short code; the code of a short URL is its last segment. */
 type LinkReference = {id: string} | {shortCode: string};
-
-const SHORT_CODE = /^[\w-]{1,64}$/;
 
 /** The parameters behind a link's name, each with its first value; undefined if there are none. */
 export const queryOf = (text: string): Record<string, string> | undefined => {
@@ -31,7 +30,7 @@ const linkReference = (named: string): LinkReference => {
 	}
 
 	const shortCode = text.split('/').findLast((segment) => segment !== '');
-	if (shortCode === undefined || !SHORT_CODE.test(shortCode)) {
+	if (shortCode === undefined || !isShortCode(shortCode)) {
 		throw usageError(
 			`'${named}' is not a short URL, a short code or an id`,
 			'A short URL looks like https://go.acme.example/Ab12/spring; oplink links list shows the codes',

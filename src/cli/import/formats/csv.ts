@@ -6,7 +6,7 @@ import {isTooDeep} from '../../../http/storable.ts';
 import {parseJson} from '../../../http/untrusted-json.ts';
 import {readOnlyFields} from '../../../links/import/content-code.ts';
 import {inputError, usageError} from '../../cli-errors.ts';
-import {linkColumns} from '../../link-fields.ts';
+import {csvColumns} from '../../link-fields.ts';
 import {type ImportRow, isObject, lengthFault, MOST_READ_BYTES, putField, type Wrapping} from './import-row.ts';
 import type {Source} from './lines.ts';
 
@@ -103,18 +103,17 @@ export const guarded = (cell: string): string => (needsGuard.test(cell) ? `'${ce
 const unguarded = (cell: string): string => (isGuarded.test(cell) ? cell.slice(1) : cell);
 
 const coerced = (field: string, cell: string): unknown => {
-	if (field === 'tags') {
+	const kind = csvColumns.get(field);
+	if (kind === 'texts') {
 		return textsIn(cell);
 	}
 
-	if (field === 'isActive' || field === 'deferredDeepLinking') {
+	if (kind === 'flag') {
 		const word = cell.trim().toLowerCase();
 		return word === 'true' ? true : word === 'false' ? false : cell;
 	}
 
-	return (field === 'matchWindowHours' || field === 'minimumVersion.android') && /^\s*\d+\s*$/.test(cell)
-		? Number(cell)
-		: cell;
+	return kind === 'count' && /^\s*\d+\s*$/.test(cell) ? Number(cell) : cell;
 };
 
 /**
@@ -148,12 +147,12 @@ const bodyOf = (columns: string[], cells: string[]): Record<string, unknown> | n
 
 const checkColumns = (columns: string[]): void => {
 	const isKnown = (column: string) =>
-		linkColumns.has(column) || readOnlyFields.has(column) || column === 'params' || /^params\../s.test(column);
+		csvColumns.has(column) || readOnlyFields.has(column) || column === 'params' || /^params\../s.test(column);
 	const unknown = columns.filter((column) => !isKnown(column));
 	if (unknown.length > 0) {
 		throw usageError(
 			`Unknown column${unknown.length > 1 ? 's' : ''} ${unknown.map((column) => `'${column}'`).join(', ')} in line 1`,
-			`Columns are ${[...linkColumns].join(', ')} and params.NAME`,
+			`Columns are ${[...csvColumns.keys()].join(', ')} and params.NAME`,
 		);
 	}
 

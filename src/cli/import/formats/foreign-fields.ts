@@ -1,4 +1,5 @@
-import type {Destinations} from '../../../links/platform-fields.ts';
+import {type LinkFieldValue, urlColumns} from '../../../links/link-fields.ts';
+import {shortCodePattern} from '../../../links/short-code.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
 
@@ -94,7 +95,9 @@ const decoded = (text: string): string => {
 };
 
 /** A code here, and the segments before it that a domain may have as a prefix (contract/hosts 8). */
-const ADDRESS = /^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/)?([A-Za-z0-9_-]{1,64})$/;
+const ADDRESS = new RegExp(
+	`^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)/)?(${shortCodePattern})$`,
+);
 
 /**
  * The host, the final code and what stands before it in a short URL. @throws UnusableRow for a code that is invalid here.
@@ -114,13 +117,9 @@ export const shortAddress = (url: URL): {shortCode: string; host: string; prefix
 };
 
 /** The campaign values, as URLs and most services name them. */
-export const utmNames: Readonly<Record<string, string>> = {
-	utmSource: 'utm_source',
-	utmMedium: 'utm_medium',
-	utmCampaign: 'utm_campaign',
-	utmTerm: 'utm_term',
-	utmContent: 'utm_content',
-};
+export const utmNames: Readonly<Record<string, string>> = Object.fromEntries(
+	urlColumns.map(({name, column}) => [name, column]),
+);
 
 const utmParameters = new Set(Object.values(utmNames));
 
@@ -180,7 +179,7 @@ export const placesOf = (
 	given: ReadonlyArray<readonly [platform: 'ios' | 'ipad' | 'android', column: string, value: unknown]>,
 	desktop?: string,
 ) => {
-	const destinations: Destinations = desktop !== undefined && isWeb(desktop) ? {desktop} : {};
+	const destinations: LinkFieldValue<'destinations'> = desktop !== undefined && isWeb(desktop) ? {desktop} : {};
 	const claims = {appStoreIds: [] as string[], packageNames: [] as string[]};
 	const left: Record<string, string> = {};
 	for (const [platform, column, value] of given) {

@@ -1,5 +1,5 @@
 import {parseJson} from '../../../http/untrusted-json.ts';
-import {linkColumns} from '../../link-fields.ts';
+import {csvColumns} from '../../link-fields.ts';
 import {bitlyLink, bitlyNames} from './bitly.ts';
 import {branchLink, branchNames} from './branch.ts';
 import {csvRows, firstCsvRecord} from './csv.ts';
@@ -62,7 +62,7 @@ const guessJson = (head: string): ImportFormatName => {
 
 const guessCsv = (head: string): ImportFormatName | null => {
 	const cells = firstCsvRecord(head);
-	return isFirebaseHeading(cells) ? 'firebase' : cells.some((cell) => linkColumns.has(cell.trim())) ? 'csv' : null;
+	return isFirebaseHeading(cells) ? 'firebase' : cells.some((cell) => csvColumns.has(cell.trim())) ? 'csv' : null;
 };
 
 const byEnding: Record<string, ImportFormatName> = {csv: 'csv', json: 'json', ndjson: 'ndjson', jsonl: 'ndjson'};
