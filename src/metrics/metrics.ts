@@ -1,5 +1,5 @@
+import {Counter, Gauge, Histogram, Registry} from 'prom-client';
 import type {Clock} from '../clock.ts';
-import {createCounter, createGauge, createHistogram, type Metric} from './instruments.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -8,101 +8,97 @@ const NO_ROUTE = 'none';
 
 type WebhookSource = 'identity' | 'gateway_a' | 'gateway_b';
 
-/** The service's own metrics. One instance per service, so that several can run in one process. */
+/**
+ * The service's own metrics. Each service has a registry of its own, so that several can run in one process. Label
+ * values come from closed sets, because each combination is kept forever.
+ */
 export const createMetrics = (clock: Clock) => {
-	const requests = createCounter({
+	const registry = new Registry();
+	const registers = [registry];
+	const requests = new Counter({
 		name: 'oplink_http_requests_total',
 		help: 'Answered requests by route pattern and class of the status.',
-		labels: ['method', 'route', 'status'],
+		labelNames: ['method', 'route', 'status'],
+		registers,
 	});
-	const durations = createHistogram({
+	const durations = new Histogram({
 		name: 'oplink_http_request_duration_seconds',
 		help: 'Time until a request was answered; of a stream until it began.',
-		labels: ['method', 'route'],
+		labelNames: ['method', 'route'],
 		buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+		registers,
 	});
-	const resolutions = createCounter({
+	const resolutions = new Counter({
 		name: 'oplink_resolutions_total',
 		help: 'Short link requests by outcome.',
-		labels: ['outcome'],
+		labelNames: ['outcome'],
+		registers,
 	});
-	const clicks = createCounter({
+	const clicks = new Counter({
 		name: 'oplink_clicks_recorded_total',
 		help: 'Clicks that are stored, of people and of crawlers.',
-		labels: ['visitor'],
+		labelNames: ['visitor'],
+		registers,
 	});
-	const matches = createCounter({
+	const matches = new Counter({
 		name: 'oplink_matches_total',
 		help: 'Match requests by method and confidence; a miss has NONE and none.',
-		labels: ['method', 'confidence'],
+		labelNames: ['method', 'confidence'],
+		registers,
 	});
-	const guesses = createCounter({
+	const guesses = new Counter({
 		name: 'oplink_guesses_graded_total',
 		help: 'Guesses that a token proved right or wrong, by organization and confidence.',
-		labels: ['organization', 'confidence', 'verdict'],
+		labelNames: ['organization', 'confidence', 'verdict'],
+		registers,
 	});
-	const refused = createCounter({
+	const refused = new Counter({
 		name: 'oplink_rate_limited_total',
 		help: 'Requests refused by a rate limit.',
-		labels: ['limit'],
+		labelNames: ['limit'],
+		registers,
 	});
-	const lags = createHistogram({
+	const lags = new Histogram({
 		name: 'oplink_webhook_lag_seconds',
 		help: 'From an event at its sender to its delivery here.',
-		labels: ['source'],
+		labelNames: ['source'],
 		buckets: [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400],
+		registers,
 	});
-	const jobs = new Map<string, {succeeded: number; failures: number}>();
-	const job = (name: string) => {
-		const known = jobs.get(name) ?? {succeeded: 0, failures: 0};
-		jobs.set(name, known);
-		return known;
-	};
-	const jobSuccess = createGauge(
-		{
-			name: 'oplink_job_last_success_timestamp_seconds',
-			help: 'Time of the last successful run of a job; 0 if none.',
-			labels: ['task'],
-			across: 'newest',
-		},
-		() => [...jobs].map(([name, {succeeded}]) => ({labels: [name], value: succeeded})),
-	);
-	const jobFailures = createGauge(
-		{name: 'oplink_job_failures_total', help: 'Runs of a job that failed.', labels: ['task'], across: 'total'},
-		() => [...jobs].map(([name, {failures}]) => ({labels: [name], value: failures})),
-	);
-	const own: Metric[] = [
-		requests,
-		durations,
-		resolutions,
-		clicks,
-		matches,
-		guesses,
-		refused,
-		lags,
-		jobSuccess,
-		jobFailures,
-	];
+	const successes = new Gauge({
+		name: 'oplink_job_last_success_timestamp_seconds',
+		help: 'Time of the last successful run of a job; 0 if none.',
+		labelNames: ['task'],
+		aggregator: 'max',
+		registers,
+	});
+	const failures = new Counter({
+		name: 'oplink_job_failures_total',
+		help: 'Runs of a job that failed.',
+		labelNames: ['task'],
+		registers,
+	});
 
 	return {
 		/** @param route the matching route's pattern, never the path; null for none. */
 		request: (method: string, route: string | null, status: number, seconds: number): void => {
 			const verb = METHODS.has(method) ? method : 'other';
-			requests.add(verb, route ?? NO_ROUTE, `${Math.floor(status / 100)}xx`);
-			durations.observe(seconds, verb, route ?? NO_ROUTE);
+			const labels = {method: verb, route: route ?? NO_ROUTE};
+			requests.inc({...labels, status: `${Math.floor(status / 100)}xx`});
+			durations.observe(labels, seconds);
 		},
 		resolution: (
 			outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'malformed' | 'not_found' | 'gone' | 'failed',
-		) => resolutions.add(outcome),
-		click: (visitor: 'person' | 'crawler') => clicks.add(visitor),
-		match: (method: string, confidence: string) => matches.add(method, confidence),
+		) => resolutions.inc({outcome}),
+		click: (visitor: 'person' | 'crawler') => clicks.inc({visitor}),
+		match: (method: string, confidence: string) => matches.inc({method, confidence}),
 		guess: (organizationId: string, confidence: string, isRight: boolean) =>
-			guesses.add(organizationId, confidence, isRight ? 'right' : 'wrong'),
-		rateLimited: (limit: string) => refused.add(limit),
+			guesses.inc({organization: organizationId, confidence, verdict: isRight ? 'right' : 'wrong'}),
+		rateLimited: (limit: string) => refused.inc({limit}),
 		/** @param at the sender's time of the event; null if unknown. */
 		webhook: (source: WebhookSource, at: Date | null): void => {
 			if (at !== null && !Number.isNaN(at.getTime())) {
-				lags.observe(Math.max(0, (clock.now().getTime() - at.getTime()) / 1000), source);
+				lags.observe({source}, Math.max(0, (clock.now().getTime() - at.getTime()) / 1000));
 			}
 		},
 		/**
@@ -111,21 +107,22 @@ export const createMetrics = (clock: Clock) => {
 		 */
 		job: async <T>(name: string, work: Promise<T>, isDone: (result: T) => boolean = () => true): Promise<T> => {
 			// Recorded at its start, so that a run that never ends is visible.
-			const run = job(name);
+			successes.inc({task: name}, 0);
+			failures.inc({task: name}, 0);
 			try {
 				const result = await work;
 				if (isDone(result)) {
-					run.succeeded = clock.now().getTime() / 1000;
+					successes.set({task: name}, clock.now().getTime() / 1000);
 				}
 
 				return result;
 			} catch (error) {
-				run.failures += 1;
+				failures.inc({task: name});
 				throw error;
 			}
 		},
 		/** The metrics counted here; `readFigures` has all. */
-		own,
+		registry,
 	};
 };
 

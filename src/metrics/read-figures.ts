@@ -1,31 +1,34 @@
 import type {Services} from '../services.ts';
-import {type Figure, gaugesOf} from './instruments.ts';
-import {associationMetrics, cacheMetrics, journalMetrics} from './part-metrics.ts';
-import {poolMetrics, processMetrics} from './process-metrics.ts';
+import {readAssociation, readCache, readJournal} from './part-metrics.ts';
+import {readPool, readProcess} from './process-metrics.ts';
+import {createSnapshot, type Figures} from './snapshot.ts';
 
 type Deps = Pick<Services, 'associationCache' | 'clickJournal' | 'db' | 'eventLoop' | 'linkCache' | 'metrics'>;
 
 /** All figures of this process. */
-export const readFigures = ({metrics, linkCache, associationCache, clickJournal, db, eventLoop}: Deps): Figure[] =>
-	[
-		...metrics.own,
-		...cacheMetrics(linkCache),
-		...associationMetrics(associationCache),
-		...journalMetrics(clickJournal),
-		...poolMetrics(db),
-		...processMetrics(eventLoop.delay),
-	].map((metric) => metric.read());
+export const readFigures = async (services: Deps): Promise<Figures> => {
+	const {metrics, linkCache, associationCache, clickJournal, db, eventLoop} = services;
+	const snapshot = createSnapshot();
+	readCache(snapshot, linkCache);
+	readAssociation(snapshot, associationCache);
+	readJournal(snapshot, clickJournal);
+	readPool(snapshot, db);
+	readProcess(snapshot, eventLoop.delay);
+	const [counted, read] = await Promise.all([metrics.registry, snapshot.registry].map((one) => one.getMetricsAsJSON()));
+	return [...(counted ?? []), ...(read ?? [])];
+};
 
 /** The same for a scrape, which resets the event loop's delays. */
-export const scrapeFigures = (services: Deps): Figure[] => {
+export const scrapeFigures = (services: Deps): Promise<Figures> => {
 	const figures = readFigures(services);
 	services.eventLoop.delay.reset();
 	return figures;
 };
 
 /** Number of processes that share the port, and of those in this scrape. */
-export const workerFigures = (workers: number, answered: number): Figure[] =>
-	[
-		gaugesOf('largest')('oplink_workers', 'Expected processes that share the port.', () => workers),
-		gaugesOf('largest')('oplink_workers_answered', 'Processes included in this scrape.', () => answered),
-	].map((metric) => metric.read());
+export const workerFigures = (workers: number, answered: number): Promise<Figures> => {
+	const {gauge, registry} = createSnapshot();
+	gauge('max', 'oplink_workers', 'Expected processes that share the port.', workers);
+	gauge('max', 'oplink_workers_answered', 'Processes included in this scrape.', answered);
+	return registry.getMetricsAsJSON();
+};

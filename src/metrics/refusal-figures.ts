@@ -1,7 +1,7 @@
 import {isConnectionFault} from '../db/db.ts';
 import {listRefused, type Refused} from '../limits/refusals.ts';
 import type {Services} from '../services.ts';
-import {createGauge, type Figure} from './instruments.ts';
+import {createSnapshot, type Figures} from './snapshot.ts';
 
 type Deps = Pick<Services, 'db' | 'clock' | 'refusals'>;
 
@@ -25,20 +25,21 @@ const read = async ({db, clock, refusals}: Deps): Promise<Refused[]> => {
 };
 
 /** Requests of organizations that limits refused in the last day, on all machines; nothing if there were none. */
-export const refusalFigures = async (deps: Deps): Promise<Figure[]> => {
+export const refusalFigures = async (deps: Deps): Promise<Figures> => {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<Refused[]>((resolve) => {
 		timer = setTimeout(() => resolve([]), PATIENCE_MS);
 	});
 	const refused = await Promise.race([read(deps), late]).finally(() => clearTimeout(timer));
-	const gauge = createGauge(
-		{
-			name: 'oplink_refused_requests_last_day',
-			help: 'Requests that limits of keys, or the quota appLinks, refused in the last day, of the 20 organizations and limits with the most.',
-			labels: ['organization', 'limit'],
-			across: 'largest',
-		},
-		() => refused.map(({orgKey, limitName, refused: value}) => ({labels: [orgKey, limitName], value})),
-	);
-	return refused.length === 0 ? [] : [gauge.read()];
+	const {gauge, registry} = createSnapshot();
+	if (refused.length > 0) {
+		gauge(
+			'max',
+			'oplink_refused_requests_last_day',
+			'Requests that limits of keys, or the quota appLinks, refused in the last day, of the 20 organizations and limits with the most.',
+			refused.map(({orgKey, limitName, refused: value}) => [{organization: orgKey, limit: limitName}, value]),
+		);
+	}
+
+	return registry.getMetricsAsJSON();
 };

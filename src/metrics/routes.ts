@@ -1,6 +1,6 @@
+import {AggregatorRegistry} from 'prom-client';
 import {requireInternal} from '../auth/internal.ts';
 import {reply, route} from '../http/route.ts';
-import {exposition} from './instruments.ts';
 import {scrapeFigures, workerFigures} from './read-figures.ts';
 import {refusalFigures} from './refusal-figures.ts';
 
@@ -16,11 +16,13 @@ export const metricsRoutes = [
 		handler: async ({services, request}) => {
 			requireInternal(services, request);
 			const {figuresOfAll} = services;
-			const figures =
-				figuresOfAll === null ? [...scrapeFigures(services), ...workerFigures(1, 1)] : await figuresOfAll();
+			const own = () => Promise.all([scrapeFigures(services), workerFigures(1, 1)]);
+			const processes = figuresOfAll === null ? await own() : [await figuresOfAll()];
+			const all = AggregatorRegistry.aggregate([...processes, await refusalFigures(services)]);
 			return reply({
-				headers: {'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store'},
-				body: exposition([...figures, ...(await refusalFigures(services))]),
+				headers: {'Content-Type': all.contentType, 'Cache-Control': 'no-store'},
+				// It puts empty lines between metrics.
+				body: (await all.metrics()).replaceAll('\n\n', '\n'),
 			});
 		},
 	}),

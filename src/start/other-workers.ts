@@ -3,7 +3,7 @@ import type {Clock} from '../clock.ts';
 import type {SideChannel} from '../db/side-channel.ts';
 import type {Limiter} from '../limits/limiter.ts';
 import {createWorkerLimiter} from '../limits/worker-limiter.ts';
-import type {Figure} from '../metrics/instruments.ts';
+import type {Figures} from '../metrics/snapshot.ts';
 import {createPendingRequests} from './pending-requests.ts';
 import {sendToSupervisor} from './supervisor-channel.ts';
 import type {SupervisorMessage} from './supervisor-messages.ts';
@@ -17,7 +17,7 @@ export type OtherWorkers = {
 	/** Counts the requests of all. */
 	limiter: Limiter;
 	/** The figures of all. @throws if the supervisor does not answer. */
-	figures(): Promise<Figure[]>;
+	figures(): Promise<Figures>;
 	/** Waits until the clicks of the others are in the tables. */
 	clicksSettled: ClicksOfOthers['settled'];
 	/** Reaches the others while PostgreSQL is unavailable. */
@@ -28,7 +28,7 @@ export type OtherWorkers = {
 export const createOtherWorkers = (
 	clock: Clock,
 ): OtherWorkers & {receive(message: SupervisorMessage, journal: ClickJournal): void} => {
-	const figureRequests = createPendingRequests<Figure[]>(FIGURES_MS);
+	const figureRequests = createPendingRequests<Figures>(FIGURES_MS);
 	const limiter = createWorkerLimiter(clock, (message) => void sendToSupervisor(message));
 	const clicks = createClicksOfOthers((message) => void sendToSupervisor(message));
 	let hear: (text: string) => void = () => {};

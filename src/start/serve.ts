@@ -148,7 +148,9 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 			});
 		} else if (message.is === 'count') {
 			const {round, isScrape} = message;
-			void sendToSupervisor({is: 'figures', round, figures: (isScrape ? scrapeFigures : readFigures)(services)});
+			void (isScrape ? scrapeFigures : readFigures)(services).then((figures) =>
+				sendToSupervisor({is: 'figures', round, figures}),
+			);
 		} else {
 			otherWorkers.receive(message, services.clickJournal);
 		}
@@ -161,7 +163,7 @@ const serveAsWorker = async (config: Config, log: Logger): Promise<number> => {
 	await welcomed;
 	// The last report of its counters, which the supervisor keeps.
 	commands.onMessage(() => {});
-	await sendToSupervisor({is: 'figures', round: null, figures: readFigures(services)});
+	await sendToSupervisor({is: 'figures', round: null, figures: await readFigures(services)});
 	await server.closeDatabase();
 	releaseChannel();
 	return 0;

@@ -1,5 +1,5 @@
 import type {LimitChecks, LimitWaits} from '../limits/worker-limiter.ts';
-import type {Figure} from '../metrics/instruments.ts';
+import type {Figures} from '../metrics/snapshot.ts';
 import type {ClicksMessage} from './worker-clicks.ts';
 
 /** A text for all other workers, see db/side-channel.ts. */
@@ -11,7 +11,7 @@ export type LineMessage = {is: 'line'; text: string};
  */
 export type WorkerMessage =
 	| {is: 'ready' | 'taken' | 'leaving'}
-	| {is: 'figures'; round: number | null; figures: Figure[]}
+	| {is: 'figures'; round: number | null; figures: Figures}
 	| {is: 'scraped'; request: number}
 	| LineMessage
 	| ClicksMessage
@@ -24,7 +24,7 @@ export type WorkerMessage =
 export type SupervisorMessage =
 	| {is: 'connection' | 'welcome' | 'stop'}
 	| {is: 'count'; round: number; isScrape: boolean}
-	| {is: 'figures_of_all'; request: number; figures: Figure[]}
+	| {is: 'figures_of_all'; request: number; figures: Figures}
 	| LineMessage
 	| ClicksMessage
 	| LimitWaits;

@@ -5,7 +5,6 @@ import {rollUp} from '../../src/clicks/roll-up.ts';
 import {takeRollupLock} from '../../src/clicks/rollup-store.ts';
 import {storageLimits} from '../../src/config/policies.ts';
 import {createClickJobs} from '../../src/jobs/click-jobs.ts';
-import {exposition} from '../../src/metrics/instruments.ts';
 import {organization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {startService, type TestService} from '../helpers/service.ts';
@@ -87,11 +86,9 @@ test('a process drops no month while another one is counting, reports no success
 	const {service, db, partitions} = await setup();
 	t.teardown(() => service.stop());
 	const {background, metrics} = service.services;
-	const succeeded = () =>
-		/last_success_timestamp_seconds\{task="drop_clicks"\} (\S+)/.exec(
-			exposition(metrics.own.map((metric) => metric.read())),
-		)?.[1];
-	const before = succeeded();
+	const succeeded = async () =>
+		/last_success_timestamp_seconds\{task="drop_clicks"\} (\S+)/.exec(await metrics.registry.metrics())?.[1];
+	const before = await succeeded();
 	const clicks = createClickJobs(service.services, () => false);
 	const run = async () => {
 		service.clock.advance(60);
@@ -102,11 +99,11 @@ test('a process drops no month while another one is counting, reports no success
 	t.true(await takeRollupLock(other));
 	clicks.expectDrop();
 	await run();
-	t.is(succeeded(), before);
+	t.is(await succeeded(), before);
 	await other.commit();
 	await run();
 	t.deepEqual(await partitions(), ['clicks_2025_02']);
-	t.is(succeeded(), String(service.clock.now().getTime() / 1000));
+	t.is(await succeeded(), String(service.clock.now().getTime() / 1000));
 });
 
 const MOST = storageLimits().referrersPerDay;

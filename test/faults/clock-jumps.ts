@@ -10,7 +10,6 @@ import {ask, createStripe} from '../../src/billing/stripe/stripe-client.ts';
 import {claimFolder, findAbandoned, releaseFolder} from '../../src/clicks/journal/journal-folder.ts';
 import {withLeaseIfFree} from '../../src/db/lease.ts';
 import {startJobs} from '../../src/jobs/start-jobs.ts';
-import {exposition} from '../../src/metrics/instruments.ts';
 import {startFakePaymob} from '../fakes/paymob/paymob.ts';
 import {startFakeStripe} from '../fakes/stripe/stripe.ts';
 import {link, organization} from '../helpers/builders.ts';
@@ -129,7 +128,7 @@ test.serial('the jobs of every time end well', async (t) => {
 		stop();
 	}
 
-	const text = exposition(metrics.own.map((metric) => metric.read()));
+	const text = await metrics.registry.metrics();
 	t.regex(text, /oplink_job_last_success_timestamp_seconds\{task="drop_clicks"\} [1-9]/);
 	t.notRegex(text, /oplink_job_failures_total\{[^}]*\} [1-9]/);
 });

@@ -1,81 +1,104 @@
 import test from 'ava';
-import {createGathering} from '../../src/metrics/gather-figures.ts';
-import {createCounter, createGauge, createHistogram, exposition, type Figure} from '../../src/metrics/instruments.ts';
-import {mergeFigures, outliving} from '../../src/metrics/merge-figures.ts';
+import {AggregatorRegistry, Histogram, Registry} from 'prom-client';
+import {createGathering, mergeFigures} from '../../src/metrics/gather-figures.ts';
+import {createSnapshot, type Figures} from '../../src/metrics/snapshot.ts';
 
-const gauge = (across: Parameters<typeof createGauge>[0]['across'], value: number): Figure =>
-	createGauge({name: 'a', help: 'A.', across}, () => value).read();
-
-const counter = (...values: string[]): Figure => {
-	const made = createCounter({name: 'c', help: 'C.', labels: ['of']});
-	for (const value of values) {
-		made.add(value);
-	}
-
-	return made.read();
+const gauge = (aggregator: 'sum' | 'max' | 'min', value: number, name = 'a'): Promise<Figures> => {
+	const snapshot = createSnapshot();
+	snapshot.gauge(aggregator, name, 'A.', value);
+	return snapshot.registry.getMetricsAsJSON();
 };
 
-const histogram = (label: string, ...values: number[]): Figure => {
-	const made = createHistogram({name: 'h', help: 'H.', labels: ['of'], buckets: [1, 5]});
-	for (const value of values) {
-		made.observe(value, label);
-	}
-
-	return made.read();
+const total = (value: number): Promise<Figures> => {
+	const snapshot = createSnapshot();
+	snapshot.counter('a', 'A.', value);
+	return snapshot.registry.getMetricsAsJSON();
 };
 
-const samples = (...processes: Figure[][]): string[] =>
-	exposition(mergeFigures(processes))
+const counter = (counts: Record<string, number>): Promise<Figures> => {
+	const snapshot = createSnapshot();
+	snapshot.counter(
+		'c',
+		'C.',
+		Object.entries(counts).map(([of, count]) => [{of}, count]),
+	);
+	return snapshot.registry.getMetricsAsJSON();
+};
+
+const histogram = (of: string, ...values: number[]): Promise<Figures> => {
+	const registry = new Registry();
+	const made = new Histogram({name: 'h', help: 'H.', labelNames: ['of'], buckets: [1, 5], registers: [registry]});
+	for (const value of values) {
+		made.observe({of}, value);
+	}
+
+	return registry.getMetricsAsJSON();
+};
+
+/** The samples of figures, as they are exposed. */
+const linesOf = async (figures: Figures): Promise<string[]> =>
+	(await AggregatorRegistry.aggregate([figures]).metrics())
 		.split('\n')
 		.filter((line) => line !== '' && !line.startsWith('#'));
 
-const merged: Array<[title: string, processes: Figure[][], expected: string[]]> = [
-	['a total is the sum', [[gauge('total', 3)], [gauge('total', 4)]], ['a 7']],
-	['what each has of its own is the sum', [[gauge('sum', 3)], [gauge('sum', 4)], [gauge('sum', 5)]], ['a 12']],
-	['the newest counts', [[gauge('newest', 4)], [gauge('newest', 3)]], ['a 4']],
-	['the largest counts', [[gauge('largest', 3)], [gauge('largest', 4)]], ['a 4']],
-	['the smallest counts', [[gauge('smallest', 1)], [gauge('smallest', 0)]], ['a 0']],
+const merged: Array<[title: string, processes: Array<Promise<Figures>>, expected: string[]]> = [
+	['a total is the sum', [total(3), total(4)], ['a 7']],
+	['what each has of its own is the sum', [gauge('sum', 3), gauge('sum', 4), gauge('sum', 5)], ['a 12']],
+	['the largest counts', [gauge('max', 3), gauge('max', 4)], ['a 4']],
+	['the smallest counts', [gauge('min', 1), gauge('min', 0)], ['a 0']],
 	[
 		'counters add up by labels',
-		[[counter('x', 'x', 'y')], [counter('z', 'x')]],
+		[counter({x: 2, y: 1}), counter({z: 1, x: 1})],
 		['c{of="x"} 3', 'c{of="y"} 1', 'c{of="z"} 1'],
 	],
 	[
 		'histograms add up by labels and buckets',
-		[[histogram('x', 0.5, 2)], [histogram('x', 2, 8)]],
+		[histogram('x', 0.5, 2), histogram('x', 2, 8)],
 		[
-			'h_bucket{of="x",le="1"} 1',
-			'h_bucket{of="x",le="5"} 3',
-			'h_bucket{of="x",le="+Inf"} 4',
+			'h_bucket{le="1",of="x"} 1',
+			'h_bucket{le="5",of="x"} 3',
+			'h_bucket{le="+Inf",of="x"} 4',
 			'h_sum{of="x"} 12.5',
 			'h_count{of="x"} 4',
 		],
 	],
-	['a figure that one process lacks is that of the others', [[], [gauge('smallest', 2)]], ['a 2']],
+	['a figure that one process lacks is that of the others', [Promise.resolve([]), gauge('min', 2)], ['a 2']],
 ];
 
 for (const [title, processes, expected] of merged) {
-	test(`of several processes ${title}`, (t) => {
-		t.deepEqual(samples(...processes), expected);
+	test(`of several processes ${title}`, async (t) => {
+		t.deepEqual(await linesOf(await mergeFigures(await Promise.all(processes))), expected);
 	});
 }
 
-test('counters and newest times outlive their process, gauges do not', (t) => {
-	const figures = (['total', 'sum', 'newest', 'largest', 'smallest'] as const).map((across) => gauge(across, 1));
+test('counters and times of last actions outlive their process, other gauges do not', async (t) => {
+	const gathering = createGathering({workers: 1, waitMs: 60_000});
+	const member = gathering.join(() => {});
+	const figures = await Promise.all([
+		counter({x: 1}),
+		histogram('x', 2),
+		gauge('max', 4, 'last_timestamp_seconds'),
+		gauge('sum', 1, 'sum'),
+		gauge('max', 1, 'max'),
+		gauge('min', 1, 'min'),
+	]);
+	member.report(null, figures.flat());
+	member.left();
 	t.deepEqual(
-		outliving(figures).map(({across}) => across),
-		['total', 'newest'],
+		(await gathering.gather(true)).map(({name}) => name),
+		['c', 'h', 'last_timestamp_seconds', 'oplink_workers', 'oplink_workers_answered'],
 	);
 });
 
-const linesOf = (figures: Figure[]): string[] =>
-	figures.flatMap(({series}) => series.map(([series, value]) => `${series} ${value}`));
+/** Those of a worker: a counter and a gauge. */
+const figuresOf = async (counts: Record<string, number>, sum: number): Promise<Figures> =>
+	(await Promise.all([counter(counts), gauge('sum', sum)])).flat();
 
 test('a worker’s counters remain after its end, even during a collection', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 60_000});
-	const first = gathering.join((round) => first.report(round, [counter('x'), gauge('sum', 5)]));
-	const second = gathering.join((round) => second.report(round, [counter('x', 'x'), gauge('sum', 7)]));
-	t.deepEqual(linesOf(await gathering.gather(true)), [
+	const first = gathering.join(async (round) => first.report(round, await figuresOf({x: 1}, 5)));
+	const second = gathering.join(async (round) => second.report(round, await figuresOf({x: 2}, 7)));
+	t.deepEqual(await linesOf(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 12',
 		'oplink_workers 2',
@@ -84,18 +107,22 @@ test('a worker’s counters remain after its end, even during a collection', asy
 	const third = gathering.join(() => third.left());
 	const during = gathering.gather(true);
 	second.left();
-	t.deepEqual(linesOf(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
-	first.report(null, [counter('x', 'x', 'x'), gauge('sum', 5)]);
+	t.deepEqual(await linesOf(await during), ['c{of="x"} 3', 'a 5', 'oplink_workers 2', 'oplink_workers_answered 1']);
+	first.report(null, await figuresOf({x: 3}, 5));
 	first.left();
-	t.deepEqual(linesOf(await gathering.gather(true)), ['c{of="x"} 5', 'oplink_workers 2', 'oplink_workers_answered 0']);
+	t.deepEqual(await linesOf(await gathering.gather(true)), [
+		'c{of="x"} 5',
+		'oplink_workers 2',
+		'oplink_workers_answered 0',
+	]);
 });
 
 test('the last counters of an unresponsive worker remain', async (t) => {
 	const gathering = createGathering({workers: 2, waitMs: 1});
-	const quick = gathering.join((round) => quick.report(round, [counter('x'), gauge('sum', 5)]));
+	const quick = gathering.join(async (round) => quick.report(round, await figuresOf({x: 1}, 5)));
 	const silent = gathering.join(() => {});
-	silent.report(null, [counter('x', 'x'), gauge('sum', 7)]);
-	t.deepEqual(linesOf(await gathering.gather(true)), [
+	silent.report(null, await figuresOf({x: 2}, 7));
+	t.deepEqual(await linesOf(await gathering.gather(true)), [
 		'c{of="x"} 3',
 		'a 5',
 		'oplink_workers 2',
@@ -106,11 +133,11 @@ test('the last counters of an unresponsive worker remain', async (t) => {
 test('a sum of fractions does not go back by its last digit when a worker ends', async (t) => {
 	const gathering = createGathering({workers: 3, waitMs: 60_000});
 	const join = (value: number) => {
-		const member = gathering.join((round) => member.report(round, [gauge('total', value)]));
+		const member = gathering.join(async (round) => member.report(round, await total(value)));
 		return member;
 	};
 	const [first] = [0.1, 0.2, 0.3].map(join);
-	t.is(linesOf(await gathering.gather(true))[0], 'a 0.6000000000000001');
+	t.is((await linesOf(await gathering.gather(true)))[0], 'a 0.6000000000000001');
 	first?.left();
-	t.is(linesOf(await gathering.gather(true))[0], 'a 0.6000000000000001');
+	t.is((await linesOf(await gathering.gather(true)))[0], 'a 0.6000000000000001');
 });
