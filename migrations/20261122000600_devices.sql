@@ -75,9 +75,7 @@ CREATE TABLE app_links (
 	device_id text NOT NULL,
 	-- SHA-256 of the template's id and the fields; of an erased device the link's id
 	content bytea NOT NULL,
-	-- deferred, so that the content is reserved before the link is made: of parallel creates one makes it
-	link_id uuid NOT NULL CONSTRAINT app_links_link_id_fkey REFERENCES links (id) ON DELETE CASCADE
-		DEFERRABLE INITIALLY DEFERRED,
+	link_id uuid NOT NULL CONSTRAINT app_links_link_id_fkey REFERENCES links (id) ON DELETE CASCADE,
 	CONSTRAINT app_links_pkey PRIMARY KEY (organization_id, device_id, content),
 	CONSTRAINT app_links_link_id_key UNIQUE (link_id)
 );

@@ -32,7 +32,6 @@ import {createProviderClient} from './identity/provider-client.ts';
 import type {Limiter} from './limits/limiter.ts';
 import {createRefusals} from './limits/refusals.ts';
 import {createWindows} from './limits/windows.ts';
-import type {LinkWriter} from './links/link-writer.ts';
 import {createFollowUps} from './match/follow-ups.ts';
 import {createMatchPeppers} from './match/match-peppers.ts';
 import {createPhoneBook} from './match/phone-book.ts';
@@ -101,14 +100,6 @@ export const createServices = (options: ServiceOptions) => {
 	};
 	const phoneBook = createPhoneBook(db);
 	const metrics = createMetrics(clock);
-	// Loaded on demand: Joi and the other modules of links would be a third of the code loaded before the first page.
-	let writer: Promise<LinkWriter> | null = null;
-	const linkWriter: LinkWriter = async (newLink) => {
-		writer ??= import('./links/link-writer.ts').then(({createLinkWriter}) =>
-			createLinkWriter({addresses, changes, clock, config, db, log}),
-		);
-		return (await writer)(newLink);
-	};
 
 	return Object.freeze({
 		config,
@@ -162,7 +153,6 @@ export const createServices = (options: ServiceOptions) => {
 		/** What matches leave to do after their answers. */
 		followUps: createFollowUps({db, phoneBook, metrics}),
 		eventWriter: createEventWriter(db),
-		linkWriter,
 		background,
 		metrics,
 		refusals,

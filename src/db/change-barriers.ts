@@ -2,15 +2,13 @@ import {databaseUnavailable} from '../errors.ts';
 
 /** Shows that all processes received every change committed before it (docs/link-cache.md). */
 export type Barrier = {
-	/** To be sent on the channel, after the write or in its transaction. */
+	/** To be sent on the channel, after the write. */
 	message: string;
 	/**
 	 * Resolves when all processes that may trust their caches have acknowledged. Call it after the commit, so that
 	 * processes that started before it are included.
 	 */
 	passed(): Promise<void>;
-	/** Cancels a barrier that is not sent. */
-	drop(): void;
 };
 
 type Waiting = {answeredBy: Set<string>; left: Set<string> | null; done: () => void};
@@ -100,9 +98,6 @@ export const createBarriers = ({self, listening, trustMs, promisedTo, onAnswer}:
 					} finally {
 						waiting.delete(number);
 					}
-				},
-				drop: () => {
-					waiting.delete(number);
 				},
 			};
 		},

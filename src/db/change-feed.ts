@@ -35,8 +35,6 @@ export type ChangeFeed = {
 	 * trust its caches any more.
 	 */
 	settled(): Promise<void>;
-	/** The same for a write that sends `message` on the channel CHANGES in its own transaction. */
-	barrier(): Barrier;
 	close(): Promise<void>;
 };
 
@@ -228,7 +226,6 @@ export const createChangeFeed = ({db, log, line}: {db: Db; log: Logger; line: Si
 		isAlone: heartbeats.isAlone,
 		// Group commit for barriers: the shared one is sent after all of their writes.
 		settled: inSharedTurns(ask),
-		barrier: openBarrier,
 		close: async () => {
 			await channel.say(`x:${self}`).catch(() => {});
 			await channel.close();

@@ -1,5 +1,6 @@
 import {type Columns, columnsOf} from '../db/columns.ts';
 import type {Db} from '../db/db.ts';
+import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type Domain, isServing} from '../domains/domain.ts';
 import {
 	domainNotFound,
@@ -37,12 +38,15 @@ const domainColumns: Columns<Domain> = columnsOf(
 );
 const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_deep_linking, match_window_hours');
 
-const readDomains = (db: Db, organizationId: string, lock: Lock): Promise<Domain[]> =>
-	db('domains')
-		.where((owner) => owner.where({organization_id: organizationId}).orWhereNull('organization_id'))
-		.orderBy('id')
-		.modify((query) => (lock === 'share' ? query.forKeyShare() : query))
-		.select(domainColumns.list);
+const domainsBy = (name: string, lock: string): Prepared => ({
+	name,
+	text: `SELECT ${domainColumns.sql('domains')} FROM domains
+		WHERE organization_id = $1 OR organization_id IS NULL ORDER BY id ${lock}`,
+});
+const readDomains: Record<Lock, Prepared> = {
+	none: domainsBy('read domains of links', ''),
+	share: domainsBy('lock domains of links', 'FOR KEY SHARE'),
+};
 
 const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
 	if (names.length === 0) {
@@ -81,7 +85,8 @@ export const readReferences = async (
 	owner: Omit<LinkOwner, 'orgKey'>,
 	{links = [], inputs = [], lock = 'none'}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock},
 ): Promise<LinkReferences> => {
-	const domains = new Map((await readDomains(db, owner.id, lock)).map((domain) => [domain.id, domain]));
+	const found = await runPrepared<Domain>(db, readDomains[lock], [owner.id]);
+	const domains = new Map(found.map((domain) => [domain.id, domain]));
 	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
 	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
 	const templates = new Map(

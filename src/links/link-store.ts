@@ -66,20 +66,6 @@ export const createLinkStore = (db: Db, organizationId: string) => ({
 		return position === null ? rest : rest.whereRaw('(created_at, id) > (?, ?)', [position.created_at, position.id]);
 	},
 
-	/**
-	 * Inserts the rows whose short code is free. A taken external id, or a reference that is gone, is a violation.
-	 * @returns the ids of those that were inserted.
-	 */
-	insert: async (rows: readonly LinkRow[]): Promise<Set<string>> => {
-		const inserted = await db.raw<{rows: Array<{id: string}>}>(
-			`INSERT INTO links SELECT * FROM jsonb_populate_recordset(null::links, ?::jsonb)
-			ON CONFLICT ON CONSTRAINT links_organization_id_short_code_key DO NOTHING
-			RETURNING id`,
-			[JSON.stringify(rows)],
-		);
-		return new Set(inserted.rows.map(({id}) => id));
-	},
-
 	/** Writes every changeable column of existing rows. */
 	update: async (rows: readonly LinkRow[]): Promise<void> => {
 		const columns = [...linkColumns.map(({column}) => column), 'updated_at'];

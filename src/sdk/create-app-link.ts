@@ -1,12 +1,12 @@
-import {createHash, randomUUID} from 'node:crypto';
+import {createHash} from 'node:crypto';
 import type {Caller} from '../audit/audit-log.ts';
 import {type Db, inTransaction} from '../db/db.ts';
 import {templateNotOpen, validationFailed} from '../errors.ts';
 import {enforceLimit, type LimitDeps} from '../limits/enforce-limit.ts';
 import {bodyLimits} from '../limits/limits.ts';
-import {countNewLink, insertLink} from '../links/create-link.ts';
+import {insertLink} from '../links/create-link.ts';
 import {canonicalJson} from '../links/import/canonical-json.ts';
-import {lockOwner} from '../links/link-terms.ts';
+import {readCreator, requireCreationTerms, requireRoom} from '../links/link-terms.ts';
 import {getLink} from '../links/read-links.ts';
 import type {Organization} from '../organizations/organization-store.ts';
 import {type PlanDeps, planOf} from '../plans/entitlements.ts';
@@ -29,29 +29,23 @@ const findTemplate = async (db: Db, organizationId: string, reference: string): 
 
 type Content = {organizationId: string; deviceId: string; content: Buffer};
 
-/** The link that the device has for the content; null: none, and the content is reserved for `linkId`. */
-const reserve = async (trx: Db, content: Content, linkId: string): Promise<string | null> => {
-	for (;;) {
-		const {rowCount} = await trx.raw<{rowCount: number}>(
-			`INSERT INTO app_links (organization_id, device_id, content, link_id)
-			VALUES (:organizationId, :deviceId, :content, :linkId) ON CONFLICT ON CONSTRAINT app_links_pkey DO NOTHING`,
-			{...content, linkId},
-		);
-		if (rowCount > 0) {
-			return null;
-		}
-
-		const {rows} = await trx.raw<{rows: Array<{link_id: string}>}>(
-			`SELECT link_id FROM app_links
-			WHERE organization_id = :organizationId AND device_id = :deviceId AND content = :content`,
-			content,
-		);
-		// The link may have been deleted meanwhile.
-		if (rows[0] !== undefined) {
-			return rows[0].link_id;
-		}
-	}
+/** The id of the link that the device has for the content, or null. */
+const findKnown = async (trx: Db, content: Content): Promise<string | null> => {
+	const {rows} = await trx.raw<{rows: Array<{link_id: string}>}>(
+		`SELECT link_id FROM app_links
+		WHERE organization_id = :organizationId AND device_id = :deviceId AND content = :content`,
+		content,
+	);
+	return rows[0]?.link_id ?? null;
 };
+
+/** Records which link the device has for the content. */
+const keep = (trx: Db, content: Content, linkId: string): Promise<unknown> =>
+	trx.raw(
+		`INSERT INTO app_links (organization_id, device_id, content, link_id)
+		VALUES (:organizationId, :deviceId, :content, :linkId)`,
+		{...content, linkId},
+	);
 
 const contentOf = ({id}: Template, {params, title, path}: ClientFields): Buffer =>
 	createHash('sha256')
@@ -76,17 +70,17 @@ export const createAppLink = async (
 	await enforceLimit(services, bodyLimits.sdkDeviceLinks, {subject: `${organizationId} ${deviceId}`, owner: owned});
 	await services.clickJournal.settled(organizationId);
 	const made = await inTransaction(services.db, async (trx) => {
-		const owner = await lockOwner(trx, organizationId);
+		// The count of links stays locked, so that of parallel creates of one content one makes the link.
+		const creator = await readCreator(trx, {organizationId, now: services.clock.now()}, 'lock');
 		const template = await findTemplate(trx, organizationId, reference);
-		const id = randomUUID();
-		const known =
-			template && (await reserve(trx, {organizationId, deviceId, content: contentOf(template, fields)}, id));
+		const content = template && {organizationId, deviceId, content: contentOf(template, fields)};
+		const known = content && (await findKnown(trx, content));
 		if (known !== null) {
 			return known;
 		}
 
-		await countNewLink(services, trx, owner, {isByApp: true});
-		if (template === null || template.clientCreate === null) {
+		requireRoom(services, requireCreationTerms(services, creator), creator, {isByApp: true});
+		if (content === null || template === null || template.clientCreate === null) {
 			throw templateNotOpen();
 		}
 
@@ -97,7 +91,9 @@ export const createAppLink = async (
 
 		const {path, ...others} = fields;
 		const input = {...others, ...(path == null ? {} : {path}), templateId: template.id};
-		return insertLink(services, trx, {owner, by, fields: input, id});
+		const link = await insertLink(services, trx, {creator, by, fields: input, isByApp: true});
+		await keep(trx, content, link.id);
+		return link;
 	});
 	if (typeof made === 'string') {
 		return {isNew: false, link: await getLink(services, {organization, id: made})};

@@ -4,7 +4,8 @@ import test from 'ava';
 import {createBatches} from '../../src/db/batches.ts';
 import {runPrepared} from '../../src/db/prepared.ts';
 import {lockLinkCount} from '../../src/links/link-store.ts';
-import {insertPlain} from '../../src/links/link-writer.ts';
+import {creatorStatements} from '../../src/links/link-terms.ts';
+import {insert} from '../../src/links/link-writer.ts';
 import {link, organization, type TestOrganization} from '../helpers/builders.ts';
 import {admin} from '../helpers/callers.ts';
 import {untilAwaited} from '../helpers/database.ts';
@@ -77,17 +78,18 @@ test('an organization with a locked counter, as by an import, does not block oth
 	t.deepEqual((await stored(held)).count, 2);
 });
 
-test('a connection keeps one plan of the statement, however many creates it is given', async (t) => {
+test('a connection keeps one plan of the statements of a create', async (t) => {
 	await service.services.db.transaction(async (trx) => {
 		for (let creates = 1; creates <= 8; creates += 1) {
-			await runPrepared(trx, insertPlain, ['[]', Array.from({length: creates}, () => randomUUID()), '']);
+			await runPrepared(trx, creatorStatements.lock, [randomUUID(), '2026-03-01']);
+			await runPrepared(trx, insert, ['[]', '[]', false]);
 		}
 
 		const {rows} = await trx.raw(
-			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ?',
-			[insertPlain.name],
+			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY (?)',
+			[[creatorStatements.lock.name, insert.name]],
 		);
-		t.deepEqual(rows, [{is_kept: true, is_planned_no_more: true}]);
+		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
 	});
 });
 

@@ -1,12 +1,13 @@
 import {type AuditEntry, type Caller, recordAudit} from '../../audit/audit-log.ts';
-import type {Addresses} from '../../config/config.ts';
-import {externalIdTaken, HttpError, quotaExceeded, shortCodeTaken} from '../../errors.ts';
-import type {PlanDeps} from '../../plans/entitlements.ts';
+import {externalIdTaken, HttpError, shortCodeTaken} from '../../errors.ts';
+import {type PlanDeps, requireQuota} from '../../plans/entitlements.ts';
+import type {Plan} from '../../plans/plans.ts';
+import type {Services} from '../../services.ts';
 import {emptyLink} from '../empty-link.ts';
-import {changeDetails, changedColumns, effectiveMatching, type LinkInput} from '../link.ts';
+import {changeDetails, changedColumns, effectiveMatching, type LinkInput, type LinkOwner} from '../link.ts';
 import {type LinkReferences, readReferences} from '../link-references.ts';
 import type {OnConflict} from '../link-schemas.ts';
-import {type LockedOwner, lockOwner, requireClickQuota, requireCreationTerms} from '../link-terms.ts';
+import {type Creator, requireCreationTerms, requireRoom} from '../link-terms.ts';
 import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
@@ -20,12 +21,10 @@ const refusal = (error: unknown): HttpError => {
 	throw error;
 };
 
-/** The terms of every row of a chunk: the quota of links, or the refusal of all rows. */
-const termsOf = async (services: PlanDeps, target: ImportTarget, owner: LockedOwner, now: Date) => {
+/** The plan of every row of a chunk, or the refusal of all rows. */
+const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {
 	try {
-		const plan = requireCreationTerms(services, owner);
-		const overClicks = await requireClickQuota(target.db, owner, plan, now).then(() => null, refusal);
-		return {limit: plan.quotas.links ?? Number.POSITIVE_INFINITY, overClicks};
+		return requireCreationTerms(services, creator);
 	} catch (error) {
 		return refusal(error);
 	}
@@ -37,7 +36,7 @@ const isReadable = (row: ImportRow): row is ReadableRow => 'input' in row;
 const readNeighbours = async (
 	services: PlanDeps,
 	target: ImportTarget,
-	owner: LockedOwner,
+	owner: LinkOwner,
 	rows: ReadableRow[],
 	onConflict: OnConflict,
 ) => {
@@ -80,39 +79,26 @@ const importedInput = (
 	};
 };
 
-type Chunk = {organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
+type Chunk = {now: Date; organizationId: string; by: Caller; onConflict: OnConflict; rows: ImportRow[]};
 
 /**
  * Applies some rows in order, each like a separate create or update: a row that fails affects no other row. The rows of
  * a chunk share statements.
  */
 export const importChunk = async (
-	services: PlanDeps & {addresses: Addresses},
+	services: PlanDeps & Pick<Services, 'addresses' | 'refusals'>,
 	target: ImportTarget,
-	{organizationId, by, onConflict, rows}: Chunk,
+	{now, organizationId, by, onConflict, rows}: Chunk,
 ): Promise<ImportAnswer[]> => {
-	const now = services.clock.now();
-	const owner = await lockOwner(target.db, organizationId);
-	const terms = await termsOf(services, target, owner, now);
-	const existing = await target.countLinks();
-	const {references, index} = await readNeighbours(services, target, owner, rows.filter(isReadable), onConflict);
+	const creator = await target.creator();
+	const plan = planOf(services, creator);
+	const {references, index} = await readNeighbours(services, target, creator, rows.filter(isReadable), onConflict);
 	const writes = createWrites(target);
 	const audit: AuditEntry[] = [];
 	let created = 0;
 
-	const record = (action: string, link: HeldLink, details: Record<string, unknown>) => {
-		audit.push({action, entityType: 'Link', entityId: link.id, organizationId, details});
-	};
-
-	const create = (row: ReadableRow, {limit, overClicks}: Exclude<typeof terms, HttpError>): RowResult => {
-		if (existing + created >= limit) {
-			throw quotaExceeded('links');
-		}
-
-		if (overClicks !== null) {
-			throw overClicks;
-		}
-
+	const create = (row: ReadableRow, plan: Plan): RowResult => {
+		requireRoom(services, plan, creator, {created});
 		const input = importedInput(row, references, null);
 		const blank = emptyLink(organizationId, references.defaultDomain.id, now);
 		const link: HeldLink = {
@@ -123,11 +109,10 @@ export const importChunk = async (
 		created += 1;
 		index.add(link);
 		writes.insert(link);
-		record('CREATE', link, {shortCode: link.short_code, path: link.path});
 		return {line: row.line, status: 'created', link};
 	};
 
-	const update = async (row: ReadableRow, link: HeldLink, overClicks: HttpError | null): Promise<RowResult> => {
+	const update = async (row: ReadableRow, link: HeldLink, plan: Plan): Promise<RowResult> => {
 		const before = {...link};
 		const after = references.apply(before, importedInput(row, references, link));
 		const columns = changedColumns(before, after);
@@ -135,9 +120,7 @@ export const importChunk = async (
 			return {line: row.line, status: 'skipped', link};
 		}
 
-		if (overClicks !== null) {
-			throw overClicks;
-		}
+		requireQuota(plan, 'clicks', creator.monthClicks);
 
 		const isRenamed = columns.includes('short_code') || columns.includes('external_id');
 		if (isRenamed) {
@@ -148,7 +131,13 @@ export const importChunk = async (
 		Object.assign(link, after, {updated_at: now});
 		index.add(link);
 		writes.update(link);
-		record('UPDATE', link, {shortCode: link.short_code, changes: changeDetails(before, after, columns)});
+		audit.push({
+			action: 'UPDATE',
+			entityType: 'Link',
+			entityId: link.id,
+			organizationId,
+			details: {shortCode: link.short_code, changes: changeDetails(before, after, columns)},
+		});
 		if (isRenamed) {
 			await writes.flush();
 		}
@@ -161,15 +150,15 @@ export const importChunk = async (
 			throw row.error;
 		}
 
-		if (terms instanceof HttpError) {
-			throw terms;
+		if (plan instanceof HttpError) {
+			throw plan;
 		}
 
 		const withCode = index.withCode(row.input);
 		const withExternalId = index.withExternalId(row.input);
 		const link = withCode ?? withExternalId;
 		if (link === undefined) {
-			return create(row, terms);
+			return create(row, plan);
 		}
 
 		if (onConflict === 'skip') {
@@ -185,7 +174,7 @@ export const importChunk = async (
 			throw externalIdTaken(row.input.externalId ?? '');
 		}
 
-		return update(row, link, terms.overClicks);
+		return update(row, link, plan);
 	};
 
 	const results: RowResult[] = [];
@@ -196,10 +185,9 @@ export const importChunk = async (
 	}
 
 	await writes.flush();
-	await target.addToCount(created);
 	if (!target.isDryRun) {
 		await recordAudit(target.db, now, by, ...audit);
 	}
 
-	return results.map((result) => importAnswer(services.addresses, owner, references, target, result));
+	return results.map((result) => importAnswer(services.addresses, creator, references, target, result));
 };

@@ -30,7 +30,7 @@ const requireNdjson = (headers: IncomingHttpHeaders): void => {
 	}
 };
 
-type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db'>;
+type Deps = PlanDeps & Pick<Services, 'addresses' | 'background' | 'changes' | 'clickJournal' | 'db' | 'refusals'>;
 type Import = {organization: {id: string}; by: Caller; query: ImportQuery; request: RequestFacts};
 type ApplyRows = (rows: ImportRow[]) => Promise<ImportAnswer[]>;
 
@@ -39,8 +39,9 @@ const applyInTransactions = (services: Deps, {organization, by, query}: Import):
 	const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
 	return async (rows) => {
 		await services.clickJournal.settled(organization.id);
+		const now = services.clock.now();
 		const work = inTransaction(services.db, (trx) =>
-			importChunk(services, realTarget(trx, organization.id), {...chunk, rows}),
+			importChunk(services, realTarget(trx, organization.id, {now, by}), {...chunk, now, rows}),
 		);
 		services.background.run('finish a chunk of an import', work);
 		const answers = await work;
@@ -63,8 +64,9 @@ async function* dryRun(services: Deps, given: Import) {
 	const {organization, by, query} = given;
 	const trx = await services.db.transaction();
 	try {
-		const target = await dryRunTarget(services.db, trx, organization.id);
-		const chunk = {organizationId: organization.id, by, onConflict: query.onConflict};
+		const now = services.clock.now();
+		const target = await dryRunTarget(services.db, trx, organization.id, now);
+		const chunk = {now, organizationId: organization.id, by, onConflict: query.onConflict};
 		yield* answerLines(services, given, (rows) => importChunk(services, target, {...chunk, rows}));
 	} finally {
 		await trx.rollback();

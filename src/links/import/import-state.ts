@@ -28,11 +28,11 @@ export const createIndex = (links: HeldLink[]) => {
 
 /** Collects writes for one statement each. A change of names is written at once, because later rows may rely on it. */
 export const createWrites = (target: ImportTarget) => {
-	let inserts: HeldLink[] = [];
+	let inserts: Array<{link: HeldLink; path: string | null}> = [];
 	const updates = new Set<HeldLink>();
 	return {
-		insert: (link: HeldLink) => void inserts.push(link),
-		update: (link: HeldLink) => void (inserts.includes(link) || updates.add(link)),
+		insert: (link: HeldLink) => void inserts.push({link, path: link.path}),
+		update: (link: HeldLink) => void (inserts.some((one) => one.link === link) || updates.add(link)),
 		flush: async () => {
 			const [inserted, updated] = [inserts, [...updates]];
 			inserts = [];

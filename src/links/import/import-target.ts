@@ -1,9 +1,12 @@
 import {randomUUID} from 'node:crypto';
+import type {Caller} from '../../audit/audit-log.ts';
 import type {Db} from '../../db/db.ts';
 import type {HttpError} from '../../errors.ts';
 import {generateShortCode} from '../empty-link.ts';
 import type {LinkRow} from '../link.ts';
-import {countLinks, createLinkStore, lockLinkCount, moveLinkCount} from '../link-store.ts';
+import {createLinkStore} from '../link-store.ts';
+import {type Creator, readCreator} from '../link-terms.ts';
+import {insertLinks, type NewRow} from '../link-writer.ts';
 
 /** A link that an import has found or created. */
 export type HeldLink = LinkRow & {isNew: boolean; hasOwnCode: boolean};
@@ -13,48 +16,32 @@ export type ImportTarget = {
 	isDryRun: boolean;
 	/** For reading what the rows refer to. */
 	db: Db;
-	/** The number of links. Except in a dry run, it and all names are locked until the transaction ends. */
-	countLinks(): Promise<number>;
+	/** The organization. Except in a dry run, its links' count and all names are locked until the transaction ends. */
+	creator(): Promise<Creator>;
 	find(names: {shortCodes: string[]; externalIds: string[]}): Promise<HeldLink[]>;
 	/** The same links, locked until the transaction ends. */
 	lock(links: HeldLink[]): Promise<HeldLink[]>;
 	/** A short code for a link without its own. */
 	newShortCode(): string;
-	/** Inserts links; a generated code that is taken is replaced. */
-	insert(links: HeldLink[]): Promise<void>;
+	/** Inserts links, counts them and records their creation. */
+	insert(rows: Array<NewRow & {link: HeldLink}>): Promise<void>;
 	update(links: HeldLink[]): Promise<void>;
-	/** Adds the links that a chunk has created to the count. */
-	addToCount(created: number): Promise<void>;
 };
 
 const held = (rows: LinkRow[]): HeldLink[] => rows.map((row) => ({...row, isNew: false, hasOwnCode: true}));
 
 /** The links themselves, in the transaction of one chunk. */
-export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
+export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Date; by: Caller}): ImportTarget => {
 	const store = createLinkStore(trx, organizationId);
 	return {
 		isDryRun: false,
 		db: trx,
-		countLinks: async () => (await lockLinkCount(trx, organizationId)).links,
+		creator: () => readCreator(trx, {organizationId, now}, 'lock'),
 		find: async (names) => held(await store.findNamed(names)),
 		lock: async (links) => held(await store.lockAll(links.map(({id}) => id))),
 		newShortCode: generateShortCode,
-		insert: async (links) => {
-			let rest = links;
-			while (rest.length > 0) {
-				const inserted = await store.insert(rest);
-				rest = rest.filter(({id}) => !inserted.has(id));
-				for (const link of rest) {
-					if (link.hasOwnCode) {
-						throw new Error('a short code was taken while the link count was locked');
-					}
-
-					link.short_code = generateShortCode();
-				}
-			}
-		},
+		insert: (rows) => insertLinks(trx, {now, by}, rows),
 		update: (links) => store.update(links),
-		addToCount: (created) => moveLinkCount(trx, organizationId, {links: created, appLinks: 0}),
 	};
 };
 
@@ -63,7 +50,7 @@ export const realTarget = (trx: Db, organizationId: string): ImportTarget => {
  * input is. No link and no count is locked or written.
  * @param trx a transaction that is rolled back when the input has ended.
  */
-export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Promise<ImportTarget> => {
+export const dryRunTarget = async (db: Db, trx: Db, organizationId: string, now: Date): Promise<ImportTarget> => {
 	await trx.raw(
 		`CREATE TEMPORARY TABLE dry_run_links
 			(LIKE links INCLUDING INDEXES, "isNew" boolean NOT NULL, "hasOwnCode" boolean NOT NULL)
@@ -81,7 +68,10 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 	return {
 		isDryRun: true,
 		db,
-		countLinks: async () => (await countLinks(db, organizationId)).links + allCreated,
+		creator: async () => {
+			const {counts, ...creator} = await readCreator(db, {organizationId, now}, 'read');
+			return {...creator, counts: {...counts, links: counts.links + allCreated}};
+		},
 		find: async ({shortCodes, externalIds}) => {
 			const {rows} = await trx.raw<{rows: HeldLink[]}>(
 				`SELECT * FROM dry_run_links WHERE short_code = ANY (:shortCodes) OR external_id = ANY (:externalIds)
@@ -97,11 +87,11 @@ export const dryRunTarget = async (db: Db, trx: Db, organizationId: string): Pro
 		lock: async (links) => links,
 		// Never shown, so it must only be unique.
 		newShortCode: randomUUID,
-		insert: write,
-		update: write,
-		addToCount: async (created) => {
-			allCreated += created;
+		insert: async (rows) => {
+			await write(rows.map(({link}) => link));
+			allCreated += rows.length;
 		},
+		update: write,
 	};
 };
 
