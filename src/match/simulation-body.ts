@@ -1,11 +1,13 @@
 import Joi from 'joi';
 import {uuidField} from '../http/validate.ts';
+import {linkFields} from '../links/link-fields.ts';
+import {MAX_SHORT_CODE} from '../links/short-code.ts';
 import {readLanguage, readTimezone} from '../resolution/visitor.ts';
 import type {SimulationInput} from './simulate-match.ts';
 import {examplePhones, simulatedNetworks} from './simulated-phone.ts';
 
 /** Longest time that a first open may come after the tap: twice the longest match window. */
-const LONGEST_DELAY_SECONDS = 2 * 720 * 3600;
+const LONGEST_DELAY_SECONDS = 2 * linkFields.matchWindowHours.max * 3600;
 
 const tested = (isValid: (text: string) => boolean, message: string, schema: object = {}) =>
 	Joi.string()
@@ -25,7 +27,7 @@ const isPlatform = (platform: SimulationInput['platform']) => (parent: {platform
 /** The body of a simulation; what is left out is the usual case: the token arrives, on the same network, at once. */
 export const simulationBody = Joi.object<SimulationInput>({
 	linkId: uuidField,
-	shortCode: Joi.string().max(64),
+	shortCode: Joi.string().max(MAX_SHORT_CODE),
 	query: Joi.object().pattern(/^/, Joi.string().allow('')).description('The query of the tapped URL.'),
 	platform: Joi.valid('iOS', 'Android').default('iOS'),
 	osVersion: Joi.string()

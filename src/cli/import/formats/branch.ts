@@ -1,5 +1,6 @@
 import {isTooDeep} from '../../../http/storable.ts';
 import {parseJson} from '../../../http/untrusted-json.ts';
+import {linkFields} from '../../../links/link-fields.ts';
 import {
 	deepLinkOf,
 	type ForeignLink,
@@ -62,7 +63,7 @@ const paramsOf = (data: Record<string, unknown>): Record<string, string> =>
 /** Seconds as whole hours within a link's range (contract/links 1). */
 const windowHours = (seconds: string | undefined): number | undefined => {
 	const hours = Math.ceil(Number(seconds) / 3600);
-	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, 720);
+	return seconds === undefined || !(hours > 0) ? undefined : Math.min(hours, linkFields.matchWindowHours.max);
 };
 
 /** Converts an object of Branch's deep linking API to a link. @throws UnusableRow. */
