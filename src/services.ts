@@ -40,8 +40,8 @@ import {watchEventLoop} from './metrics/process-metrics.ts';
 import {createAssociationCache} from './resolution/association-cache.ts';
 import {createErrorPages} from './resolution/error-page-senders.ts';
 import {createHostCache, createLinkCache} from './resolution/link-cache.ts';
-import {isCurrent, type LinkRow} from './resolution/link-row.ts';
 import {createPageTemplates} from './resolution/page-templates.ts';
+import {isCurrent, type ResolvedRow} from './resolution/resolved-row.ts';
 import {rowBytes} from './resolution/row-bytes.ts';
 import {createEventWriter} from './sdk/sdk-store.ts';
 import type {OtherWorkers} from './start/other-workers.ts';
@@ -111,7 +111,7 @@ export const createServices = (options: ServiceOptions) => {
 		limiter,
 		/** Changes by other processes and this one. */
 		changes,
-		linkCache: createLinkCache<LinkRow>(changes, {
+		linkCache: createLinkCache<ResolvedRow>(changes, {
 			megabytes: config.linkCacheMegabytes,
 			bytesOf: rowBytes,
 			isCurrent: (row) => isCurrent(row, clock.now()),

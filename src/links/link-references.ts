@@ -11,7 +11,7 @@ import {
 	validationFailed,
 } from '../errors.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
-import {type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, type LinkView, withInput} from './link.ts';
+import {type JoinedLink, type LinkInput, type LinkOwner, type LinkRow, type LinkTemplate, withInput} from './link.ts';
 import {requireNoLoop} from './link-field-schemas.ts';
 
 /** 'share': the rows stay unchanged until the transaction ends, so that a write may rely on them. */
@@ -24,7 +24,7 @@ export type LinkReferences = {
 	/** Whether links may be on the domain now. */
 	hasDomain(id: string): boolean;
 	/** The link with its domain, the host of its URL, and its template. */
-	view(link: LinkRow): LinkView;
+	view(link: LinkRow): JoinedLink;
 	/**
 	 * The row after applying `input` to `row`. A null domain is the default one.
 	 * @throws 404 for a foreign template and for a domain that is foreign or not VERIFIED, 403 FEATURE_NOT_AVAILABLE for a

@@ -36,7 +36,7 @@ export type LinkTemplate = {
  * A link with the other rows that its JSON needs. `hostname` is its URL's: null for the shared domain, also where its
  * own is not served.
  */
-export type LinkView = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
+export type JoinedLink = {link: LinkRow; domain: Domain; hostname: string | null; template: LinkTemplate | null};
 
 /** The organization as links see it. */
 export type LinkOwner = Entitled & {id: string; orgKey: string; defaultDomainId: string | null};
@@ -52,7 +52,7 @@ export const effectiveMatching = (link: LinkRow, template: LinkTemplate | null) 
 export const linkJson = (
 	addresses: Addresses,
 	{orgKey}: Pick<LinkOwner, 'orgKey'>,
-	{link, hostname, template}: Omit<LinkView, 'domain'>,
+	{link, hostname, template}: Omit<JoinedLink, 'domain'>,
 ) => {
 	const {domainId, shortCode, title, expiry, ...own} = ownFieldsOf(link);
 	return {
@@ -73,7 +73,7 @@ export const linkJson = (
 export type LinkJson = ReturnType<typeof linkJson>;
 
 /** A link as list, get and export answer it. */
-export const linkJsonWithDomain = (addresses: Addresses, owner: LinkOwner, view: LinkView) => ({
+export const linkJsonWithDomain = (addresses: Addresses, owner: LinkOwner, view: JoinedLink) => ({
 	...linkJson(addresses, owner, view),
 	domain: domainSummary(view.domain, {linkDomain: addresses.linkDomain, defaultDomainId: owner.defaultDomainId}),
 });

@@ -2,7 +2,7 @@ import {clicksOfVisitor} from '../clicks/clicks-of-visitor.ts';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceRegistration, deviceRow, insertMatchedDeviceSql} from '../devices/device-store.ts';
-import {isLiveSql} from '../resolution/link-row.ts';
+import {isLiveSql} from '../resolution/resolved-row.ts';
 import {type AppData, type AppDataRow, appDataOf, appDataSql} from '../resolution/tap-query.ts';
 import {attemptRow, insertClaimSql, type RecordedAttempt} from './match-attempt-store.ts';
 import type {GivenAnswer} from './match-click-store.ts';

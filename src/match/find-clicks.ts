@@ -1,6 +1,6 @@
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
-import {isLiveSql} from '../resolution/link-row.ts';
+import {isLiveSql} from '../resolution/resolved-row.ts';
 import type {FirstOpen} from './first-open.ts';
 import {type MatchClick, type MatchClickRow, matchClickColumns, toMatchClick} from './match-click-store.ts';
 import {matchPolicy} from './match-policy.ts';

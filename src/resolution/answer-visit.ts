@@ -5,12 +5,12 @@ import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
 import {crawlerPageHeaders, renderCrawlerPage} from './crawler-page.ts';
 import {wayOutOf} from './in-app-browsers.ts';
-import type {LinkRow} from './link-row.ts';
 import {linkViewOf} from './link-view.ts';
 import {pageLanguage} from './page-language.ts';
 import {bytesAsText, type PageTemplate} from './page-templates.ts';
 import {recordVisit} from './record-visit.ts';
 import {redirectPageHeaders} from './redirect-page.ts';
+import type {ResolvedRow} from './resolved-row.ts';
 import {appDataOf, tapQueryOf} from './tap-query.ts';
 import {isCrawler, isPrefetch, showsQrCode, visitorOf} from './visitor.ts';
 import {setVisitorCookie, type VisitorCookie, visitorCookie} from './visitor-cookie.ts';
@@ -46,7 +46,7 @@ const whenReady = <T>(value: T | Promise<T>, {fail}: Responder, next: (value: T)
 const recordAndAnswer = (
 	services: DataDeps,
 	visit: Visit,
-	row: LinkRow,
+	row: ResolvedRow,
 	to: Responder,
 	answer: () => VisitAnswer,
 ): void => {
@@ -66,7 +66,7 @@ const recordAndAnswer = (
 export const answerPage = (
 	services: PageDeps,
 	visit: Visit,
-	row: LinkRow,
+	row: ResolvedRow,
 	query: Query | null,
 	to: Responder,
 ): void => {
@@ -140,7 +140,13 @@ export const answerPage = (
 const DATA_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Records the visit of a link's data and answers it. @param query null if there is none. */
-export const answerData = (services: DataDeps, visit: Visit, row: LinkRow, query: Query | null, to: Responder): void =>
+export const answerData = (
+	services: DataDeps,
+	visit: Visit,
+	row: ResolvedRow,
+	query: Query | null,
+	to: Responder,
+): void =>
 	recordAndAnswer(services, visit, row, to, () => {
 		const body = {linkId: row.id, ...appDataOf(row, query ?? {})};
 		return {outcome: 'data', headers: DATA_HEADERS, body: bytesAsText(JSON.stringify(body))};

@@ -7,9 +7,9 @@ import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {answerData, answerPage} from './answer-visit.ts';
-import {goneReason, type LinkRow} from './link-row.ts';
 import type {Address} from './locate.ts';
 import {readLink} from './resolve-link.ts';
+import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
 /** The paths answered here: not percent-encoded and without a query. */
 const PATH = new RegExp(`^/([A-Za-z0-9]{4})/(${shortCodePattern})(/data)?$`);
@@ -43,7 +43,7 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 	const answer = (
 		request: IncomingMessage,
 		response: ServerResponse,
-		row: LinkRow,
+		row: ResolvedRow,
 		{isData, ip}: {isData: boolean; ip: string},
 		fail: (error: unknown) => void,
 	): void => {
@@ -85,7 +85,7 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 	const answerIfAdmitted = (
 		request: IncomingMessage,
 		response: ServerResponse,
-		row: LinkRow,
+		row: ResolvedRow,
 		isData: boolean,
 	): void => {
 		const ip = services.clientIp.ip(request);
@@ -125,7 +125,7 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 		}
 
 		const {address, isData} = requested;
-		const answerWith = (row: LinkRow | null | undefined): void => {
+		const answerWith = (row: ResolvedRow | null | undefined): void => {
 			if (row != null && goneReason(row, services.clock.now()) === null) {
 				answerIfAdmitted(request, response, row, isData);
 			} else {

@@ -3,8 +3,8 @@ import type {Addresses} from '../config/config.ts';
 import {type LinkFieldValue, urlColumns} from '../links/link-fields.ts';
 import {shortUrl} from '../links/short-url.ts';
 import {safeHttpUrl} from '../safe-http-url.ts';
-import {type LinkRow, ownParams} from './link-row.ts';
 import {tappedUrl} from './link-targets.ts';
+import {ownParams, type ResolvedRow} from './resolved-row.ts';
 import {withQuery} from './tap-query.ts';
 
 /** A live link as its pages show it, with the defaults of its template and organization applied. */
@@ -27,8 +27,8 @@ export type LinkView = {
 	utm: Readonly<Record<string, string | null>>;
 	/** The match token `opl_…`; null if the link is not deferred. */
 	token: string | null;
-	ios: LinkRow['ios'];
-	android: NonNullable<LinkRow['android']>;
+	ios: ResolvedRow['ios'];
+	android: NonNullable<ResolvedRow['android']>;
 	clipboardFormat: ClipboardFormat;
 	/** The organization's logo. */
 	logoUrl: string | null;
@@ -62,13 +62,13 @@ export const logoOf = ({logoUrl}: LinkView): string | null => {
 };
 
 /** The row's link on the shared domain or its own. */
-export const urlOf = ({addresses}: {addresses: Addresses}, row: LinkRow): string =>
+export const urlOf = ({addresses}: {addresses: Addresses}, row: ResolvedRow): string =>
 	shortUrl(addresses, {hostname: row.hostname, orgKey: row.org_key, shortCode: row.short_code});
 
 /** @param token, query of the visit that receives the page. */
 export const linkViewOf = (
 	services: {addresses: Addresses},
-	row: LinkRow,
+	row: ResolvedRow,
 	token: string | null,
 	query: LinkView['query'] = null,
 ): LinkView => {

@@ -1,12 +1,12 @@
 import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../random-text.ts';
-import type {LinkRow} from './link-row.ts';
 import {type LinkView, linkViewOf, sharedUrl, urlOf} from './link-view.ts';
 import {pageScript} from './page-script.ts';
 import type {PageLanguage} from './page-strings.ts';
 import {pageStyle} from './page-style.ts';
 import {renderRedirectPage} from './redirect-page.ts';
+import type {ResolvedRow} from './resolved-row.ts';
 import {rowBytes} from './row-bytes.ts';
 import type {VisitorClass} from './visitor.ts';
 
@@ -84,7 +84,7 @@ type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes
 /** A cache of templates for the most requested links. */
 export const createPageTemplates = (services: {addresses: Addresses}) => {
 	/** Least recently used first. A changed link is read again as a new row, and the old one is evicted in time. */
-	const kept = new Map<LinkRow, Kept>();
+	const kept = new Map<ResolvedRow, Kept>();
 	let bytes = 0;
 
 	const take = (pages: Kept, more: number) => {
@@ -92,13 +92,13 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		bytes += more;
 	};
 
-	const drop = (row: LinkRow) => {
+	const drop = (row: ResolvedRow) => {
 		bytes -= kept.get(row)?.bytes ?? 0;
 		kept.delete(row);
 	};
 
 	/** The link's pages, now marked as most recently used. */
-	const use = (row: LinkRow): Kept => {
+	const use = (row: ResolvedRow): Kept => {
 		const known = kept.get(row);
 		const pages = known ?? {templates: new Map(), bytes: 0};
 		kept.delete(row);
@@ -111,7 +111,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		return pages;
 	};
 
-	const keep = (key: string, row: LinkRow, page: string): PageTemplate => {
+	const keep = (key: string, row: ResolvedRow, page: string): PageTemplate => {
 		const parts = partsOf(page);
 		const template = templateOf(parts);
 		const pages = use(row);
@@ -131,7 +131,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		return template;
 	};
 
-	const draw = (row: LinkRow, kind: PageKind, code: string | null, token: string | null): string =>
+	const draw = (row: ResolvedRow, kind: PageKind, code: string | null, token: string | null): string =>
 		renderRedirectPage({
 			link: linkViewOf(services, row, token, kind.query),
 			visitor: kind,
@@ -141,7 +141,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		});
 
 	/** The page of one visit with its query. Its code is without it where it would take long to draw, and to scan. */
-	const drawOnce = async (row: LinkRow, kind: PageKind): Promise<PageTemplate> => {
+	const drawOnce = async (row: ResolvedRow, kind: PageKind): Promise<PageTemplate> => {
 		const view = linkViewOf(services, row, null, kind.query);
 		const shared = sharedUrl(view);
 		const code = kind.hasQrCode ? await qrSvg(shared.length > MOST_IN_CODE ? view.url : shared) : null;
@@ -150,7 +150,7 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 
 	return {
 		/** The template of a link's page, which is not kept if it has a query; a promise while its QR code is being drawn. */
-		of: (row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate> => {
+		of: (row: ResolvedRow, kind: PageKind): PageTemplate | Promise<PageTemplate> => {
 			if (kind.query !== null) {
 				return drawOnce(row, kind);
 			}

@@ -2,7 +2,7 @@ import type {ClickContext} from '../clicks/click-context.ts';
 import type {OpenMatch} from '../clicks/open-match.ts';
 import type {RequestFacts} from '../http/route.ts';
 import type {Services} from '../services.ts';
-import type {LinkRow} from './link-row.ts';
+import type {ResolvedRow} from './resolved-row.ts';
 import {isCrawler, type Visitor} from './visitor.ts';
 
 const referrerHost = (referrer: string | undefined): string | null =>
@@ -43,7 +43,7 @@ const contextOf = (visitor: Visitor, country: string | null): ClickContext => {
 
 /** A visit of a link, and the match that it opens. */
 type Visited = {
-	row: Pick<LinkRow, 'id' | 'channel' | 'organization_id'>;
+	row: Pick<ResolvedRow, 'id' | 'channel' | 'organization_id'>;
 	visitor: Visitor;
 	match: OpenMatch | null;
 	at: Date;

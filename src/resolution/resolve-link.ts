@@ -4,13 +4,13 @@ import {effectiveColumns} from '../links/link-columns.ts';
 import {isShortCode} from '../links/short-code.ts';
 import {hasFeature, type PlanDeps} from '../plans/entitlements.ts';
 import type {Services} from '../services.ts';
-import {goneReason, type LinkRow} from './link-row.ts';
 import {type Address, type HostDeps, locate, type ResolutionPath} from './locate.ts';
+import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
 export type ResolveDeps = HostDeps & Pick<Services, 'linkCache'>;
 
 /** As `query` reads it. */
-type StoredRow = Omit<LinkRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
+type StoredRow = Omit<ResolvedRow, 'hostname_until'> & {plan: string | null; entitled_until: Date | null};
 
 const query = (where: string) => `
 	SELECT links.id, links.organization_id, ${effectiveColumns(({resolves}) => resolves === true)},
@@ -31,21 +31,24 @@ const byOrgKey: Prepared = {
 const byId: Prepared = {name: 'link by id', text: query('links.id = $1')};
 
 /** The row at this time: the organization's plan decides whether its domain is served. */
-const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): LinkRow => {
+const withServedHost = (services: PlanDeps, {plan, entitled_until: entitledUntil, ...row}: StoredRow): ResolvedRow => {
 	const isOnOwn = row.hostname !== null && hasFeature(services, {plan, entitledUntil}, 'custom_domains');
 	const ends = isOnOwn && entitledUntil !== null && entitledUntil > services.clock.now();
 	return {...row, hostname: isOnOwn ? row.hostname : null, hostname_until: ends ? entitledUntil : null};
 };
 
 /** The row of a link if it resolves now, else null. */
-export const findLiveLink = async (services: PlanDeps & Pick<Services, 'db'>, id: string): Promise<LinkRow | null> => {
+export const findLiveLink = async (
+	services: PlanDeps & Pick<Services, 'db'>,
+	id: string,
+): Promise<ResolvedRow | null> => {
 	const [found] = await runPrepared<StoredRow>(services.db, byId, [id]);
 	const row = found === undefined ? null : withServedHost(services, found);
 	return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
 };
 
 /** A row without the app fields that pages do not need: fingerprints alone would outweigh the rest. */
-const slim = (row: LinkRow): LinkRow => ({
+const slim = (row: ResolvedRow): ResolvedRow => ({
 	...row,
 	android: row.android?.map(({packageName, scheme}) => ({packageName, scheme})) ?? null,
 });
@@ -54,7 +57,7 @@ const slim = (row: LinkRow): LinkRow => ({
 export const readLink = (
 	services: PlanDeps & Pick<Services, 'db' | 'linkCache'>,
 	{orgKey, shortCode}: Address,
-): Promise<LinkRow | null> =>
+): Promise<ResolvedRow | null> =>
 	services.linkCache.get(orgKey, shortCode, async () => {
 		const [found] = await runPrepared<StoredRow>(services.db, byOrgKey, [orgKey, shortCode]);
 		return found === undefined ? null : slim(withServedHost(services, found));
@@ -69,7 +72,7 @@ export const resolveLink = async (
 	services: ResolveDeps,
 	hostname: string | null,
 	path: ResolutionPath,
-): Promise<{row: LinkRow; data: boolean}> => {
+): Promise<{row: ResolvedRow; data: boolean}> => {
 	const {address, data} = await locate(services, hostname, path);
 	// No link has a malformed code, and PostgreSQL would reject some of them.
 	if (!isShortCode(address.shortCode)) {

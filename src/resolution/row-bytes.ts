@@ -1,5 +1,5 @@
 import {platformFields} from '../links/link-fields.ts';
-import type {LinkRow} from './link-row.ts';
+import type {ResolvedRow} from './resolved-row.ts';
 
 /**
  * Bytes of V8's heap, in 64 bits without pointer compression, as test/resolution/link-memory.ts measures them. Unknown
@@ -40,7 +40,7 @@ const paramsBytes = (params: Record<string, string> | null): number =>
 	recordBytes(params ?? {}, (key) => OWN_SHAPE + textBytes(key));
 
 /** Estimated memory of a link. */
-export const rowBytes = (row: LinkRow): number =>
+export const rowBytes = (row: ResolvedRow): number =>
 	ROW +
 	recordBytes(row) +
 	paramsBytes(row.params) +

@@ -2,7 +2,7 @@ import type {Query} from '../http/query.ts';
 import {isStorable} from '../http/storable.ts';
 import {effectiveColumns} from '../links/link-columns.ts';
 import {type LinkColumns, type LinkFieldName, type LinkFieldValue, linkFields} from '../links/link-fields.ts';
-import {type LinkRow, ownParams} from './link-row.ts';
+import {ownParams, type ResolvedRow} from './resolved-row.ts';
 
 const {max: MAX_PARAMS, maxBytes: MAX_PARAMS_BYTES} = linkFields.params;
 
@@ -51,7 +51,7 @@ const APP_FIELDS = ['path', 'params', 'minimumVersion'] as const satisfies LinkF
 /** The columns of `appDataOf` in SQL, of `links`, `templates` and `app_configs`. */
 export const appDataSql = effectiveColumns(({name}) => APP_FIELDS.some((field) => field === name));
 
-export type AppDataRow = Pick<LinkRow, 'template_params' | keyof LinkColumns<(typeof APP_FIELDS)[number]>>;
+export type AppDataRow = Pick<ResolvedRow, 'template_params' | keyof LinkColumns<(typeof APP_FIELDS)[number]>>;
 
 /** What an app receives of a link: where it leads, and the least version of the app. */
 export type AppData = {
@@ -71,7 +71,7 @@ export const appDataOf = (row: AppDataRow, query: Query): AppData => ({
  * The query of a visit as the page and the open match carry it; null if there is none. What the link's parameters leave
  * room for comes first, so that `withQuery` adds the same of it later as of the whole query.
  */
-export const tapQueryOf = (row: LinkRow, query: Query | null): Params | null => {
+export const tapQueryOf = (row: ResolvedRow, query: Query | null): Params | null => {
 	if (query === null || Object.keys(query).length === 0) {
 		return null;
 	}

@@ -17,9 +17,9 @@ import {
 	type Responder,
 	type VisitAnswer,
 } from './answer-visit.ts';
-import type {LinkRow} from './link-row.ts';
 import type {ResolutionPath} from './locate.ts';
 import {type ResolveDeps, resolveLink} from './resolve-link.ts';
+import type {ResolvedRow} from './resolved-row.ts';
 
 export type VisitDeps = ResolveDeps & PageDeps & Pick<Services, 'limiter' | 'unknownCodes'>;
 
@@ -38,7 +38,7 @@ const answerOf = (respond: (to: Responder) => void): Promise<VisitAnswer> =>
 const data = async (
 	services: DataDeps & Pick<Services, 'db' | 'limiter'>,
 	request: RequestFacts,
-	row: LinkRow,
+	row: ResolvedRow,
 	query: Query,
 ): Promise<VisitAnswer> => {
 	const deviceId = deviceIdOf(query);

@@ -1,8 +1,8 @@
 import test from 'ava';
 import {filesNaming} from '../../.build/link-field-files.ts';
 import {linkColumns} from '../../src/links/link-fields.ts';
-import {goneReason, isLiveSql, type LinkRow} from '../../src/resolution/link-row.ts';
 import {readLink} from '../../src/resolution/resolve-link.ts';
+import {goneReason, isLiveSql, type ResolvedRow} from '../../src/resolution/resolved-row.ts';
 import {link, organization} from '../helpers/builders.ts';
 import {serviceOf} from '../helpers/service.ts';
 
@@ -120,7 +120,7 @@ test('PostgreSQL and the process agree on which links are live', async (t) => {
 						(SELECT :organization_status::text AS status) AS organizations`,
 					{now, is_active, expiry, organization_status},
 				);
-				const reason = goneReason({organization_status, is_active, expiry} as LinkRow, now);
+				const reason = goneReason({organization_status, is_active, expiry} as ResolvedRow, now);
 				t.is(rows[0].live, reason === null, JSON.stringify({organization_status, is_active, expiry}));
 			}
 		}

@@ -5,8 +5,8 @@ import {encodeSection, entriesOf, sectionOf} from '../../src/clicks/journal/sect
 import {readQuery} from '../../src/http/query.ts';
 import {qrSvg} from '../../src/links/qr/qr-svg.ts';
 import {forgetExpiredMatches} from '../../src/match/forget-matches.ts';
-import type {LinkRow} from '../../src/resolution/link-row.ts';
 import {planPage} from '../../src/resolution/page-actions.ts';
+import type {ResolvedRow} from '../../src/resolution/resolved-row.ts';
 import {tapQueryOf, withQuery} from '../../src/resolution/tap-query.ts';
 import {at as clickedAt, clickOn, frameOf, leftBehind, matchOf} from '../clicks/_left-behind.ts';
 import {linkView} from '../fixtures/link-view.ts';
@@ -250,7 +250,7 @@ const pairs = fc.array(
 const queryOf = (given: Array<[string, string]>) =>
 	readQuery(`/?${new URLSearchParams(given.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]))}`);
 
-const rowWith = (params: Record<string, string>) => ({params, template_params: null}) as unknown as LinkRow;
+const rowWith = (params: Record<string, string>) => ({params, template_params: null}) as unknown as ResolvedRow;
 
 test('no query sets a scheme, a package, a fragment, an extra or a host, whatever it holds', (t) => {
 	const targetsOf = (query: Record<string, string> | null, scheme: string | null) =>

@@ -6,7 +6,7 @@ import type {ResolvedColumns} from '../links/link-fields.ts';
  * The stored row of an address: the link's own values override its template's, and those override the organization's
  * (contract/links 4). Whether it resolves is decided at each visit.
  */
-export type LinkRow = ResolvedColumns & {
+export type ResolvedRow = ResolvedColumns & {
 	id: string;
 	organization_id: string;
 	org_key: string;
@@ -24,16 +24,16 @@ export type LinkRow = ResolvedColumns & {
 };
 
 /** Whether a cached row is still valid. */
-export const isCurrent = ({hostname_until: until}: LinkRow, now: Date): boolean => until === null || until > now;
+export const isCurrent = ({hostname_until: until}: ResolvedRow, now: Date): boolean => until === null || until > now;
 
 /** The link's parameters, which override its template's. */
-export const ownParams = (row: Pick<LinkRow, 'params' | 'template_params'>): Record<string, string> => ({
+export const ownParams = (row: Pick<ResolvedRow, 'params' | 'template_params'>): Record<string, string> => ({
 	...row.template_params,
 	...row.params,
 });
 
 /** Why a link does not resolve, or null if it does. */
-export const goneReason = (row: LinkRow, now: Date): Parameters<typeof linkGone>[0] | null => {
+export const goneReason = (row: ResolvedRow, now: Date): Parameters<typeof linkGone>[0] | null => {
 	if (row.organization_status === 'SUSPENDED') {
 		return 'suspended';
 	}
