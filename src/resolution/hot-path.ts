@@ -2,7 +2,7 @@ import type {IncomingMessage, RequestListener, ServerResponse} from 'node:http';
 import {requestIdOf} from '../http/envelope.ts';
 import {hostnameOf} from '../http/request-host.ts';
 import {limitSubjectOf, limits} from '../limits/limits.ts';
-import {shortCodePattern} from '../links/short-code.ts';
+import {LINK_PATH} from '../links/short-code.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
@@ -10,9 +10,6 @@ import {answerData, answerPage} from './answer-visit.ts';
 import type {Address} from './locate.ts';
 import {readLink} from './resolve-link.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
-
-/** The paths answered here: not percent-encoded and without a query. */
-const PATH = new RegExp(`^/([A-Za-z0-9]{4})/(${shortCodePattern})(/data)?$`);
 
 /** The route patterns of `resolutionRoutes` that these requests are counted under. */
 const PAGE_ROUTE = '/:orgKey/:shortCode';
@@ -70,9 +67,9 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 		});
 	};
 
-	/** The requested link, or null if the request is not answered here. */
+	/** The requested link, or null if the request is not answered here: a path that is percent-encoded or has a query. */
 	const linkRequestOf = ({method, headers, url = ''}: IncomingMessage): LinkRequest | null => {
-		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
+		const [, orgKey = '', shortCode = '', isData] = LINK_PATH.exec(url) ?? [];
 		return method !== 'GET' ||
 			orgKey === '' ||
 			reservedSegments.has(orgKey) ||

@@ -1,5 +1,5 @@
 import {type LinkFieldValue, urlColumns} from '../../../links/link-fields.ts';
-import {shortCodePattern} from '../../../links/short-code.ts';
+import {isShortCode} from '../../../links/short-code.ts';
 import {safeLine} from '../../terminal/printable.ts';
 import {type AppClaims, type ForeignFacts, type ImportRow, type Place, putField, type Wrapping} from './import-row.ts';
 
@@ -95,9 +95,7 @@ const decoded = (text: string): string => {
 };
 
 /** A code here, and the segments before it that a domain may have as a prefix (contract/hosts 8). */
-const ADDRESS = new RegExp(
-	`^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)/)?(${shortCodePattern})$`,
-);
+const ADDRESS = /^(?:([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)\/)?([^/]+)$/;
 
 /**
  * The host, the final code and what stands before it in a short URL. @throws UnusableRow for a code that is invalid here.
@@ -105,7 +103,7 @@ const ADDRESS = new RegExp(
 export const shortAddress = (url: URL): {shortCode: string; host: string; prefix: string | null} => {
 	const path = decoded(url.pathname.replace(/^\/|\/$/g, ''));
 	const [, prefix = null, shortCode] = ADDRESS.exec(path) ?? [];
-	if (shortCode === undefined || (prefix?.length ?? 0) > 255) {
+	if (shortCode === undefined || !isShortCode(shortCode) || (prefix?.length ?? 0) > 255) {
 		throw new UnusableRow(
 			path === ''
 				? `has no short code in '${shortened(url.href)}'`
