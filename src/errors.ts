@@ -40,6 +40,15 @@ export class HttpError extends Error {
 	}
 }
 
+/** The refusal that was caught. @throws any other error. */
+export const refusal = (error: unknown): HttpError => {
+	if (error instanceof HttpError) {
+		return error;
+	}
+
+	throw error;
+};
+
 /** The value. @throws `fault` where there is none. */
 export const required = <T>(value: T | null | undefined, fault: () => Error): T => {
 	if (value === null || value === undefined) {

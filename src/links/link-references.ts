@@ -41,12 +41,16 @@ const templateColumns: Columns<LinkTemplate> = columnsOf('id, path, deferred_dee
 const domainsBy = (name: string, lock: string): Prepared => ({
 	name,
 	text: `SELECT ${domainColumns.sql('domains')} FROM domains
-		WHERE organization_id = $1 OR organization_id IS NULL ORDER BY id ${lock}`,
+		WHERE organization_id = ANY ((SELECT CAST($1 AS uuid[]))::uuid[]) OR organization_id IS NULL ORDER BY id ${lock}`,
 });
-const readDomains: Record<Lock, Prepared> = {
+const domainStatements: Record<Lock, Prepared> = {
 	none: domainsBy('read domains of links', ''),
 	share: domainsBy('lock domains of links', 'FOR KEY SHARE'),
 };
+
+/** The domains of some organizations, and the shared one. */
+export const readDomains = (db: Db, organizationIds: readonly string[], lock: Lock): Promise<Domain[]> =>
+	runPrepared<Domain>(db, domainStatements[lock], [organizationIds]);
 
 const readChannels = async (db: Db, organizationId: string, names: string[], lock: Lock): Promise<Set<string>> => {
 	if (names.length === 0) {
@@ -78,15 +82,25 @@ const distinct = (values: Iterable<string | null | undefined>): string[] => [
 
 const pathRequired = () => validationFailed([{message: 'path is required', field: 'path'}]);
 
-/** Reads the rows that `links` and `inputs` refer to. Everyone locks these before links. */
+/**
+ * Reads the rows that `links` and `inputs` refer to. Everyone locks these before links.
+ * @param domains those of `readDomains`, if they have been read.
+ */
 export const readReferences = async (
 	services: PlanDeps,
 	db: Db,
 	owner: Omit<LinkOwner, 'orgKey'>,
-	{links = [], inputs = [], lock = 'none'}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock},
+	{
+		links = [],
+		inputs = [],
+		lock = 'none',
+		domains: known,
+	}: {links?: readonly LinkRow[]; inputs?: readonly LinkInput[]; lock?: Lock; domains?: readonly Domain[]},
 ): Promise<LinkReferences> => {
-	const found = await runPrepared<Domain>(db, readDomains[lock], [owner.id]);
-	const domains = new Map(found.map((domain) => [domain.id, domain]));
+	const usable = (known ?? (await readDomains(db, [owner.id], lock))).filter(
+		({organizationId}) => organizationId === null || organizationId === owner.id,
+	);
+	const domains = new Map(usable.map((domain) => [domain.id, domain]));
 	const channels = await readChannels(db, owner.id, distinct(inputs.map(({channel}) => channel)), lock);
 	const templateIds = [...links.map((link) => link.template_id), ...inputs.map(({templateId}) => templateId)];
 	const templates = new Map(

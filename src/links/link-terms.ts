@@ -23,27 +23,39 @@ export const lockOwner = async (trx: Db, organizationId: string): Promise<LinkOw
 	return required(rows[0], organizationNotFound);
 };
 
-/** The organization is locked before the count of its links, as by its removal. */
-const creatorBy = (name: string, [lockOwner, lockCount]: [string, string]): Prepared => ({
+/**
+ * Organizations are locked before the counts of their links, as by a removal, and in one order. Their number is hidden
+ * from the planner: if it knew it, it would plan the statement each time.
+ */
+const creatorsBy = (name: string, [lockOwner, lockCount]: [string, string]): Prepared => ({
 	name,
-	text: `WITH owner AS MATERIALIZED (
-			SELECT ${owner} FROM organizations WHERE id = $1 ${lockOwner}
+	text: `WITH owners AS MATERIALIZED (
+			SELECT ${owner} FROM organizations WHERE id = ANY ((SELECT CAST($1 AS uuid[]))::uuid[]) ORDER BY id ${lockOwner}
 		), counts AS MATERIALIZED (
-			SELECT links, app_links FROM link_counts WHERE organization_id = (SELECT id FROM owner) ${lockCount}
+			SELECT organization_id, links, app_links FROM link_counts
+			WHERE organization_id = ANY (ARRAY(SELECT id FROM owners)) ORDER BY organization_id ${lockCount}
 		)
-		SELECT owner.*, links, app_links AS "appLinks",
-			EXISTS (SELECT FROM app_configs WHERE organization_id = owner.id) AS "hasAppConfig",
-			CAST(coalesce((SELECT clicks FROM click_counts WHERE organization_id = owner.id AND month = $2), 0) AS float8)
+		SELECT owners.*, links, app_links AS "appLinks",
+			EXISTS (SELECT FROM app_configs WHERE organization_id = owners.id) AS "hasAppConfig",
+			CAST(coalesce((SELECT clicks FROM click_counts WHERE organization_id = owners.id AND month = $2), 0) AS float8)
 				AS "monthClicks"
-		FROM owner LEFT JOIN counts ON true`,
+		FROM owners LEFT JOIN counts ON organization_id = owners.id`,
 });
 /** Exported for a test. */
 export const creatorStatements = {
-	read: creatorBy('read the creator of links', ['', '']),
-	lock: creatorBy('lock the creator of links', ['FOR KEY SHARE', 'FOR UPDATE']),
+	read: creatorsBy('read creators of links', ['', '']),
+	lock: creatorsBy('lock creators of links', ['FOR KEY SHARE', 'FOR UPDATE']),
+	tryLock: creatorsBy('lock free creators of links', ['FOR KEY SHARE SKIP LOCKED', 'FOR UPDATE SKIP LOCKED']),
 };
 
 type Row = Omit<Creator, 'counts'> & {links: number | null; appLinks: number | null};
+
+const readRows = (db: Db, ids: readonly string[], now: Date, mode: keyof typeof creatorStatements) =>
+	runPrepared<Row>(db, creatorStatements[mode], [ids, `${now.toISOString().slice(0, 7)}-01`]);
+
+/** A creator whose count is there. */
+const creatorOf = ({links, appLinks, ...found}: Row): Creator | null =>
+	links === null || appLinks === null ? null : {...found, counts: {links, appLinks}};
 
 /**
  * Reads all that decides whether an organization may create links. With 'lock' no other transaction creates, removes or
@@ -52,17 +64,19 @@ type Row = Omit<Creator, 'counts'> & {links: number | null; appLinks: number | n
 export const readCreator = async (
 	db: Db,
 	{organizationId, now}: {organizationId: string; now: Date},
-	mode: keyof typeof creatorStatements,
+	mode: 'read' | 'lock',
 ): Promise<Creator> => {
-	const month = `${now.toISOString().slice(0, 7)}-01`;
-	const rows = await runPrepared<Row>(db, creatorStatements[mode], [organizationId, month]);
-	const {links, appLinks, ...found} = required(rows[0], organizationNotFound);
-	if (links !== null && appLinks !== null) {
-		return {...found, counts: {links, appLinks}};
-	}
-
+	const row = required((await readRows(db, [organizationId], now, mode))[0], organizationNotFound);
+	const {links: _, appLinks: __, ...found} = row;
 	// Before the first link there is no count to lock.
-	return {...found, counts: mode === 'lock' ? await lockLinkCount(db, organizationId) : {links: 0, appLinks: 0}};
+	const none = async () => (mode === 'lock' ? lockLinkCount(db, organizationId) : {links: 0, appLinks: 0});
+	return creatorOf(row) ?? {...found, counts: await none()};
+};
+
+/** Locks those of several that no other transaction has locked, and that have links; the others are left out. */
+export const lockFreeCreators = async (trx: Db, ids: readonly string[], now: Date): Promise<Map<string, Creator>> => {
+	const creators = (await readRows(trx, ids, now, 'tryLock')).flatMap((row) => creatorOf(row) ?? []);
+	return new Map(creators.map((creator) => [creator.id, creator]));
 };
 
 /** The plan under which the creator may create links. @throws 402 without a plan, 428 without an app configuration. */

@@ -9,7 +9,7 @@ import type {LinkRow} from './link.ts';
  * A link to insert. `hasOwnCode`: its short code was asked for; a generated one that is taken is replaced.
  * @property path the path that the audit record of its creation has.
  */
-export type NewRow = {link: LinkRow & {hasOwnCode: boolean}; path: string | null};
+export type NewRow = {link: LinkRow & {hasOwnCode: boolean}; path: string | null; by: Caller};
 
 /**
  * The only statement that creates links: those whose short code is free, counted and recorded. A taken external id, or a
@@ -38,14 +38,14 @@ export const insert: Prepared = {
  */
 export const insertLinks = async (
 	trx: Db,
-	{now, by, isByApp = false}: {now: Date; by: Caller; isByApp?: boolean},
+	{now, isByApp = false}: {now: Date; isByApp?: boolean},
 	rows: readonly NewRow[],
 ): Promise<void> => {
 	let rest = rows;
 	while (rest.length > 0) {
 		const inserted = await runPrepared<{id: string}>(trx, insert, [
 			JSON.stringify(rest.map(({link}) => link)),
-			JSON.stringify(rest.map(({link, path}) => auditRow(now, by, creationOf({...link, path})))),
+			JSON.stringify(rest.map(({link, path, by}) => auditRow(now, by, creationOf({...link, path})))),
 			isByApp,
 		]);
 		const ids = new Set(inserted.map(({id}) => id));

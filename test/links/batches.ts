@@ -78,16 +78,19 @@ test('an organization with a locked counter, as by an import, does not block oth
 	t.deepEqual((await stored(held)).count, 2);
 });
 
-test('a connection keeps one plan of the statements of a create', async (t) => {
+test('a connection keeps one plan of the statements of a batch, however many creates it is given', async (t) => {
 	await service.services.db.transaction(async (trx) => {
 		for (let creates = 1; creates <= 8; creates += 1) {
-			await runPrepared(trx, creatorStatements.lock, [randomUUID(), '2026-03-01']);
+			await runPrepared(trx, creatorStatements.tryLock, [
+				Array.from({length: creates}, () => randomUUID()),
+				'2026-03-01',
+			]);
 			await runPrepared(trx, insert, ['[]', '[]', false]);
 		}
 
 		const {rows} = await trx.raw(
 			'SELECT generic_plans > 0 AS is_kept, custom_plans <= 5 AS is_planned_no_more FROM pg_prepared_statements WHERE name = ANY (?)',
-			[[creatorStatements.lock.name, insert.name]],
+			[[creatorStatements.tryLock.name, insert.name]],
 		);
 		t.deepEqual(rows, Array(2).fill({is_kept: true, is_planned_no_more: true}));
 	});

@@ -1,5 +1,5 @@
 import {type AuditEntry, type Caller, recordAudit} from '../../audit/audit-log.ts';
-import {externalIdTaken, HttpError, shortCodeTaken} from '../../errors.ts';
+import {externalIdTaken, HttpError, refusal, shortCodeTaken} from '../../errors.ts';
 import {type PlanDeps, requireQuota} from '../../plans/entitlements.ts';
 import type {Plan} from '../../plans/plans.ts';
 import type {Services} from '../../services.ts';
@@ -12,14 +12,6 @@ import {type ImportAnswer, importAnswer} from './import-answer.ts';
 import type {ImportRow, ReadableRow} from './import-row.ts';
 import {createIndex, createWrites} from './import-state.ts';
 import type {HeldLink, ImportTarget, RowResult} from './import-target.ts';
-
-const refusal = (error: unknown): HttpError => {
-	if (error instanceof HttpError) {
-		return error;
-	}
-
-	throw error;
-};
 
 /** The plan of every row of a chunk, or the refusal of all rows. */
 const planOf = (services: PlanDeps, creator: Creator): Plan | HttpError => {

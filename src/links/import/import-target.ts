@@ -24,7 +24,7 @@ export type ImportTarget = {
 	/** A short code for a link without its own. */
 	newShortCode(): string;
 	/** Inserts links, counts them and records their creation. */
-	insert(rows: Array<NewRow & {link: HeldLink}>): Promise<void>;
+	insert(rows: Array<Omit<NewRow, 'by'> & {link: HeldLink}>): Promise<void>;
 	update(links: HeldLink[]): Promise<void>;
 };
 
@@ -40,7 +40,12 @@ export const realTarget = (trx: Db, organizationId: string, {now, by}: {now: Dat
 		find: async (names) => held(await store.findNamed(names)),
 		lock: async (links) => held(await store.lockAll(links.map(({id}) => id))),
 		newShortCode: generateShortCode,
-		insert: (rows) => insertLinks(trx, {now, by}, rows),
+		insert: (rows) =>
+			insertLinks(
+				trx,
+				{now},
+				rows.map((row) => ({...row, by})),
+			),
 		update: (links) => store.update(links),
 	};
 };
