@@ -9,7 +9,7 @@ import type {Services} from '../services.ts';
 import {answerData, answerPage} from './answer-visit.ts';
 import {goneReason, type LinkRow} from './link-row.ts';
 import type {Address} from './locate.ts';
-import {readLink} from './resolve-link.ts';
+import {linksRead, readLink} from './resolve-link.ts';
 
 /** The paths answered here: not percent-encoded and without a query. */
 const PATH = /^\/([A-Za-z0-9]{4})\/([A-Za-z0-9_-]{1,64})(\/data)?$/;
@@ -24,13 +24,12 @@ const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-H
 type LinkRequest = {address: Address; isData: boolean};
 
 /**
- * Answers most requests: a GET of a cached live link, or of its data, by its plain path on the shared link domain,
- * below the limit. Every other request goes to `next`. It calls the same functions as
+ * Answers most requests: a GET of a live link, or of its data, by its plain path on the shared link domain, below the
+ * limit. Every other request goes to `next`. It calls the same functions as
  * `resolutionRoutes`, without the route lookup, joi (the pattern has checked the path), the error envelope and the log
  * line. With LOG_LEVEL=debug it answers nothing.
- * @param readsLinks true until the routes are loaded (`createLazyApp`). Until then uncached links are read here, too.
  */
-export const withHotPath = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
+export const withHotPath = (services: Services, next: RequestListener): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
 		return next;
 	}
@@ -82,42 +81,39 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};
 
-	const answerIfAdmitted = (
+	/** Answers a request that the limit admits, if its link is live. */
+	const answerAdmitted = (
 		request: IncomingMessage,
 		response: ServerResponse,
-		row: LinkRow,
-		isData: boolean,
+		{address, isData}: LinkRequest,
+		ip: string,
 	): void => {
-		const ip = services.clientIp.ip(request);
-		const passOn = (wait: number): void => {
-			// The rate limiter has counted this request; the routes must not count it again.
-			decidedWaits.set(request, {limit: limits.resolution, wait});
-			next(request, response);
+		const fail = (error: unknown): void => {
+			services.log.error({err: error}, 'could not answer a visit in the hot path');
+			if (!response.headersSent) {
+				next(request, response);
+			}
 		};
-		const decided = (wait: number): void => {
-			if (wait > 0) {
-				passOn(wait);
+		const answerWith = (row: LinkRow | null): void => {
+			if (row === null || goneReason(row, services.clock.now()) !== null) {
+				next(request, response);
 				return;
 			}
 
-			const fail = (error: unknown): void => {
-				services.log.error({err: error}, 'could not answer a visit in the hot path');
-				if (!response.headersSent) {
-					passOn(0);
-				}
-			};
 			try {
 				answer(request, response, row, {isData, ip}, fail);
 			} catch (error) {
 				fail(error);
 			}
 		};
-		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		// For nearly all visitors the decision is synchronous.
-		if (typeof wait === 'number') {
-			decided(wait);
+		const row = services.linkCache.peek(address);
+		if (row === undefined) {
+			const read = readLink(services, address);
+			linksRead.set(request, read);
+			// The routes answer what went wrong.
+			read.then(answerWith, () => next(request, response));
 		} else {
-			wait.then(decided, () => next(request, response));
+			answerWith(row);
 		}
 	};
 
@@ -128,19 +124,22 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 			return;
 		}
 
-		const {address, isData} = requested;
-		const answerWith = (row: LinkRow | null | undefined): void => {
-			if (row != null && goneReason(row, services.clock.now()) === null) {
-				answerIfAdmitted(request, response, row, isData);
-			} else {
+		const ip = services.clientIp.ip(request);
+		const decided = (wait: number): void => {
+			// The rate limiter has counted this request; the routes must not count it again.
+			decidedWaits.set(request, {limit: limits.resolution, wait});
+			if (wait > 0) {
 				next(request, response);
+			} else {
+				answerAdmitted(request, response, requested, ip);
 			}
 		};
-		const row = services.linkCache.peek(address.orgKey, address.shortCode);
-		if (row === undefined && readsLinks()) {
-			readLink(services, address).then(answerWith, () => next(request, response));
+		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
+		// For nearly all visitors the decision is synchronous.
+		if (typeof wait === 'number') {
+			decided(wait);
 		} else {
-			answerWith(row);
+			wait.then(decided, () => next(request, response));
 		}
 	};
 };

@@ -67,7 +67,7 @@ export const visitLink = async (
 ): Promise<Reply> => {
 	const {metrics} = services;
 	try {
-		const {outcome, headers, body} = await resolveLink(services, request.hostname, path).then(
+		const {outcome, headers, body} = await resolveLink(services, request, path).then(
 			(found) =>
 				found.data
 					? data(services, request, found.row, query)
