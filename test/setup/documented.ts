@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import {routes} from '../../src/app.ts';
+import {routes} from '../../src/routes.ts';
 import {type Answer, errorAnswer} from '../../src/http/answer.ts';
 import type {Route} from '../../src/http/route.ts';
 import {openApiDocument} from '../../src/openapi/document.ts';
