@@ -6,7 +6,7 @@ import {limitSubjectOf, limits} from '../limits/limits.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
-import {answerData, answerPage} from './answer-visit.ts';
+import {answerVisit} from './answer-visit.ts';
 import {goneReason, type LinkRow} from './link-row.ts';
 import type {Address} from './locate.ts';
 import {linksRead, readLink} from './resolve-link.ts';
@@ -39,36 +39,6 @@ export const withHotPath = (services: Services, next: RequestListener): RequestL
 		return role === 'link' || role === 'both';
 	});
 
-	const answer = (
-		request: IncomingMessage,
-		response: ServerResponse,
-		row: LinkRow,
-		{isData, ip}: {isData: boolean; ip: string},
-		fail: (error: unknown) => void,
-	): void => {
-		const started = performance.now();
-		const visit = {ip, headers: request.headers, stream: request, isHead: false};
-		(isData ? answerData : answerPage)(services, visit, row, null, {
-			answer: ({outcome, headers, body}) => {
-				response.writeHead(200, [
-					'X-Request-Id',
-					requestIdOf(request.headers['x-request-id']),
-					'X-Content-Type-Options',
-					'nosniff',
-					'Content-Length',
-					String(body.length),
-					...(isData ? ANY_ORIGIN : []),
-					...headers,
-				]);
-				response.end(body, 'latin1');
-				const seconds = (performance.now() - started) / 1000;
-				services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
-				services.metrics.resolution(outcome);
-			},
-			fail,
-		});
-	};
-
 	/** The requested link, or null if the request is not answered here. */
 	const linkRequestOf = ({method, headers, url = ''}: IncomingMessage): LinkRequest | null => {
 		const [, orgKey = '', shortCode = '', isData] = PATH.exec(url) ?? [];
@@ -81,40 +51,51 @@ export const withHotPath = (services: Services, next: RequestListener): RequestL
 			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};
 
-	/** Answers a request that the limit admits, if its link is live. */
-	const answerAdmitted = (
-		request: IncomingMessage,
-		response: ServerResponse,
-		{address, isData}: LinkRequest,
-		ip: string,
-	): void => {
-		const fail = (error: unknown): void => {
-			services.log.error({err: error}, 'could not answer a visit in the hot path');
-			if (!response.headersSent) {
-				next(request, response);
-			}
-		};
-		const answerWith = (row: LinkRow | null): void => {
-			if (row === null || goneReason(row, services.clock.now()) !== null) {
-				next(request, response);
-				return;
-			}
-
-			try {
-				answer(request, response, row, {isData, ip}, fail);
-			} catch (error) {
-				fail(error);
-			}
-		};
-		const row = services.linkCache.peek(address);
+	/** The row of the link if it is live; else null, and the routes answer. */
+	const liveRow = async (request: IncomingMessage, address: Address): Promise<LinkRow | null> => {
+		let row = services.linkCache.peek(address);
 		if (row === undefined) {
 			const read = readLink(services, address);
 			linksRead.set(request, read);
-			// The routes answer what went wrong.
-			read.then(answerWith, () => next(request, response));
-		} else {
-			answerWith(row);
+			row = await read.catch(() => null);
 		}
+
+		return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
+	};
+
+	/** @returns false if the routes have to answer. */
+	const answer = async (
+		request: IncomingMessage,
+		response: ServerResponse,
+		{address, isData}: LinkRequest,
+	): Promise<boolean> => {
+		const ip = services.clientIp.ip(request);
+		const wait = await services.limiter.take(limits.resolution, limitSubjectOf(ip));
+		// The rate limiter has counted this request; the routes must not count it again.
+		decidedWaits.set(request, {limit: limits.resolution, wait});
+		const row = wait > 0 ? null : await liveRow(request, address);
+		if (row === null) {
+			return false;
+		}
+
+		const started = performance.now();
+		const visit = {ip, headers: request.headers, stream: request, isHead: false};
+		const {outcome, headers, body} = await answerVisit(services, visit, {row, isData, query: null});
+		response.writeHead(200, [
+			'X-Request-Id',
+			requestIdOf(request.headers['x-request-id']),
+			'X-Content-Type-Options',
+			'nosniff',
+			'Content-Length',
+			String(body.length),
+			...(isData ? ANY_ORIGIN : []),
+			...headers,
+		]);
+		response.end(body, 'latin1');
+		const seconds = (performance.now() - started) / 1000;
+		services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
+		services.metrics.resolution(outcome);
+		return true;
 	};
 
 	return (request, response) => {
@@ -124,22 +105,18 @@ export const withHotPath = (services: Services, next: RequestListener): RequestL
 			return;
 		}
 
-		const ip = services.clientIp.ip(request);
-		const decided = (wait: number): void => {
-			// The rate limiter has counted this request; the routes must not count it again.
-			decidedWaits.set(request, {limit: limits.resolution, wait});
-			if (wait > 0) {
-				next(request, response);
-			} else {
-				answerAdmitted(request, response, requested, ip);
-			}
-		};
-		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		// For nearly all visitors the decision is synchronous.
-		if (typeof wait === 'number') {
-			decided(wait);
-		} else {
-			wait.then(decided, () => next(request, response));
-		}
+		answer(request, response, requested).then(
+			(isAnswered) => {
+				if (!isAnswered) {
+					next(request, response);
+				}
+			},
+			(error: unknown) => {
+				services.log.error({err: error}, 'could not answer a visit in the hot path');
+				if (!response.headersSent) {
+					next(request, response);
+				}
+			},
+		);
 	};
 };

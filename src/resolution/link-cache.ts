@@ -1,4 +1,5 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
+import {LRUCache} from 'lru-cache';
 import {createBatches} from '../db/batches.ts';
 import type {ChangeFeed} from '../db/change-feed.ts';
 import type {Change} from '../db/change-message.ts';
@@ -51,45 +52,30 @@ export const createLinkCache = <T>(
 	feed: ChangeFeed,
 	{megabytes, bytesOf, isCurrent}: {megabytes: number; bytesOf: (value: T) => number; isCurrent: (value: T) => boolean},
 ) => {
-	const max = megabytes * 1024 * 1024;
-	const entries = new Map<string, {value: T | null; bytes: number}>();
-	let bytes = 0;
+	type Entry = {value: T | null};
+	const sizeOf = ({value}: Entry, key: string): number =>
+		BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
+	const maxSize = megabytes * 1024 * 1024;
+	const entries = new LRUCache<string, Entry>({maxSize, sizeCalculation: sizeOf});
 	let hits = 0;
 	let misses = 0;
 
 	/** The cached value of a key if it can be trusted, now marked as most recently used. */
-	const use = (key: string): {value: T | null} | undefined => {
-		const kept = entries.get(key);
-		if (kept === undefined || !feed.isTrusted() || (kept.value !== null && !isCurrent(kept.value))) {
+	const use = (key: string): Entry | undefined => {
+		const kept = feed.isTrusted() ? entries.get(key) : undefined;
+		if (kept === undefined || (kept.value !== null && !isCurrent(kept.value))) {
 			return undefined;
 		}
 
-		// The map's order is the order of use.
-		entries.delete(key);
-		entries.set(key, kept);
 		hits += 1;
 		return kept;
 	};
 
-	const drop = (key: string) => {
-		bytes -= entries.get(key)?.bytes ?? 0;
-		entries.delete(key);
-	};
-
-	const sizeOf = (key: string, value: T | null): number =>
-		BYTES_PER_ENTRY + key.length + (value === null ? 0 : bytesOf(value));
-
-	const keep = (key: string, value: T | null, own = sizeOf(key, value)) => {
-		drop(key);
-		entries.set(key, {value, bytes: own});
-		bytes += own;
-		while (bytes > max) {
-			const [oldest = ''] = entries.keys();
-			drop(oldest);
-		}
-	};
-
-	const reads = createSharedReads<T | null>(feed, {use, peek: (key) => entries.get(key), keep});
+	const reads = createSharedReads<T | null>(feed, {
+		use,
+		peek: (key) => entries.peek(key),
+		keep: (key, value) => entries.set(key, {value}),
+	});
 	/** Links that are missing in one turn of the event loop are read together. */
 	const readTogether = createBatches<{address: Address; read: ReadLinks<T>}, T | null>({
 		most: MOST_READ,
@@ -104,13 +90,13 @@ export const createLinkCache = <T>(
 		filling?.note(change);
 		switch (change.kind) {
 			case 'link':
-				drop(keyOf(change));
+				entries.delete(keyOf(change));
 				return;
 			case 'organization':
 				// A look at each is a millisecond of many thousands, and sets by organization would take memory from links.
-				for (const key of entries.keys()) {
+				for (const key of [...entries.keys()]) {
 					if (key.startsWith(`${change.orgKey}/`)) {
-						drop(key);
+						entries.delete(key);
 					}
 				}
 
@@ -119,7 +105,6 @@ export const createLinkCache = <T>(
 				return;
 			default:
 				entries.clear();
-				bytes = 0;
 		}
 	});
 
@@ -149,19 +134,19 @@ export const createLinkCache = <T>(
 		): Promise<void> => {
 			const changes = createChangesMeanwhile();
 			filling = changes;
-			const most = max * share;
+			const most = maxSize * share;
 			let filled = 0;
 			try {
 				const found = await read(Math.floor(most / BYTES_PER_ENTRY));
 				for (const [index, {address, value}] of found.entries()) {
 					const key = keyOf(address);
-					const own = sizeOf(key, value);
+					const own = sizeOf({value}, key);
 					if (filled + own > most) {
 						break;
 					}
 
 					if (!changes.touched(address) && !entries.has(key)) {
-						keep(key, value, own);
+						entries.set(key, {value}, {size: own});
 						filled += own;
 					}
 
@@ -180,7 +165,7 @@ export const createLinkCache = <T>(
 			hits,
 			misses,
 			entries: entries.size,
-			bytes,
+			bytes: entries.calculatedSize,
 			isTrusted: feed.isTrusted(),
 		}),
 	};

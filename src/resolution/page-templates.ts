@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../random-text.ts';
@@ -79,57 +80,12 @@ const templateOf =
 	};
 
 /** The pages of a link, by kind. */
-type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
+type Kept = {templates: Map<string, Promise<PageTemplate>>; bytes: number};
 
 /** A cache of templates for the most requested links. */
 export const createPageTemplates = (services: {addresses: Addresses}) => {
-	/** Least recently used first. A changed link is read again as a new row, and the old one is evicted in time. */
-	const kept = new Map<LinkRow, Kept>();
-	let bytes = 0;
-
-	const take = (pages: Kept, more: number) => {
-		pages.bytes += more;
-		bytes += more;
-	};
-
-	const drop = (row: LinkRow) => {
-		bytes -= kept.get(row)?.bytes ?? 0;
-		kept.delete(row);
-	};
-
-	/** The link's pages, now marked as most recently used. */
-	const use = (row: LinkRow): Kept => {
-		const known = kept.get(row);
-		const pages = known ?? {templates: new Map(), bytes: 0};
-		kept.delete(row);
-		kept.set(row, pages);
-		if (known === undefined) {
-			// A row evicted from the link cache stays alive here.
-			take(pages, BYTES_PER_LINK + rowBytes(row));
-		}
-
-		return pages;
-	};
-
-	const keep = (key: string, row: LinkRow, page: string): PageTemplate => {
-		const parts = partsOf(page);
-		const template = templateOf(parts);
-		const pages = use(row);
-		pages.templates.set(key, template);
-		take(
-			pages,
-			parts.reduce(
-				(sum, part) => sum + BYTES_PER_PART + (MARKERS.includes(part) ? 0 : part.length),
-				BYTES_PER_PAGE + key.length,
-			),
-		);
-		while (bytes > MOST_BYTES) {
-			const [oldest = row] = kept.keys();
-			drop(oldest);
-		}
-
-		return template;
-	};
+	/** A changed link is read again as a new row, and the old one is evicted in time. */
+	const kept = new LRUCache<LinkRow, Kept>({maxSize: MOST_BYTES, sizeCalculation: ({bytes}) => bytes});
 
 	const draw = (row: LinkRow, kind: PageKind, code: string | null, token: string | null): string =>
 		renderRedirectPage({
@@ -148,27 +104,39 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		return (token) => bytesAsText(draw(row, kind, code, token));
 	};
 
+	/** The template of a page without a query, and what it takes in memory. */
+	const drawTemplate = async (row: LinkRow, kind: PageKind): Promise<{template: PageTemplate; bytes: number}> => {
+		const code = kind.hasQrCode ? await qrSvg(urlOf(services, row)) : null;
+		const parts = partsOf(draw(row, kind, code, kind.hasToken ? TOKEN : null));
+		const bytes = parts.reduce(
+			(sum, part) => sum + BYTES_PER_PART + (MARKERS.includes(part) ? 0 : part.length),
+			BYTES_PER_PAGE,
+		);
+		return {template: templateOf(parts), bytes};
+	};
+
 	return {
-		/** The template of a link's page, which is not kept if it has a query; a promise while its QR code is being drawn. */
-		of: (row: LinkRow, kind: PageKind): PageTemplate | Promise<PageTemplate> => {
+		/** The template of a link's page, which is not kept if it has a query. */
+		of: (row: LinkRow, kind: PageKind): Promise<PageTemplate> => {
 			if (kind.query !== null) {
 				return drawOnce(row, kind);
 			}
 
 			const key = `${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}${Number(kind.isIpad)}${kind.wayOut ?? ''}`;
-			const {templates} = use(row);
-			const found = templates.get(key);
+			// A row evicted from the link cache stays alive here.
+			const pages = kept.get(row) ?? {templates: new Map(), bytes: BYTES_PER_LINK + rowBytes(row)};
+			const found = pages.templates.get(key);
 			if (found !== undefined) {
 				return found;
 			}
 
-			const token = kind.hasToken ? TOKEN : null;
-			if (!kind.hasQrCode) {
-				return keep(key, row, draw(row, kind, null, token));
-			}
-
-			const drawing = qrSvg(urlOf(services, row)).then((code) => keep(key, row, draw(row, kind, code, token)));
-			templates.set(key, drawing);
+			const drawing = drawTemplate(row, kind).then(({template, bytes}) => {
+				// A value of its own, because the cache asks for the size of a new value only.
+				kept.set(row, {...pages, bytes: (kept.get(row) ?? pages).bytes + key.length + bytes});
+				return template;
+			});
+			pages.templates.set(key, drawing);
+			kept.set(row, pages);
 			return drawing;
 		},
 	};
