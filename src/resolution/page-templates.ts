@@ -48,23 +48,24 @@ export const bytesAsText = (text: string): string => Buffer.from(text).toString(
 // As long as the value it stands for and of the same alphabet, but random, so that no author of a link can guess it.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 
-/** Four fifths of a page are common to all; they are stored once. */
-const SHARED = [pageStyle, pageScript].map(bytesAsText);
-const MARKERS = [TOKEN, ...SHARED];
+/** Placeholders of the style and the script: four fifths of a page are common to all, and are stored once. */
+const texts = {style: randomAlphanumeric(32), script: randomAlphanumeric(32)};
+const SHARED = new Map([
+	[texts.style, bytesAsText(pageStyle)],
+	[texts.script, bytesAsText(pageScript)],
+]);
+const PLACEHOLDER = new RegExp(`(${[TOKEN, ...SHARED.keys()].join('|')})`);
 
 /** A copy that does not retain the whole page in memory, as a V8 slice would. */
 const ownCopy = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The parts of a page. Equal markers share one string. */
-const partsOf = (page: string): string[] => {
-	let parts = [bytesAsText(page)];
-	for (const marker of MARKERS) {
-		parts = parts.flatMap((part) =>
-			part.split(marker).flatMap((piece, index) => (index === 0 ? [piece] : [marker, piece])),
-		);
-	}
-
-	return parts.map((part) => MARKERS.find((marker) => marker === part) ?? ownCopy(part));
+/** The parts of a page drawn with placeholders, and what those take that are not shared. */
+const partsOf = (page: string): {parts: string[]; bytes: number} => {
+	const pieces = bytesAsText(page).split(PLACEHOLDER);
+	return {
+		parts: pieces.map((piece) => SHARED.get(piece) ?? (piece === TOKEN ? TOKEN : ownCopy(piece))),
+		bytes: pieces.reduce((sum, piece) => sum + BYTES_PER_PART + piece.length, 0),
+	};
 };
 
 /** Joined as text: copying bytes into a buffer per answer costs more than writing an existing string. */
@@ -87,13 +88,14 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 	/** A changed link is read again as a new row, and the old one is evicted in time. */
 	const kept = new LRUCache<LinkRow, Kept>({maxSize: MOST_BYTES, sizeCalculation: ({bytes}) => bytes});
 
-	const draw = (row: LinkRow, kind: PageKind, code: string | null, token: string | null): string =>
+	const draw = (row: LinkRow, kind: PageKind, code: string | null, token: string | null, shared = {}): string =>
 		renderRedirectPage({
 			link: linkViewOf(services, row, token, kind.query),
 			visitor: kind,
 			language: kind.language,
 			globalPrivacyControl: kind.globalPrivacyControl,
 			qrSvg: code,
+			...shared,
 		});
 
 	/** The page of one visit with its query. Its code is without it where it would take long to draw, and to scan. */
@@ -107,12 +109,8 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 	/** The template of a page without a query, and what it takes in memory. */
 	const drawTemplate = async (row: LinkRow, kind: PageKind): Promise<{template: PageTemplate; bytes: number}> => {
 		const code = kind.hasQrCode ? await qrSvg(urlOf(services, row)) : null;
-		const parts = partsOf(draw(row, kind, code, kind.hasToken ? TOKEN : null));
-		const bytes = parts.reduce(
-			(sum, part) => sum + BYTES_PER_PART + (MARKERS.includes(part) ? 0 : part.length),
-			BYTES_PER_PAGE,
-		);
-		return {template: templateOf(parts), bytes};
+		const {parts, bytes} = partsOf(draw(row, kind, code, kind.hasToken ? TOKEN : null, {texts}));
+		return {template: templateOf(parts), bytes: BYTES_PER_PAGE + bytes};
 	};
 
 	return {
