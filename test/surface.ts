@@ -1,5 +1,5 @@
 import test from 'ava';
-import {routes} from '../src/app.ts';
+import {routes} from '../src/routes.ts';
 import {organization} from './helpers/builders.ts';
 import {type Answer, anonymous, type Headers} from './helpers/callers.ts';
 import {member, ops, portalOf} from './helpers/portal.ts';

@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import type {ApiKey} from '../api-keys/api-key-store.ts';
 import type {ChangeFeed} from '../db/change-feed.ts';
 import {keepUnlessChanged} from '../db/keep-unless-changed.ts';
@@ -16,13 +17,13 @@ export type KeyCache = {
 const MAX_PREFIXES = 20_000;
 
 export const createKeyCache = (feed: ChangeFeed): KeyCache => {
-	const entries = new Map<string, KeyHolder[]>();
+	const entries = new LRUCache<string, KeyHolder[]>({max: MAX_PREFIXES});
 	let version = 0;
 
 	feed.onChange((change) => {
 		if (change.kind === 'organization') {
 			version += 1;
-			for (const [prefix, holders] of entries) {
+			for (const [prefix, holders] of [...entries.entries()]) {
 				if (holders.some(({organization}) => organization.orgKey === change.orgKey)) {
 					entries.delete(prefix);
 				}
@@ -34,24 +35,17 @@ export const createKeyCache = (feed: ChangeFeed): KeyCache => {
 	});
 
 	const keep = (prefix: string, holders: KeyHolder[]) => {
-		entries.delete(prefix);
 		if (holders.length > 0) {
 			entries.set(prefix, holders);
-		}
-
-		if (entries.size > MAX_PREFIXES) {
-			const [oldest = ''] = entries.keys();
-			entries.delete(oldest);
+		} else {
+			entries.delete(prefix);
 		}
 	};
 
 	return {
 		get: async (prefix, read) => {
-			const kept = entries.get(prefix);
-			if (kept !== undefined && feed.isTrusted()) {
-				// The map's order is the order of use.
-				entries.delete(prefix);
-				entries.set(prefix, kept);
+			const kept = feed.isTrusted() ? entries.get(prefix) : undefined;
+			if (kept !== undefined) {
 				return kept;
 			}
 

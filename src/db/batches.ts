@@ -4,6 +4,8 @@ import {isConnectionFault} from './db.ts';
 type Options<Item, Result> = {
 	/** Most items of one batch. */
 	most?: number;
+	/** Most batches at once; by default one. */
+	atOnce?: number;
 	/** How long a batch waits for further items; without it a single item is processed at once. */
 	waitMs?: number;
 	/**
@@ -23,12 +25,13 @@ type Waiting<Item, Result> = {item: Item; done: (result: Result) => void; fail: 
  */
 export const createBatches = <Item, Result>({
 	most = Number.POSITIVE_INFINITY,
+	atOnce = 1,
 	waitMs,
 	many,
 	one,
 }: Options<Item, Result>) => {
 	let waiting: Array<Waiting<Item, Result>> = [];
-	let isWorking = false;
+	let working = 0;
 
 	const work = async (batch: ReadonlyArray<Waiting<Item, Result>>): Promise<void> => {
 		let results: ReadonlyArray<Result | undefined>;
@@ -70,14 +73,15 @@ export const createBatches = <Item, Result>({
 			await work(batch);
 		}
 
-		isWorking = false;
+		working -= 1;
 	};
 
 	return (item: Item): Promise<Result> =>
 		new Promise((resolve, reject) => {
 			waiting.push({item, done: resolve, fail: reject});
-			if (!isWorking) {
-				isWorking = true;
+			// One that has not begun yet takes this item, too.
+			if (working < atOnce && waiting.length === 1) {
+				working += 1;
 				// After the requests that have already arrived.
 				setImmediate(() => void workAll());
 			}

@@ -86,7 +86,7 @@ type Definition<C extends Credential, P, Q, B> = Declared &
 		handler: (input: HandlerInput<C, P, Q, B>) => unknown;
 	};
 
-/** One endpoint, as `app.ts` mounts it and as tests enumerate it. */
+/** One endpoint, as `routes.ts` lists it, `app.ts` mounts it and as tests enumerate it. */
 export type Route = {
 	method: Definition<Credential, unknown, unknown, unknown>['method'];
 	path: string;

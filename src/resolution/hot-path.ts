@@ -6,9 +6,9 @@ import {LINK_PATH} from '../links/short-code.ts';
 import {memoize} from '../memoize.ts';
 import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
-import {answerData, answerPage} from './answer-visit.ts';
+import {answerVisit} from './answer-visit.ts';
 import type {Address} from './locate.ts';
-import {readLink} from './resolve-link.ts';
+import {handedOn, readLink} from './resolve-link.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
 /** The route patterns of `resolutionRoutes` that these requests are counted under. */
@@ -21,13 +21,12 @@ const ANY_ORIGIN = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-H
 type LinkRequest = {address: Address; isData: boolean};
 
 /**
- * Answers most requests: a GET of a cached live link, or of its data, by its plain path on the shared link domain,
- * below the limit. Every other request goes to `next`. It calls the same functions as
+ * Answers most requests: a GET of a live link, or of its data, by its plain path on the shared link domain, below the
+ * limit. Every other request goes to `next`. It calls the same functions as
  * `resolutionRoutes`, without the route lookup, joi (the pattern has checked the path), the error envelope and the log
  * line. With LOG_LEVEL=debug it answers nothing.
- * @param readsLinks true until the routes are loaded (`createLazyApp`). Until then uncached links are read here, too.
  */
-export const withHotPath = (services: Services, next: RequestListener, readsLinks: () => boolean): RequestListener => {
+export const withHotPath = (services: Services, next: RequestListener): RequestListener => {
 	if (services.log.isLevelEnabled('debug')) {
 		return next;
 	}
@@ -36,36 +35,6 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 		const role = services.hostRoles.roleOf(hostnameOf(host));
 		return role === 'link' || role === 'both';
 	});
-
-	const answer = (
-		request: IncomingMessage,
-		response: ServerResponse,
-		row: ResolvedRow,
-		{isData, ip}: {isData: boolean; ip: string},
-		fail: (error: unknown) => void,
-	): void => {
-		const started = performance.now();
-		const visit = {ip, headers: request.headers, stream: request, isHead: false};
-		(isData ? answerData : answerPage)(services, visit, row, null, {
-			answer: ({outcome, headers, body}) => {
-				response.writeHead(200, [
-					'X-Request-Id',
-					requestIdOf(request.headers['x-request-id']),
-					'X-Content-Type-Options',
-					'nosniff',
-					'Content-Length',
-					String(body.length),
-					...(isData ? ANY_ORIGIN : []),
-					...headers,
-				]);
-				response.end(body, 'latin1');
-				const seconds = (performance.now() - started) / 1000;
-				services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
-				services.metrics.resolution(outcome);
-			},
-			fail,
-		});
-	};
 
 	/** The requested link, or null if the request is not answered here: a path that is percent-encoded or has a query. */
 	const linkRequestOf = ({method, headers, url = ''}: IncomingMessage): LinkRequest | null => {
@@ -79,39 +48,53 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 			: {address: {orgKey, shortCode}, isData: isData !== undefined};
 	};
 
-	const answerIfAdmitted = (
+	/** The row of the link if it is live; else null, and the routes answer. */
+	const liveRow = async (
+		address: Address,
+		passed: {link?: Promise<ResolvedRow | null>},
+	): Promise<ResolvedRow | null> => {
+		let row = services.linkCache.peek(address);
+		if (row === undefined) {
+			passed.link = readLink(services, address);
+			row = await passed.link.catch(() => null);
+		}
+
+		return row === null || goneReason(row, services.clock.now()) !== null ? null : row;
+	};
+
+	/** @returns false if the routes have to answer. */
+	const answer = async (
 		request: IncomingMessage,
 		response: ServerResponse,
-		row: ResolvedRow,
-		isData: boolean,
-	): void => {
+		{address, isData}: LinkRequest,
+	): Promise<boolean> => {
 		const ip = services.clientIp.ip(request);
-		const decided = (wait: number): void => {
-			if (wait > 0) {
-				// The routes count it again and refuse it: a refused request costs nothing.
-				next(request, response);
-				return;
-			}
-
-			const fail = (error: unknown): void => {
-				services.log.error({err: error}, 'could not answer a visit in the hot path');
-				if (!response.headersSent) {
-					next(request, response);
-				}
-			};
-			try {
-				answer(request, response, row, {isData, ip}, fail);
-			} catch (error) {
-				fail(error);
-			}
-		};
-		const wait = services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		// In memory the decision is synchronous.
-		if (typeof wait === 'number') {
-			decided(wait);
-		} else {
-			wait.then(decided, () => next(request, response));
+		const wait = await services.limiter.take(limits.resolution, limitSubjectOf(ip));
+		const passed = {wait};
+		const row = wait > 0 ? null : await liveRow(address, passed);
+		if (row === null) {
+			handedOn.set(request, passed);
+			return false;
 		}
+
+		const started = performance.now();
+		const visit = {ip, headers: request.headers, stream: request, isHead: false};
+		const {outcome, headers, body} = await answerVisit(services, visit, {row, isData, query: null});
+		response.writeHead(200, [
+			'X-Request-Id',
+			requestIdOf(request.headers['x-request-id']),
+			'X-Content-Type-Options',
+			'nosniff',
+			'Content-Length',
+			String(body.length),
+			...(isData ? ANY_ORIGIN : []),
+			...headers,
+		]);
+		response.end(body, 'latin1');
+		const seconds = (performance.now() - started) / 1000;
+		services.metrics.request('GET', isData ? DATA_ROUTE : PAGE_ROUTE, 200, seconds);
+		services.metrics.resolution(outcome);
+		return true;
 	};
 
 	return (request, response) => {
@@ -121,19 +104,18 @@ export const withHotPath = (services: Services, next: RequestListener, readsLink
 			return;
 		}
 
-		const {address, isData} = requested;
-		const answerWith = (row: ResolvedRow | null | undefined): void => {
-			if (row != null && goneReason(row, services.clock.now()) === null) {
-				answerIfAdmitted(request, response, row, isData);
-			} else {
-				next(request, response);
-			}
-		};
-		const row = services.linkCache.peek(address.orgKey, address.shortCode);
-		if (row === undefined && readsLinks()) {
-			readLink(services, address).then(answerWith, () => next(request, response));
-		} else {
-			answerWith(row);
-		}
+		answer(request, response, requested).then(
+			(isAnswered) => {
+				if (!isAnswered) {
+					next(request, response);
+				}
+			},
+			(error: unknown) => {
+				services.log.error({err: error}, 'could not answer a visit in the hot path');
+				if (!response.headersSent) {
+					next(request, response);
+				}
+			},
+		);
 	};
 };

@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import type {Addresses} from '../config/config.ts';
 import {qrSvg} from '../links/qr/qr-svg.ts';
 import {randomAlphanumeric} from '../random-text.ts';
@@ -47,23 +48,24 @@ export const bytesAsText = (text: string): string => Buffer.from(text).toString(
 // As long as the value it stands for and of the same alphabet, but random, so that no author of a link can guess it.
 const TOKEN = `opl_${randomAlphanumeric(32)}`;
 
-/** Four fifths of a page are common to all; they are stored once. */
-const SHARED = [pageStyle, pageScript].map(bytesAsText);
-const MARKERS = [TOKEN, ...SHARED];
+/** Placeholders of the style and the script: four fifths of a page are common to all, and are stored once. */
+const texts = {style: randomAlphanumeric(32), script: randomAlphanumeric(32)};
+const SHARED = new Map([
+	[texts.style, bytesAsText(pageStyle)],
+	[texts.script, bytesAsText(pageScript)],
+]);
+const PLACEHOLDER = new RegExp(`(${[TOKEN, ...SHARED.keys()].join('|')})`);
 
 /** A copy that does not retain the whole page in memory, as a V8 slice would. */
 const ownCopy = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The parts of a page. Equal markers share one string. */
-const partsOf = (page: string): string[] => {
-	let parts = [bytesAsText(page)];
-	for (const marker of MARKERS) {
-		parts = parts.flatMap((part) =>
-			part.split(marker).flatMap((piece, index) => (index === 0 ? [piece] : [marker, piece])),
-		);
-	}
-
-	return parts.map((part) => MARKERS.find((marker) => marker === part) ?? ownCopy(part));
+/** The parts of a page drawn with placeholders, and what those take that are not shared. */
+const partsOf = (page: string): {parts: string[]; bytes: number} => {
+	const pieces = bytesAsText(page).split(PLACEHOLDER);
+	return {
+		parts: pieces.map((piece) => SHARED.get(piece) ?? (piece === TOKEN ? TOKEN : ownCopy(piece))),
+		bytes: pieces.reduce((sum, piece) => sum + BYTES_PER_PART + piece.length, 0),
+	};
 };
 
 /** Joined as text: copying bytes into a buffer per answer costs more than writing an existing string. */
@@ -79,65 +81,21 @@ const templateOf =
 	};
 
 /** The pages of a link, by kind. */
-type Kept = {templates: Map<string, PageTemplate | Promise<PageTemplate>>; bytes: number};
+type Kept = {templates: Map<string, Promise<PageTemplate>>; bytes: number};
 
 /** A cache of templates for the most requested links. */
 export const createPageTemplates = (services: {addresses: Addresses}) => {
-	/** Least recently used first. A changed link is read again as a new row, and the old one is evicted in time. */
-	const kept = new Map<ResolvedRow, Kept>();
-	let bytes = 0;
+	/** A changed link is read again as a new row, and the old one is evicted in time. */
+	const kept = new LRUCache<ResolvedRow, Kept>({maxSize: MOST_BYTES, sizeCalculation: ({bytes}) => bytes});
 
-	const take = (pages: Kept, more: number) => {
-		pages.bytes += more;
-		bytes += more;
-	};
-
-	const drop = (row: ResolvedRow) => {
-		bytes -= kept.get(row)?.bytes ?? 0;
-		kept.delete(row);
-	};
-
-	/** The link's pages, now marked as most recently used. */
-	const use = (row: ResolvedRow): Kept => {
-		const known = kept.get(row);
-		const pages = known ?? {templates: new Map(), bytes: 0};
-		kept.delete(row);
-		kept.set(row, pages);
-		if (known === undefined) {
-			// A row evicted from the link cache stays alive here.
-			take(pages, BYTES_PER_LINK + rowBytes(row));
-		}
-
-		return pages;
-	};
-
-	const keep = (key: string, row: ResolvedRow, page: string): PageTemplate => {
-		const parts = partsOf(page);
-		const template = templateOf(parts);
-		const pages = use(row);
-		pages.templates.set(key, template);
-		take(
-			pages,
-			parts.reduce(
-				(sum, part) => sum + BYTES_PER_PART + (MARKERS.includes(part) ? 0 : part.length),
-				BYTES_PER_PAGE + key.length,
-			),
-		);
-		while (bytes > MOST_BYTES) {
-			const [oldest = row] = kept.keys();
-			drop(oldest);
-		}
-
-		return template;
-	};
-
-	const draw = (row: ResolvedRow, kind: PageKind, code: string | null, token: string | null): string =>
+	const draw = (row: ResolvedRow, kind: PageKind, code: string | null, token: string | null, shared = {}): string =>
 		renderRedirectPage({
 			link: linkViewOf(services, row, token, kind.query),
 			visitor: kind,
 			language: kind.language,
 			globalPrivacyControl: kind.globalPrivacyControl,
 			qrSvg: code,
+			...shared,
 		});
 
 	/** The page of one visit with its query. Its code is without it where it would take long to draw, and to scan. */
@@ -148,27 +106,35 @@ export const createPageTemplates = (services: {addresses: Addresses}) => {
 		return (token) => bytesAsText(draw(row, kind, code, token));
 	};
 
+	/** The template of a page without a query, and what it takes in memory. */
+	const drawTemplate = async (row: ResolvedRow, kind: PageKind): Promise<{template: PageTemplate; bytes: number}> => {
+		const code = kind.hasQrCode ? await qrSvg(urlOf(services, row)) : null;
+		const {parts, bytes} = partsOf(draw(row, kind, code, kind.hasToken ? TOKEN : null, {texts}));
+		return {template: templateOf(parts), bytes: BYTES_PER_PAGE + bytes};
+	};
+
 	return {
-		/** The template of a link's page, which is not kept if it has a query; a promise while its QR code is being drawn. */
-		of: (row: ResolvedRow, kind: PageKind): PageTemplate | Promise<PageTemplate> => {
+		/** The template of a link's page, which is not kept if it has a query. */
+		of: (row: ResolvedRow, kind: PageKind): Promise<PageTemplate> => {
 			if (kind.query !== null) {
 				return drawOnce(row, kind);
 			}
 
 			const key = `${kind.class} ${kind.language} ${Number(kind.globalPrivacyControl)}${Number(kind.hasToken)}${Number(kind.isIpad)}${kind.wayOut ?? ''}`;
-			const {templates} = use(row);
-			const found = templates.get(key);
+			// A row evicted from the link cache stays alive here.
+			const pages = kept.get(row) ?? {templates: new Map(), bytes: BYTES_PER_LINK + rowBytes(row)};
+			const found = pages.templates.get(key);
 			if (found !== undefined) {
 				return found;
 			}
 
-			const token = kind.hasToken ? TOKEN : null;
-			if (!kind.hasQrCode) {
-				return keep(key, row, draw(row, kind, null, token));
-			}
-
-			const drawing = qrSvg(urlOf(services, row)).then((code) => keep(key, row, draw(row, kind, code, token)));
-			templates.set(key, drawing);
+			const drawing = drawTemplate(row, kind).then(({template, bytes}) => {
+				// A value of its own, because the cache asks for the size of a new value only.
+				kept.set(row, {...pages, bytes: (kept.get(row) ?? pages).bytes + key.length + bytes});
+				return template;
+			});
+			pages.templates.set(key, drawing);
+			kept.set(row, pages);
 			return drawing;
 		},
 	};

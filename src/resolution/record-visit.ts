@@ -49,35 +49,25 @@ type Visited = {
 	at: Date;
 };
 
-/** Records a visit. @param fail called with errors of `next`. @param next called once, with whether the visit was stored. */
-export const recordVisit = (
+/** Records a visit. @returns whether it was stored. */
+export const recordVisit = async (
 	services: Pick<Services, 'clickJournal' | 'clientIp' | 'metrics'>,
 	request: VisitRequest,
 	{row, visitor, match, at}: Visited,
-	fail: (error: unknown) => void,
-	next: (isKept: boolean) => void,
-): void => {
+): Promise<boolean> => {
 	const context = contextOf(visitor, countryOf(services, request));
-	services.clickJournal.record(
-		{
-			organizationId: row.organization_id,
-			linkId: row.id,
-			channel: row.channel,
-			context,
-			referrerHost: referrerHost(request.headers.referer),
-			match,
-		},
-		at,
-		(isKept) => {
-			try {
-				if (isKept) {
-					services.metrics.click(context.botClass === null ? 'person' : 'crawler');
-				}
+	const click = {
+		organizationId: row.organization_id,
+		linkId: row.id,
+		channel: row.channel,
+		context,
+		referrerHost: referrerHost(request.headers.referer),
+		match,
+	};
+	const isKept = await new Promise<boolean>((resolve) => services.clickJournal.record(click, at, resolve));
+	if (isKept) {
+		services.metrics.click(context.botClass === null ? 'person' : 'crawler');
+	}
 
-				next(isKept);
-			} catch (error) {
-				fail(error);
-			}
-		},
-	);
+	return isKept;
 };

@@ -111,14 +111,14 @@ const sender = (link: LinkView, title: string): Html => {
 };
 
 /** The head of every page for people. @param tags come before those of its appearance. */
-export const pageHead = (title: string, tags: Html | null): Html => html`<head>
+export const pageHead = (title: string, tags: Html | null, style = pageStyle): Html => html`<head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title}</title>
 ${tags}<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f3f3ef">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#0d0e11">
 <link rel="icon" href="data:,">
-<style>${trusted(pageStyle)}</style>
+<style>${trusted(style)}</style>
 </head>`;
 
 /** The short URL's own page for people: 200; its links work without script (contract/page 1 to 7). */
@@ -128,6 +128,7 @@ export const renderRedirectPage = ({
 	language = 'en',
 	qrSvg,
 	globalPrivacyControl = false,
+	texts = {style: pageStyle, script: pageScript},
 }: {
 	link: LinkView;
 	visitor: PageVisitor;
@@ -136,6 +137,8 @@ export const renderRedirectPage = ({
 	qrSvg: string | null;
 	/** The request sent `Sec-GPC: 1`: no signals are posted. */
 	globalPrivacyControl?: boolean;
+	/** Placeholders for the style and the script, which are the same for all pages. */
+	texts?: {style: string; script: string};
 }): string => {
 	const words = pageStrings[language];
 	const plan = planPage(link, visitor);
@@ -160,6 +163,7 @@ ${plan.bannerAppStoreId !== null && html`<meta name="apple-itunes-app" content="
 	plan.redirectTo !== null &&
 	html`<noscript><meta http-equiv="refresh" content="0;url=${plan.redirectTo}"></noscript>\n`
 }`,
+	texts.style,
 )}
 <body>
 <main>
@@ -176,7 +180,7 @@ ${plan.ipadOffer && html`<div class="offer" id="ipad-offer" hidden>\n${offerMark
 </div>
 </main>
 <script type="application/json" id="config">${jsonBlock(config)}</script>
-<script>${trusted(pageScript)}</script>
+<script>${trusted(texts.script)}</script>
 </body>
 </html>
 `);

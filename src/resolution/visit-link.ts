@@ -9,14 +9,7 @@ import {type Reply, type RequestFacts, reply} from '../http/route.ts';
 import {checkUrlPart} from '../http/validate.ts';
 import type {Services} from '../services.ts';
 import {answerUnknownCode} from './answer-unknown-code.ts';
-import {
-	answerData,
-	answerPage,
-	type DataDeps,
-	type PageDeps,
-	type Responder,
-	type VisitAnswer,
-} from './answer-visit.ts';
+import {answerVisit, type PageDeps, type VisitAnswer} from './answer-visit.ts';
 import type {ResolutionPath} from './locate.ts';
 import {type ResolveDeps, resolveLink} from './resolve-link.ts';
 import type {ResolvedRow} from './resolved-row.ts';
@@ -31,29 +24,39 @@ const deviceIdOf = ({deviceId}: Query): string | undefined => {
 	return faults.length === 0 ? value.deviceId : undefined;
 };
 
-/** The answer that `respond` passes to its responder. */
-const answerOf = (respond: (to: Responder) => void): Promise<VisitAnswer> =>
-	new Promise((answer, fail) => respond({answer, fail}));
-
-const data = async (
-	services: DataDeps & Pick<Services, 'db' | 'limiter'>,
+/** Registers the device that the query names. */
+const registerDevice = async (
+	services: Pick<Services, 'db' | 'clock' | 'limiter'>,
 	request: RequestFacts,
 	row: ResolvedRow,
 	query: Query,
-): Promise<VisitAnswer> => {
+): Promise<void> => {
 	const deviceId = deviceIdOf(query);
-	if (!request.isHead && deviceId !== undefined) {
-		await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip}).catch(
-			(error: unknown) => {
-				// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
-				if (!isConnectionFault(error)) {
-					throw error;
-				}
-			},
-		);
+	if (request.isHead || deviceId === undefined) {
+		return;
 	}
 
-	return answerOf((to) => answerData(services, request, row, query, to));
+	await registerVisitDevice(services, {organizationId: row.organization_id, deviceId, ip: request.ip}).catch(
+		(error: unknown) => {
+			// Known links keep resolving without the database (contract/requests 11); a session registers the device later.
+			if (!isConnectionFault(error)) {
+				throw error;
+			}
+		},
+	);
+};
+
+const visit = async (
+	services: VisitDeps,
+	request: RequestFacts,
+	{row, data: isData}: {row: ResolvedRow; data: boolean},
+	query: Query,
+): Promise<VisitAnswer> => {
+	if (isData) {
+		await registerDevice(services, request, row, query);
+	}
+
+	return answerVisit(services, request, {row, isData, query});
 };
 
 const refusals: Record<number, 'malformed' | 'not_found' | 'gone'> = {400: 'malformed', 404: 'not_found', 410: 'gone'};
@@ -67,11 +70,8 @@ export const visitLink = async (
 ): Promise<Reply> => {
 	const {metrics} = services;
 	try {
-		const {outcome, headers, body} = await resolveLink(services, request.hostname, path).then(
-			(found) =>
-				found.data
-					? data(services, request, found.row, query)
-					: answerOf((to) => answerPage(services, request, found.row, query, to)),
+		const {outcome, headers, body} = await resolveLink(services, request, path).then(
+			(found) => visit(services, request, found, query),
 			(error: unknown) => answerUnknownCode(services, request, path, error),
 		);
 		metrics.resolution(outcome);

@@ -1,4 +1,5 @@
 import type {RequestListener} from 'node:http';
+import {readAhead} from '../resolution/resolve-link.ts';
 import type {Services} from '../services.ts';
 
 /** How long loading waits without such a request, so that visitors during the start get their pages first. */
@@ -8,8 +9,10 @@ const AFTER_MS = 250;
 type LazyApp = {
 	/** Answers by the route table; earlier requests wait until it is loaded. */
 	answer: RequestListener;
-	isLoaded(): boolean;
-	/** Loads the route table and the jobs, on the first request that needs them or after a short delay. */
+	/**
+	 * Loads the route table and the jobs, on the first request that needs them or after a short delay. Then reads the most
+	 * tapped links ahead, too.
+	 */
 	loadSoon(): void;
 	/** Stops the jobs; those not started yet never start. */
 	stop(): void;
@@ -55,9 +58,11 @@ export const createLazyApp = (services: Services): LazyApp => {
 				loaded(request, response);
 			}
 		},
-		isLoaded: () => loaded !== null,
 		loadSoon: () => {
-			timer = setTimeout(() => void rest(), AFTER_MS);
+			timer = setTimeout(() => {
+				services.background.run('read the most tapped links ahead', readAhead(services));
+				void rest();
+			}, AFTER_MS);
 		},
 		stop: () => {
 			isStopped = true;

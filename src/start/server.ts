@@ -73,7 +73,7 @@ export const startService = async ({openDb, entrance: given, ...options}: Parts)
 		const services = createServices({...options, port, db});
 		await services.clickJournal.start();
 		const lazyApp = createLazyApp(services);
-		answerBy(withHotPath(services, lazyApp.answer, () => !lazyApp.isLoaded()));
+		answerBy(withHotPath(services, lazyApp.answer));
 		lazyApp.loadSoon();
 		return {
 			services,

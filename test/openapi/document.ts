@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
 import test from 'ava';
 import Joi from 'joi';
-import {routes} from '../../src/app.ts';
 import {type OpenApiDocument, openApiDocument} from '../../src/openapi/document.ts';
 import {toJsonSchema} from '../../src/openapi/json-schema.ts';
 import {type Operation, templateOf} from '../../src/openapi/operation.ts';
+import {routes} from '../../src/routes.ts';
 import {anonymous} from '../helpers/callers.ts';
 import {serviceOf} from '../helpers/service.ts';
 

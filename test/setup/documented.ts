@@ -1,10 +1,10 @@
 import Joi from 'joi';
-import {routes} from '../../src/app.ts';
 import {type Answer, errorAnswer} from '../../src/http/answer.ts';
 import type {Route} from '../../src/http/route.ts';
 import {openApiDocument} from '../../src/openapi/document.ts';
 import {templateOf} from '../../src/openapi/operation.ts';
 import {reservedSegments} from '../../src/organizations/org-key.ts';
+import {routes} from '../../src/routes.ts';
 import type {RecordedAnswer} from '../helpers/answers.ts';
 
 /** The document of the API, as the server makes it. */
