@@ -73,14 +73,17 @@ CREATE TABLE click_counts (
 	CONSTRAINT click_counts_pkey PRIMARY KEY (organization_id, month)
 );
 
--- How far each click journal of a process has been brought into the tables (docs/click-journal.md). Moved in the
--- transaction that brings the clicks, so that each of them arrives once.
+-- How far each click journal of a process has been drained (docs/click-journal.md). Moved in the transaction that brings the
+-- clicks, so that each of them arrives once. A row for each destination: a transaction that waits for ClickHouse locks its
+-- row, and must not hold up the other.
 CREATE TABLE click_journals (
-	id uuid CONSTRAINT click_journals_pkey PRIMARY KEY,
+	id uuid NOT NULL,
+	sink text NOT NULL CONSTRAINT click_journals_sink_check CHECK (sink IN ('postgres', 'clickHouse')),
 	-- the number of the file, and the bytes of it that are done
 	segment integer NOT NULL,
 	position bigint NOT NULL,
-	moved_at timestamptz NOT NULL DEFAULT now()
+	moved_at timestamptz NOT NULL DEFAULT now(),
+	CONSTRAINT click_journals_pkey PRIMARY KEY (id, sink)
 );
 
 -- migrate:down

@@ -16,15 +16,6 @@ CREATE TABLE click_tallies (
 	referrer_host text
 );
 
--- How far the rows of each journal are in ClickHouse. A table of its own: a transaction that waits for ClickHouse keeps its
--- row, and must not hold up the rest.
-CREATE TABLE click_store_journals (
-	id uuid CONSTRAINT click_store_journals_pkey PRIMARY KEY,
-	segment integer NOT NULL,
-	position bigint NOT NULL,
-	moved_at timestamptz NOT NULL DEFAULT now()
-);
-
 -- The batches that ClickHouse has stored lately, by the transaction that moved the journal: the order of the live stream.
 CREATE TABLE click_batches (
 	id uuid NOT NULL,
@@ -55,5 +46,4 @@ CREATE TABLE click_changes (
 -- migrate:down
 DROP TABLE click_changes;
 DROP TABLE click_batches;
-DROP TABLE click_store_journals;
 DROP TABLE click_tallies;

@@ -11,7 +11,7 @@ import {createStripeGateway} from './billing/stripe/stripe-gateway.ts';
 import {createClickPartitions} from './clicks/click-partitions.ts';
 import type {ClickStore} from './clicks/click-store.ts';
 import {createClickStream} from './clicks/click-stream.ts';
-import {createRawStore} from './clicks/clickhouse/click-table.ts';
+import {createClickHouseRows} from './clicks/clickhouse/click-table.ts';
 import {createClickHouse} from './clicks/clickhouse/clickhouse.ts';
 import {createClickHouseClicks} from './clicks/clickhouse/clickhouse-clicks.ts';
 import {readClickHouseUrl} from './clicks/clickhouse/clickhouse-url.ts';
@@ -82,13 +82,17 @@ export const createServices = (options: ServiceOptions) => {
 		clickPartitions,
 		dataDir: config.dataDir,
 		maxBytes: config.journalMegabytes * 1024 * 1024,
-		clicksOfOthers: otherWorkers?.clicksSettled ?? null,
-		raw: clickHouse === null ? null : createRawStore(clickHouse),
+		otherProcesses: otherWorkers?.clicksFlushed ?? null,
+		clickHouse: clickHouse === null ? null : createClickHouseRows(clickHouse),
 	});
 	const clicks: ClickStore =
 		clickHouse === null
 			? postgresClicks
-			: createClickHouseClicks({db, clickHouse, settled: clickJournal.settledInStore});
+			: createClickHouseClicks({
+					db,
+					clickHouse,
+					flushed: (mentioned) => clickJournal.flushed({mentioned, sink: 'clickHouse'}),
+				});
 	const stripe = config.stripe === null ? null : createStripe(config.stripe);
 	const {publicUrl} = addresses;
 	const returnUrl = config.billingReturnUrl ?? publicUrl;

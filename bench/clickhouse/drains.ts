@@ -2,10 +2,10 @@ import {randomUUID} from 'node:crypto';
 import {appendFile, mkdir, readdir, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
-import {createDrains} from '../../src/clicks/journal/drains.ts';
 import {encodeEntry} from '../../src/clicks/journal/entry.ts';
-import type {RawClicks} from '../../src/clicks/journal/entry-store.ts';
+import type {ClickHouseRows} from '../../src/clicks/journal/entry-store.ts';
 import {encodeFrame} from '../../src/clicks/journal/frame.ts';
+import {createJournalCursors} from '../../src/clicks/journal/journal-cursors.ts';
 import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import type {Db} from '../../src/db/db.ts';
@@ -83,19 +83,24 @@ export const shapes = {
 
 /**
  * Brings clicks of a journal to where they belong.
- * @param raw null: into PostgreSQL alone. @returns clicks a second, and microseconds of CPU time a click by process.
+ * @param clickHouse null: into PostgreSQL alone. @returns clicks a second, and microseconds of CPU time a click by process.
  */
-export const drain = async (setup: Setup, total: number, shape: keyof typeof shapes, raw: RawClicks | null) => {
+export const drain = async (
+	setup: Setup,
+	total: number,
+	shape: keyof typeof shapes,
+	clickHouse: ClickHouseRows | null,
+) => {
 	const {db, folder, servers} = setup;
 	const journal = path.join(folder, randomUUID());
 	await mkdir(journal, {recursive: true});
 	const fail = (): void => {
 		throw new Error('a click was refused or damaged');
 	};
-	const drains = createDrains(journal, {
+	const cursors = createJournalCursors(journal, {
 		db,
 		clickPartitions: createClickPartitions(db),
-		raw,
+		clickHouse,
 		onRefused: fail,
 		onDamage: fail,
 	});
@@ -112,7 +117,7 @@ export const drain = async (setup: Setup, total: number, shape: keyof typeof sha
 	const began = performance.now();
 	if (every.tables === Number.POSITIVE_INFINITY) {
 		await appendFile(file, Buffer.concat(frames));
-		for (const one of [drains.tables, drains.store]) {
+		for (const one of [cursors.toPostgres, cursors.toClickHouse]) {
 			while (one !== null && (await one.step()) !== null) {
 				// Until nothing is left.
 			}
@@ -120,9 +125,9 @@ export const drain = async (setup: Setup, total: number, shape: keyof typeof sha
 	} else {
 		for (let first = 0; first < total; first += every.tables) {
 			await appendFile(file, Buffer.concat(frames.slice(first / FRAME, (first + every.tables) / FRAME)));
-			await drains.tables.step();
+			await cursors.toPostgres.step();
 			if ((first + every.tables) % every.store === 0 || first + every.tables >= total) {
-				await drains.store?.step();
+				await cursors.toClickHouse?.step();
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import {parseArgs} from 'node:util';
 import {pino} from 'pino';
 import {createClickPartitions} from '../../src/clicks/click-partitions.ts';
 import type {ClickReader} from '../../src/clicks/click-store.ts';
-import {createRawStore} from '../../src/clicks/clickhouse/click-table.ts';
+import {createClickHouseRows} from '../../src/clicks/clickhouse/click-table.ts';
 import {createReader} from '../../src/clicks/clickhouse/clickhouse-clicks.ts';
 import {migrateClicks, type Place} from '../../src/clicks/clickhouse/migrate-clicks.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
@@ -156,7 +156,7 @@ try {
 	};
 	for (const shape of Object.keys(shapes) as Array<keyof typeof shapes>) {
 		for (const round of [1, 2, 3]) {
-			for (const raw of [null, createRawStore(clickHouse.clickHouse)]) {
+			for (const raw of [null, createClickHouseRows(clickHouse.clickHouse)]) {
 				const rate = await drain(setup, Number(values.drained), shape, raw);
 				console.log(`${shape}, round ${round}, ${raw === null ? 'PostgreSQL' : 'with ClickHouse'}: ${rate}`);
 			}

@@ -1,4 +1,4 @@
-import {elsewhereTables} from '../clicks/clickhouse/place.ts';
+import {clickHouseTables} from '../clicks/clickhouse/place.ts';
 import type {Db} from '../db/db.ts';
 import {migratedTables} from '../db/migrate.ts';
 
@@ -9,7 +9,7 @@ type ForeignKey = {table: string; name: string; definition: string};
  * Excluded: applied migrations, which the header lists; leases, which are meaningless elsewhere; and journals, which
  * are files of this machine; and what is noted about clicks that are in ClickHouse, whose rows are in the backup.
  */
-const NOT_DATA = ['migrations', 'leases', 'click_journals', ...elsewhereTables];
+const NOT_DATA = ['migrations', 'leases', 'click_journals', ...clickHouseTables];
 
 /**
  * All tables of the installation with their columns, partitioned ones as one, by name. Tables that somebody else made in

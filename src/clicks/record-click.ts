@@ -14,7 +14,7 @@ export const directly = ({
 	const write = createDirectWriter({
 		db,
 		clickPartitions,
-		raw: null,
+		clickHouse: null,
 		onRefused: (_, error) => {
 			throw error;
 		},
@@ -29,10 +29,8 @@ export const directly = ({
 				},
 			);
 		},
-		settled: async () => {},
-		settledInStore: async () => {},
-		settledHere: async () => {},
-		isStoreAway: () => false,
+		flushed: async () => {},
+		isClickHouseDown: () => false,
 		start: async () => {},
 		figures: () => ({waitingBytes: 0, maxBytes: 0, oldestSeconds: 0, drained: 0, direct: 0, lost: 0, refused: 0}),
 		close: async () => {},

@@ -101,7 +101,7 @@ export const rollUpStep = (
 		}
 
 		// The rows of a day are read elsewhere, however many there are.
-		const limits = {busy: state.areClicksElsewhere ? Number.MAX_SAFE_INTEGER : busy, referrers};
+		const limits = {busy: state.areClicksInClickHouse ? Number.MAX_SAFE_INTEGER : busy, referrers};
 		if (state.hasTallies) {
 			await add(trx, {rolled: state.rolled, tallies: STEP_TALLIES}, limits);
 			return true;

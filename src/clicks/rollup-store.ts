@@ -22,7 +22,7 @@ export type RollupState = {
 	current: string;
 	backfill: {organizationId: string; from: string} | null;
 	/** Whether the rows of clicks are outside PostgreSQL. */
-	areClicksElsewhere: boolean;
+	areClicksInClickHouse: boolean;
 	hasTallies: boolean;
 };
 
@@ -45,7 +45,7 @@ export const readState = async (trx: Db): Promise<RollupState | null> => {
 			CASE WHEN backfill_organization_id IS NOT NULL THEN json_build_object(
 				'organizationId', backfill_organization_id, 'from', CAST(backfill_from AS text)
 			) END AS backfill,
-			EXISTS (SELECT FROM settings WHERE name = 'clicks') AS "areClicksElsewhere",
+			EXISTS (SELECT FROM settings WHERE name = 'clicks') AS "areClicksInClickHouse",
 			EXISTS (SELECT FROM click_tallies) AS "hasTallies"
 		FROM rollups`,
 	);

@@ -88,7 +88,7 @@ export const readCurrentStats = async (
 	scope: Scope,
 	query: StatsQuery,
 ): Promise<Stats> => {
-	await services.clickJournal.settled(scope.organizationId);
+	await services.clickJournal.flushed({mentioned: [scope.organizationId]});
 	const clicks = await services.clicks.reader(scope.organizationId);
 	return readStats(services.db, scope, query, services.clock.now(), clicks);
 };

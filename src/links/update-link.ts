@@ -18,7 +18,7 @@ export const updateLink = async (
 	services: PlanDeps & Pick<Services, 'addresses' | 'clickJournal' | 'db'>,
 	{organization, by, id, changes}: {organization: {id: string}; by: Caller; id: string; changes: LinkInput},
 ): Promise<LinkJson> => {
-	await services.clickJournal.settled(organization.id);
+	await services.clickJournal.flushed({mentioned: [organization.id]});
 	return inTransaction(services.db, async (trx) => {
 		const now = services.clock.now();
 		const store = createLinkStore(trx, organization.id);

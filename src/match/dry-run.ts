@@ -59,7 +59,7 @@ const dryServices = (services: RunDeps, {db, clock, background}: Own): DryServic
 export const dryRun = async <T>(services: RunDeps, work: (dry: DryServices) => Promise<T>): Promise<T> => {
 	const now = services.clock.now();
 	// Before the transaction, whose locks the journal would wait for.
-	await services.clickJournal.settled();
+	await services.clickJournal.flushed();
 	const background = createBackground(services.log);
 	const trx = await services.db.transaction();
 	try {

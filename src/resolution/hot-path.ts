@@ -8,7 +8,7 @@ import {reservedSegments} from '../organizations/org-key.ts';
 import type {Services} from '../services.ts';
 import {answerVisit} from './answer-visit.ts';
 import type {Address} from './locate.ts';
-import {handedOn, readLink} from './resolve-link.ts';
+import {type HandedOn, handedOn, readLink} from './resolve-link.ts';
 import {goneReason, type ResolvedRow} from './resolved-row.ts';
 
 /** The route patterns of `resolutionRoutes` that these requests are counted under. */
@@ -49,10 +49,7 @@ export const withHotPath = (services: Services, next: RequestListener): RequestL
 	};
 
 	/** The row of the link if it is live; else null, and the routes answer. */
-	const liveRow = async (
-		address: Address,
-		passed: {link?: Promise<ResolvedRow | null>},
-	): Promise<ResolvedRow | null> => {
+	const liveRow = async (address: Address, passed: HandedOn): Promise<ResolvedRow | null> => {
 		let row = services.linkCache.peek(address);
 		if (row === undefined) {
 			passed.link = readLink(services, address);
@@ -70,7 +67,7 @@ export const withHotPath = (services: Services, next: RequestListener): RequestL
 	): Promise<boolean> => {
 		const ip = services.clientIp.ip(request);
 		const wait = await services.limiter.take(limits.resolution, limitSubjectOf(ip));
-		const passed = {wait};
+		const passed: HandedOn = {wait};
 		const row = wait > 0 ? null : await liveRow(address, passed);
 		if (row === null) {
 			handedOn.set(request, passed);

@@ -123,7 +123,7 @@ export const readAhead = async (services: ReadDeps & Pick<Services, 'changes'>):
 };
 
 /** What the hot path did for a request that it passes on: the wait under the limit of visits, and the link that it read. */
-type HandedOn = {wait: number; link?: Promise<ResolvedRow | null>};
+export type HandedOn = {wait: number; link?: Promise<ResolvedRow | null>};
 
 /** Requests that the hot path passes on, so that each is counted, and its link looked up, once. */
 export const handedOn = new WeakMap<IncomingMessage, HandedOn>();

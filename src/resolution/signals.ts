@@ -90,7 +90,7 @@ export const takeSignals = async (
 	const fields = fieldsOf(body);
 	const token = readMatchToken(fields['token']);
 	if (token !== null) {
-		await services.clickJournal.settled(clickIdOfToken(token));
+		await services.clickJournal.flushed({mentioned: [clickIdOfToken(token)]});
 		await store(services, token, readSignals(fields, request));
 	}
 

@@ -18,8 +18,8 @@ export type OtherWorkers = {
 	limiter: Limiter;
 	/** The figures of all. @throws if the supervisor does not answer. */
 	figures(): Promise<Figures>;
-	/** Waits until the clicks of the others are in the tables. */
-	clicksSettled: ClicksOfOthers['settled'];
+	/** Waits until the clicks of the others are drained. */
+	clicksFlushed: ClicksOfOthers['flushed'];
 	/** Reaches the others while PostgreSQL is unavailable. */
 	line: SideChannel;
 };
@@ -42,7 +42,7 @@ export const createOtherWorkers = (
 
 			return figures;
 		},
-		clicksSettled: clicks.settled,
+		clicksFlushed: clicks.flushed,
 		line: {
 			say: (text) => void sendToSupervisor({is: 'line', text}),
 			onText: (listener) => {

@@ -1,52 +1,40 @@
-import type {ClickJournal} from '../clicks/journal/click-journal.ts';
+import type {ClickJournal, Flush} from '../clicks/journal/click-journal.ts';
+import {oncePerTurn} from '../limits/once-per-turn.ts';
 import {createPendingRequests} from './pending-requests.ts';
 
-/**
- * A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor.
- * `mentioned`: only clicks that mention one of these texts; empty: all. `inStore`: their rows, too.
- */
-export type ClicksMessage = {is: 'clicks'; request: number} & (
-	| {mentioned: string[]; inStore: boolean}
-	| {drained: true}
-);
+/** A request to drain clicks, or the report that they are drained; both ways between a worker and its supervisor. */
+export type ClicksMessage = {is: 'clicks'; request: number} & ({flush: Flush} | {drained: true});
 
 /** After this timeout a worker is assumed to hang, and its clicks are not waited for. */
 const SILENT_MS = 1000;
 
-/** Waits until the other workers' clicks are in the tables. */
+/** Waits until the other workers' clicks are drained. */
 export type ClicksOfOthers = {
-	settled(mentioned: string[], inStore: boolean): Promise<void>;
+	flushed(flush: Flush): Promise<void>;
 	receive(message: ClicksMessage, journal: ClickJournal): void;
 };
 
-/** Requests of one turn; null: all clicks. */
-type Batch = {mentioned: string[] | null; drained: Promise<unknown>};
+/** The texts that any of the requests waits for; empty, for all clicks, if one of them is. */
+const allMentioned = (flushes: readonly Flush[]): readonly string[] => {
+	const texts = flushes.map(({mentioned = []}) => mentioned);
+	return texts.some(({length}) => length === 0) ? [] : texts.flat();
+};
 
 /** The worker's side. Calls of one turn of the event loop share one message. */
 export const createClicksOfOthers = (send: (message: ClicksMessage) => void): ClicksOfOthers => {
 	const requests = createPendingRequests<true>(2 * SILENT_MS);
-	const next = new Map<boolean, Batch>();
-
-	const ask = (inStore: boolean): Batch => {
-		const batch: Batch = {
-			mentioned: [],
-			drained: requests.ask((request) => {
-				setImmediate(() => {
-					next.delete(inStore);
-					send({is: 'clicks', request, mentioned: batch.mentioned ?? [], inStore});
-				});
-			}),
-		};
-		return batch;
-	};
+	const flush = oncePerTurn(
+		async (flushes: readonly Flush[]) => {
+			const flush = {...flushes[0], mentioned: allMentioned(flushes)};
+			await requests.ask((request) => send({is: 'clicks', request, flush}));
+			return flushes;
+		},
+		({sink = ''}) => sink,
+	);
 
 	return {
-		settled: async (mentioned, inStore) => {
-			const batch = next.get(inStore) ?? ask(inStore);
-			next.set(inStore, batch);
-			// Without a text, all clicks.
-			batch.mentioned = mentioned.length === 0 ? null : (batch.mentioned?.concat(mentioned) ?? null);
-			await batch.drained;
+		flushed: async (one) => {
+			await flush(one);
 		},
 		receive: async (message, journal) => {
 			const {request} = message;
@@ -54,7 +42,7 @@ export const createClicksOfOthers = (send: (message: ClicksMessage) => void): Cl
 				requests.resolve(request, true);
 			} else {
 				// Without a database nothing can be read either, which the requesting worker notices itself.
-				await journal.settledHere(message.mentioned, message.inStore).catch(() => {});
+				await journal.flushed({...message.flush, scope: 'process'}).catch(() => {});
 				send({is: 'clicks', request, drained: true});
 			}
 		},
@@ -79,9 +67,7 @@ export const createClicksOfWorkers = () => {
 					const others = [...members].filter((other) => other !== send);
 					await Promise.all(
 						others.map((other) =>
-							requests.ask((forwarded) =>
-								other({is: 'clicks', request: forwarded, mentioned: message.mentioned, inStore: message.inStore}),
-							),
+							requests.ask((forwarded) => other({is: 'clicks', request: forwarded, flush: message.flush})),
 						),
 					);
 					send({is: 'clicks', request, drained: true});

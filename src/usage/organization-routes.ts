@@ -22,7 +22,7 @@ export const readUsage = async (
 ): Promise<Usage> => {
 	const {db, clock, clickJournal} = services;
 	const {id} = organization;
-	await clickJournal.settled(id);
+	await clickJournal.flushed({mentioned: [id]});
 	const [{links, appLinks}, clicks, members, domains] = await Promise.all([
 		countLinks(db, id),
 		countMonthClicks(db, id, clock.now()),

@@ -6,10 +6,10 @@ import type {ExecutionContext} from 'ava';
 import {pino} from 'pino';
 import type {ClickContext} from '../../src/clicks/click-context.ts';
 import {createDamageKeeper} from '../../src/clicks/journal/damaged.ts';
-import {createDrains} from '../../src/clicks/journal/drains.ts';
 import type {Click} from '../../src/clicks/journal/entry.ts';
 import {type Entry, encodeEntry} from '../../src/clicks/journal/entry.ts';
 import {encodeFrame} from '../../src/clicks/journal/frame.ts';
+import {createJournalCursors} from '../../src/clicks/journal/journal-cursors.ts';
 import {encodeSection} from '../../src/clicks/journal/section.ts';
 import {segmentPath} from '../../src/clicks/journal/segments.ts';
 import {mintMatchToken, type OpenMatch} from '../../src/clicks/open-match.ts';
@@ -73,16 +73,29 @@ export const leftBehind = async (t: ExecutionContext, {services}: TestService, f
 	let refused = 0;
 	const lines: string[] = [];
 	const onDamage = createDamageKeeper(pino({base: null}, {write: (line: string) => lines.push(line)}));
-	const drainOf = () => {
+	const cursorsOf = () => {
 		const {db, clickPartitions} = services;
-		return createDrains(folder, {db, clickPartitions, raw: null, onRefused: () => (refused += 1), onDamage});
+		return createJournalCursors(folder, {
+			db,
+			clickPartitions,
+			clickHouse: null,
+			onRefused: () => (refused += 1),
+			onDamage,
+		});
 	};
-	const drain = async (one = drainOf()) => {
-		while ((await one.tables.step()) !== null) {
+	const drain = async (one = cursorsOf()) => {
+		while ((await one.toPostgres.step()) !== null) {
 			// Until nothing is left.
 		}
 	};
-	return {folder, journal, drain, drainOf, refused: () => refused, logged: () => lines.map((line) => JSON.parse(line))};
+	return {
+		folder,
+		journal,
+		drain,
+		cursorsOf,
+		refused: () => refused,
+		logged: () => lines.map((line) => JSON.parse(line)),
+	};
 };
 
 export const entry = (click: Click, time = at): Entry => encodeEntry(click, time);

@@ -1,9 +1,9 @@
 import test from 'ava';
-import {createRawStore} from '../../src/clicks/clickhouse/click-table.ts';
+import {createClickHouseRows} from '../../src/clicks/clickhouse/click-table.ts';
 import {literal} from '../../src/clicks/clickhouse/clickhouse.ts';
 import {readClickHouseUrl} from '../../src/clicks/clickhouse/clickhouse-url.ts';
-import {createDrains} from '../../src/clicks/journal/drains.ts';
 import {batchId} from '../../src/clicks/journal/entry-store.ts';
+import {createJournalCursors} from '../../src/clicks/journal/journal-cursors.ts';
 import {sectionOf} from '../../src/clicks/journal/section.ts';
 import {rollUp} from '../../src/clicks/roll-up.ts';
 import {loadConfig} from '../../src/config/config.ts';
@@ -101,20 +101,20 @@ run('a batch that is brought again, alone or with later clicks, is counted once'
 	const acme = await organization(its.service);
 	const {id} = await link(acme);
 	const entries = [1, 2, 3].map(() => entry(clickOn(acme, id)));
-	const raw = createRawStore(its.server.clickHouse);
+	const clickHouse = createClickHouseRows(its.server.clickHouse);
 	const {db} = its.service.services;
 	const batch = batchId(id, {segment: 0, position: 0});
 	for (const some of [entries.slice(0, 2), entries]) {
 		await t.throwsAsync(
 			db.transaction(async (trx) => {
-				await raw.store(trx, batch, [sectionOf(some)]);
+				await clickHouse.store(trx, batch, [sectionOf(some)]);
 				throw new Error('the transaction fails behind ClickHouse');
 			}),
 			{message: /behind/},
 		);
 	}
 
-	await db.transaction((trx) => raw.store(trx, batch, [sectionOf(entries)]));
+	await db.transaction((trx) => clickHouse.store(trx, batch, [sectionOf(entries)]));
 	const {totals, breakdowns} = await statsOf(its.service, acme, `linkId=${id}`);
 	t.is(totals.clicks, 3);
 	t.deepEqual(breakdowns.platform, [{key: 'ios', count: 3}]);
@@ -127,19 +127,19 @@ run('a click that ClickHouse has and PostgreSQL has lost the answer to is stored
 		frameOf([entry(clickOn(acme, id))]),
 		frameOf([entry(clickOn(acme, id))]),
 	]);
-	const raw = createRawStore(its.server.clickHouse);
-	const drainsOf = () =>
-		createDrains(left.folder, {
+	const clickHouse = createClickHouseRows(its.server.clickHouse);
+	const cursorsOf = () =>
+		createJournalCursors(left.folder, {
 			db: its.service.services.db,
 			clickPartitions: its.service.services.clickPartitions,
-			raw,
+			clickHouse,
 			onRefused: (_, error) => t.fail(String(error)),
 			onDamage: () => t.fail(),
 		});
 	// Several processes drain the same journal at once, from the same position.
-	const all = [drainsOf(), drainsOf(), drainsOf()];
+	const all = [cursorsOf(), cursorsOf(), cursorsOf()];
 	for (let round = 0; round < 3; round += 1) {
-		await Promise.all(all.flatMap(({tables, store}) => [tables.step(), store?.step()]));
+		await Promise.all(all.flatMap(({toPostgres, toClickHouse}) => [toPostgres.step(), toClickHouse?.step()]));
 	}
 
 	t.is((await statsOf(its.service, acme, `linkId=${id}`)).totals.clicks, 2);

@@ -101,7 +101,7 @@ test('matches that wait go with their link, however it is deleted, and with thei
 	const address = network();
 	const {link: one} = await clicked(service, acme, address(1));
 	const {link: other} = await clicked(service, acme, address(2));
-	await clickJournal.settled();
+	await clickJournal.flushed();
 	const left = async () => (await db('match_clicks').where({organization_id: acme.id}).orderBy('created_at')).length;
 	t.is(await left(), 2);
 	await admin(service).delete(`/admin/organizations/${acme.id}/links/${one.id}`);
@@ -111,7 +111,7 @@ test('matches that wait go with their link, however it is deleted, and with thei
 
 	const {id: last} = await link(acme);
 	await clicked(service, acme, address(3));
-	await clickJournal.settled();
+	await clickJournal.flushed();
 	t.truthy(last);
 	t.is(await left(), 1);
 	await admin(service).put(`/admin/organizations/${acme.id}/plan`, {plan: null});

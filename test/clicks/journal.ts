@@ -85,10 +85,10 @@ test('a torn end of a dead process is kept before its journal is removed', async
 	const {id} = await link(acme);
 	const whole = frameOf([entry(clickOn(acme, id))]);
 	const left = await leftBehind(t, service, [whole, whole.subarray(0, 50)]);
-	const drain = left.drainOf();
-	await left.drain(drain);
+	const cursors = left.cursorsOf();
+	await left.drain(cursors);
 	t.deepEqual(left.logged(), []);
-	drain.reportRest();
+	cursors.reportRest();
 	t.like(left.logged()[0], {offset: whole.length, bytes: 50, file: keptPath(left.folder, 0)});
 });
 
@@ -122,12 +122,12 @@ test('clicks that a failover of PostgreSQL lost are drained again, and no others
 	const {db} = service.services;
 	const first = entry(clickOn(acme, id));
 	const left = await leftBehind(t, service, [frameOf([first])]);
-	const drain = left.drainOf();
+	const cursors = left.cursorsOf();
 	const bring = async () => {
 		await appendFile(segmentPath(left.folder, 0), frameOf([entry(clickOn(acme, id)), entry(clickOn(acme, id))]));
-		await left.drain(drain);
+		await left.drain(cursors);
 	};
-	await left.drain(drain);
+	await left.drain(cursors);
 	const [held] = await db('click_journals').where({id: left.journal});
 	await bring();
 

@@ -51,7 +51,7 @@ test('reports add newer rows to the rollups', async (t) => {
 	const {url} = await link(acme, {channel: 'email'});
 	const {pathname} = new URL(url);
 	await anonymous(service).get(pathname);
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	await rollUp(db);
 	t.is(await rolledClicks(service), 1);
 	// A month that has been dropped: only the rollups know of it.

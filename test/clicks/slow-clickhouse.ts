@@ -47,7 +47,7 @@ test('reports that wait for ClickHouse leave connections to PostgreSQL to everyb
 			return [];
 		},
 	} as unknown as ReturnType<typeof createClickHouse>;
-	const store = createClickHouseClicks({db, clickHouse, settled: async () => {}});
+	const store = createClickHouseClicks({db, clickHouse, flushed: async () => {}});
 	const scope = {organizationId: acme.id, linkId};
 	const reports = Array.from({length: 20}, async () =>
 		readStats(

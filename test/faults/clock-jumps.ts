@@ -1,13 +1,10 @@
-import {spawnSync} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
-import {mkdir, mkdtemp, readdir, rm, utimes, writeFile} from 'node:fs/promises';
-import {hostname, tmpdir} from 'node:os';
+import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {pino} from 'pino';
 import {createPaymobHttp} from '../../src/billing/paymob/paymob-http.ts';
 import {ask, createStripe} from '../../src/billing/stripe/stripe-client.ts';
-import {claimFolder, findAbandoned, releaseFolder} from '../../src/clicks/journal/journal-folder.ts';
 import {withLeaseIfFree} from '../../src/db/lease.ts';
 import {startJobs} from '../../src/jobs/start-jobs.ts';
 import {startFakePaymob} from '../fakes/paymob/paymob.ts';
@@ -98,25 +95,6 @@ test.serial('a lease from the future blocks nobody, a current one does', async (
 	t.false(await isFree(180));
 	// Of one that died, and whose clock was an hour ahead.
 	t.true(await isFree(HOUR));
-});
-
-test.serial('a journal of a living process is left to it, however old a clock set forward makes it look', async (t) => {
-	const root = await mkdtemp(path.join(tmpdir(), 'oplink-journals-'));
-	t.teardown(() => rm(root, {recursive: true, force: true}));
-	const mine = path.join(root, 'mine');
-	await claimFolder(mine);
-	t.teardown(() => releaseFolder(mine));
-	const anHourAgo = new Date(Date.now() - HOUR * 1000);
-	const left = async (name: string, pid: number): Promise<string> => {
-		const folder = path.join(root, name);
-		await mkdir(folder);
-		await writeFile(path.join(folder, 'owner'), JSON.stringify({host: hostname(), pid}));
-		await utimes(path.join(folder, 'owner'), anHourAgo, anHourAgo);
-		return folder;
-	};
-	await left('of-a-living-process', process.ppid);
-	const dead = await left('of-a-dead-process', spawnSync('true').pid);
-	t.deepEqual(await findAbandoned(mine), [dead]);
 });
 
 test.serial('the jobs of every time end well', async (t) => {

@@ -118,7 +118,7 @@ export const storedRows = async (
 	table: 'clicks' | 'match_clicks' | 'click_counts',
 	where: Record<string, unknown>,
 ) => {
-	await services.clickJournal.settled();
+	await services.clickJournal.flushed();
 	return services.db.from(services.db.raw(table === 'clicks' ? `${clicksInFull} AS clicks` : table)).where(where);
 };
 

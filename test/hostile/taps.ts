@@ -59,7 +59,7 @@ test('no query of a tap changes where a page leads, and all that a row keeps of 
 		t.deepEqual(match.params, data.params, query);
 	}
 
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	const {rows} = await service.services.db.raw(
 		`SELECT count(*), max(octet_length(CAST(query AS text))) AS most,
 			max((SELECT count(*) FROM json_object_keys(query))) AS names

@@ -95,7 +95,7 @@ test.serial('the later tap of a visitor on another link wins, from whatever addr
 	const later = await link(acme);
 	await visit(service, later, network()(1), {headers: {Cookie: String(cookie)}});
 	// An app's request waits for the clicks of its own address alone.
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	t.like((await open(service, address, iPhoneApp, acme)).body, {matchConfidence: 'high', linkId: later.id});
 });
 

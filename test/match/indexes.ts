@@ -14,7 +14,7 @@ const service = serviceOf(test);
 test.serial.before(async () => {
 	const {db} = service.services;
 	await clicked(service, await organization(service), network()(1));
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	// 10,000 clicks of 2,000 addresses in 500 networks, every fifth matched.
 	await db.raw(
 		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, net_key, created_at, expires_at,
@@ -112,7 +112,7 @@ test.serial('of all addresses of a network the newest clicks of the last 6 hours
 		service.clock.advance(60);
 	}
 
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	const rows = await db('match_clicks').where({organization_id: acme.id}).orderBy('created_at', 'desc');
 	const now = new Date(rows[0].created_at.getTime() + 6 * 3600 * 1000 - 180_000);
 	const [place] = [{ipKey: randomBytes(16), netKey: rows[0].net_key}];

@@ -18,7 +18,7 @@ const ownService = async (t: {teardown(run: () => unknown): void}): Promise<Test
 
 const rowsOf = (of: TestService, linkId: string) => storedRows(of, 'match_clicks', {link_id: linkId});
 const clean = async ({services, clock}: TestService) => {
-	await services.clickJournal.settled();
+	await services.clickJournal.flushed();
 	return forgetExpiredMatches(services.db, clock.now());
 };
 const personal = ['ip_key', 'net_key', 'device_model', 'timezone', 'browser', 'visitor', 'consumed_by'];
@@ -127,7 +127,7 @@ test('a miss that belongs to no organization is kept for a week', async (t) => {
 test('more rows than a batch are cleared in one run', async (t) => {
 	const service = await ownService(t);
 	const {link: sale} = await clicked(service, await organization(service), network()(1), {matchWindowHours: 1});
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	await service.services.db.raw(
 		`INSERT INTO match_clicks (id, click_id, organization_id, link_id, ip_key, created_at, expires_at)
 		SELECT gen_random_uuid(), gen_random_uuid(), organization_id, link_id, ip_key, created_at, expires_at

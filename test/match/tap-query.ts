@@ -160,15 +160,15 @@ test('a second tap within 10 minutes takes the place of the first with its query
 	const sale = await link(acme);
 	const first = await tap(sale.url, '?ref=1&from=%22a%5C%09b%0A%22');
 	const same = {address: first.address, headers: {Cookie: first.cookie}};
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	const second = await tap(sale.url, '?ref=2&note=%5C%22', same);
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	t.deepEqual(
 		(await rowsOf(sale.id)).map(({query}) => query),
 		[{ref: '2', note: '\\"'}],
 	);
 	const third = await tap(sale.url, '', same);
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	t.deepEqual((await open(service, network()(1), {clipboardToken: second.token})).body, nothing);
 	t.deepEqual((await open(service, first.address, {clipboardToken: third.token})).body.params, {});
 });

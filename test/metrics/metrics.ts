@@ -135,7 +135,7 @@ test.serial('cache hits and journal drains are counted', async (t) => {
 		async () => {
 			await anonymous(service).get(open);
 			await anonymous(service).get(open);
-			await clickJournal.settled();
+			await clickJournal.flushed();
 		},
 	);
 	t.deepEqual([missed, hit], [1, 1]);

@@ -9,7 +9,7 @@ const portal = portalOf(test);
 /** Every row that a match would write or change. */
 const traces = async () => {
 	const {background, db, clickJournal} = portal.services;
-	await clickJournal.settled();
+	await clickJournal.flushed();
 	// Guesses are graded after their answers.
 	await background.settle();
 	const {rows} =

@@ -121,7 +121,7 @@ test.serial('links of many kilobytes, with pages and data, stay within their mem
 		);
 	}
 
-	await service.services.clickJournal.settled();
+	await service.services.clickJournal.flushed();
 	const heap = heapUsed() - before;
 	const {bytes, entries} = figures(service);
 	t.log(

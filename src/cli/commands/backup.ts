@@ -26,11 +26,11 @@ type Sink = (chunk: Uint8Array) => Promise<void>;
 
 /** The rows of clicks that are in ClickHouse; null: they are in the database. */
 const clicksOf = async (db: Db, io: Io): Promise<AsyncIterable<string[]> | null> => {
-	const [{areClicksElsewhere}, {backupRows}] = await Promise.all([
+	const [{areClicksInClickHouse}, {backupRows}] = await Promise.all([
 		import('../../clicks/clickhouse/place.ts'),
 		import('../../clicks/clickhouse/backup-rows.ts'),
 	]);
-	return (await areClicksElsewhere(db)) ? backupRows(db, await clickHouseOf(io)) : null;
+	return (await areClicksInClickHouse(db)) ? backupRows(db, await clickHouseOf(io)) : null;
 };
 
 /** Writes a backup's compressed text to a sink, with backpressure. */

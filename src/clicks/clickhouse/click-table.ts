@@ -1,6 +1,6 @@
 import type {Db} from '../../db/db.ts';
 import {countedClicks} from '../journal/counted-clicks.ts';
-import type {RawClicks} from '../journal/entry-store.ts';
+import type {ClickHouseRows} from '../journal/entry-store.ts';
 import type {Section} from '../journal/section.ts';
 import {type ClickHouse, literal, microseconds} from './clickhouse.ts';
 
@@ -84,7 +84,7 @@ export const selectDimensions = (condition: string, byHour = false): string => {
 export const BATCH_LOCK = 7_201_006;
 
 /** Brings batches of clicks into ClickHouse, and notes them for the live stream. */
-export const createRawStore = (clickHouse: ClickHouse): RawClicks => {
+export const createClickHouseRows = (clickHouse: ClickHouse): ClickHouseRows => {
 	let table: Promise<void> | null = null;
 
 	return {

@@ -19,7 +19,7 @@ type Options = {
 	db: Db;
 	clickHouse: ClickHouse;
 	/** Resolves when the clicks of this machine that mention one of the texts are in ClickHouse. */
-	settled: (...mentioned: string[]) => Promise<void>;
+	flushed: (mentioned: string[]) => Promise<void>;
 };
 
 /** Microseconds of a quarter of an hour, which every time zone's hours, days and months are made of. */
@@ -148,12 +148,12 @@ const statements: ClickStore['statements'] = {
 };
 
 /** Raw clicks in ClickHouse (docs/clickhouse.md). */
-export const createClickHouseClicks = ({db, clickHouse, settled}: Options): ClickStore => {
+export const createClickHouseClicks = ({db, clickHouse, flushed}: Options): ClickStore => {
 	// While ClickHouse is slow, reports hold few of the process's connections: one for changes, and those of their turns.
 	const apply = inSharedTurns(() => applyChanges(db, clickHouse));
 	const inTurn = createTurns(REPORTS_AT_ONCE);
 	const current = async (mentioned: string[]): Promise<void> => {
-		await settled(...mentioned);
+		await flushed(mentioned);
 		await apply();
 	};
 	return {

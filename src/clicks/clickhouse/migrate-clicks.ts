@@ -12,7 +12,7 @@ import {applyChanges} from './changes.ts';
 import {createClickTable, intoClicks, NO_BATCH} from './click-table.ts';
 import {type ClickHouse, literal} from './clickhouse.ts';
 import {listMonths} from './clickhouse-clicks.ts';
-import {areClicksElsewhere, notePlace} from './place.ts';
+import {areClicksInClickHouse, notePlace} from './place.ts';
 
 export type Place = 'clickhouse' | 'postgres';
 
@@ -80,8 +80,9 @@ const toClickHouse = async (db: Db, clickHouse: ClickHouse): Promise<number> => 
 
 const requireDrained = async (db: Db): Promise<void> => {
 	const {rows} = await db.raw<{rows: unknown[]}>(
-		`SELECT 1 FROM click_journals LEFT JOIN click_store_journals AS store USING (id)
-		WHERE (coalesce(store.segment, 0), coalesce(store.position, 0)) < (click_journals.segment, click_journals.position) LIMIT 1`,
+		`SELECT 1 FROM click_journals AS one LEFT JOIN click_journals AS rows ON rows.id = one.id AND rows.sink = 'clickHouse'
+		WHERE one.sink = 'postgres'
+			AND (coalesce(rows.segment, 0), coalesce(rows.position, 0)) < (one.segment, one.position) LIMIT 1`,
 	);
 	if (rows.length > 0) {
 		throw new MigrationError(
@@ -124,7 +125,7 @@ const toPostgres = async (db: Db, clickHouse: ClickHouse): Promise<number> => {
  * @returns how many; null if they are there already. @throws MigrationError; 503 if ClickHouse is away.
  */
 export const migrateClicks = async (db: Db, clickHouse: ClickHouse, place: Place): Promise<number | null> => {
-	if ((await areClicksElsewhere(db)) === (place === 'clickhouse')) {
+	if ((await areClicksInClickHouse(db)) === (place === 'clickhouse')) {
 		return null;
 	}
 

@@ -3,11 +3,11 @@ import type {Db} from '../../db/db.ts';
 
 const NAME = 'clicks';
 
-/** The tables that only clicks elsewhere need. They say nothing without what is there. */
-export const elsewhereTables = ['click_tallies', 'click_batches', 'click_changes', 'click_store_journals'] as const;
+/** Tables used only if clicks are stored in ClickHouse; without it their rows are meaningless. */
+export const clickHouseTables = ['click_tallies', 'click_batches', 'click_changes'] as const;
 
 /** Whether the rows of clicks are in ClickHouse, as this installation has noted. */
-export const areClicksElsewhere = async (db: Db): Promise<boolean> =>
+export const areClicksInClickHouse = async (db: Db): Promise<boolean> =>
 	(await db('settings').where({name: NAME}).first()) !== undefined;
 
 /** Notes that the rows of clicks are in ClickHouse from now on, or in PostgreSQL again. */
@@ -21,9 +21,11 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
 		await trx.raw('CREATE INDEX IF NOT EXISTS match_clicks_link_id_idx ON match_clicks (link_id)');
 	} else {
 		await trx('settings').where({name: NAME}).delete();
-		for (const table of elsewhereTables) {
+		for (const table of clickHouseTables) {
 			await trx(table).delete();
 		}
+
+		await trx('click_journals').where({sink: 'clickHouse'}).delete();
 
 		await trx.raw('DROP INDEX IF EXISTS match_clicks_link_id_idx');
 	}
@@ -35,7 +37,7 @@ export const notePlace = async (trx: Db, place: 'clickhouse' | 'postgres'): Prom
  * @throws ConfigError.
  */
 export const requirePlace = async (db: Db, clicksUrl: string | null): Promise<void> => {
-	const isElsewhere = await areClicksElsewhere(db);
+	const isElsewhere = await areClicksInClickHouse(db);
 	if (clicksUrl === null && isElsewhere) {
 		throw new ConfigError([
 			'CLICKS_URL must be set: the clicks are in ClickHouse. oplink clicks migrate postgres brings them back',

@@ -1,10 +1,18 @@
 import type {Logger} from 'pino';
 import {createDamageKeeper} from './damaged.ts';
-import {createDraining, intoStore, intoTables} from './draining.ts';
-import {createDrains} from './drains.ts';
+import {createDrainScheduler, toClickHouse, toPostgres} from './drain-scheduler.ts';
 import {type Click, type Entry, encodeEntry} from './entry.ts';
 import {createDirectWriter, type OnRefused, type Stores} from './entry-store.ts';
+import {createJournalCursors} from './journal-cursors.ts';
 import {type Current, createJournalLife} from './journal-life.ts';
+import type {Sink} from './journal-position.ts';
+
+/**
+ * The clicks to wait for. `mentioned`: only those that mention one of the texts, which are ids (of a click, link or
+ * organization) or hexadecimal hashes (of an address or visitor); absent or empty: all. `sink`: until they are in
+ * PostgreSQL, by default, or their rows in ClickHouse, too, if that is configured.
+ */
+export type Flush = {mentioned?: readonly string[]; sink?: Sink};
 
 /** The write-ahead journal of clicks (docs/click-journal.md). Its files are below `DATA_DIR/journal`. */
 export type ClickJournal = {
@@ -18,18 +26,13 @@ export type ClickJournal = {
 	 */
 	record(click: Click, at: Date, done: (isKept: boolean) => void): void;
 	/**
-	 * Resolves when the earlier clicks of this machine that mention one of the texts are in the tables; without texts, all
-	 * clicks. Clicks of other machines are not waited for.
-	 * @param mentioned ids (of a click, link or organization) or hexadecimal hashes (of an address or visitor).
-	 * @throws the database's error if it is unavailable; 503 if a stop ended the drain before.
+	 * Resolves when the earlier clicks of this machine, by default, or of this process only are drained. Clicks of other
+	 * machines are not waited for.
+	 * @throws the database's error if it is unavailable; 503 if ClickHouse is, or if a stop ended the drain before.
 	 */
-	settled(...mentioned: string[]): Promise<void>;
-	/** `settled`, also for the rows of clicks in ClickHouse, if they are stored there. @throws 503 if it is unavailable. */
-	settledInStore(...mentioned: string[]): Promise<void>;
-	/** `settled` for the clicks of this process only. @param inStore waits for their rows in ClickHouse, too. */
-	settledHere(mentioned: string[], inStore: boolean): Promise<void>;
+	flushed(flush?: Flush & {scope?: 'machine' | 'process'}): Promise<void>;
 	/** Whether rows wait in the journal because ClickHouse is unavailable. */
-	isStoreAway(): boolean;
+	isClickHouseDown(): boolean;
 	/**
 	 * Creates the journal's files, and waits at most 5 seconds until those of dead processes are drained. Until then,
 	 * clicks go directly to the database. Does not throw: a failure is logged, and clicks still go to the database.
@@ -51,11 +54,11 @@ type Options = Omit<Stores, 'onRefused'> & {
 	dataDir: string;
 	maxBytes: number;
 	/** Waits for the other processes of this machine; null where this one is alone. */
-	clicksOfOthers: ((mentioned: string[], inStore: boolean) => Promise<void>) | null;
+	otherProcesses: ((flush: Flush) => Promise<void>) | null;
 };
 
 export const createClickJournal = (options: Options): ClickJournal => {
-	const {db, log, clickPartitions, dataDir, maxBytes, clicksOfOthers, raw} = options;
+	const {db, log, clickPartitions, dataDir, maxBytes, otherProcesses, clickHouse} = options;
 	let isFailing = false;
 	let isLosing = false;
 	const figures = {direct: 0, lost: 0, refused: 0};
@@ -73,17 +76,17 @@ export const createClickJournal = (options: Options): ClickJournal => {
 	};
 
 	const onDamage = createDamageKeeper(log);
-	const stores = {db, clickPartitions, raw, onRefused};
+	const stores = {db, clickPartitions, clickHouse, onRefused};
 	const withoutJournal = createDirectWriter(stores);
 	const life = createJournalLife({
 		db,
 		log,
 		dataDir,
-		drainsOf: (folder) => createDrains(folder, {...stores, onDamage}),
+		cursorsOf: (folder) => createJournalCursors(folder, {...stores, onDamage}),
 		onFailure: fail,
 	});
-	const draining = createDraining({life, log}, intoTables);
-	const storing = raw === null ? null : createDraining({life, log}, intoStore);
+	const postgresDrain = createDrainScheduler({life, log}, toPostgres);
+	const clickHouseDrain = clickHouse === null ? null : createDrainScheduler({life, log}, toClickHouse);
 
 	const kept = (): void => {
 		if (isLosing) {
@@ -99,28 +102,21 @@ export const createClickJournal = (options: Options): ClickJournal => {
 		}
 
 		kept();
-		draining.soon();
-		storing?.soon();
+		postgresDrain.soon();
+		clickHouseDrain?.soon();
 	};
 
-	/** The journal to write to; null if it cannot be trusted or is full. */
+	const waitingBytesOf = ({writer, cursors}: Current): number => writer.bytesAfter(cursors.position());
+
+	/** The journal to write to; null if there is none or it is full. */
 	const writable = (): Current | null => {
-		const current = life.trusted();
-		if (current === null) {
-			return null;
-		}
-
-		const {writer, drains} = current;
-		return writer.bytesAfter(drains.position()) < maxBytes ? current : null;
-	};
-
-	const settledHere = async (mentioned: string[], inStore: boolean): Promise<void> => {
-		await Promise.all([draining.settled(mentioned), inStore ? storing?.settled(mentioned) : null]);
+		const current = life.current();
+		return current !== null && waitingBytesOf(current) < maxBytes ? current : null;
 	};
 
 	const storeDirectly = async (entry: Entry): Promise<boolean> => {
 		try {
-			if (draining.isAway() || storing?.isAway()) {
+			if (postgresDrain.isDown() || clickHouseDrain?.isDown()) {
 				throw new Error('the journal cannot accept clicks, and the database or ClickHouse is unavailable');
 			}
 
@@ -158,35 +154,36 @@ export const createClickJournal = (options: Options): ClickJournal => {
 				}
 			});
 		},
-		settled: async (...mentioned) => {
-			await Promise.all([draining.settled(mentioned), clicksOfOthers?.(mentioned, false)]);
+		flushed: async ({mentioned = [], sink = 'postgres', scope = 'machine'} = {}) => {
+			await Promise.all([
+				postgresDrain.flushed(mentioned),
+				sink === 'clickHouse' ? clickHouseDrain?.flushed(mentioned) : null,
+				scope === 'machine' ? otherProcesses?.({mentioned, sink}) : null,
+			]);
 		},
-		settledInStore: async (...mentioned) => {
-			await Promise.all([settledHere(mentioned, true), clicksOfOthers?.(mentioned, raw !== null)]);
-		},
-		settledHere,
-		isStoreAway: () => storing?.isAway() ?? false,
+		isClickHouseDown: () => clickHouseDrain?.isDown() ?? false,
 		start: () => life.start(),
 		figures: () => {
 			const current = life.current();
 			return {
 				maxBytes,
-				waitingBytes: current === null ? 0 : current.writer.bytesAfter(current.drains.position()),
+				waitingBytes: current === null ? 0 : waitingBytesOf(current),
 				oldestSeconds: current?.writer.oldestSeconds() ?? 0,
-				drained: draining.drained(),
+				drained: postgresDrain.drained(),
 				...figures,
 			};
 		},
 		close: async () => {
-			life.stopLooking();
 			const journal = life.current();
-			if (journal === null) {
-				return;
+			journal?.writer.close();
+			await Promise.all([
+				life.finish(),
+				journal && postgresDrain.finish(journal),
+				journal && clickHouseDrain?.finish(journal),
+			]);
+			if (journal !== null) {
+				await life.leave(journal);
 			}
-
-			journal.writer.close();
-			await Promise.all([draining.finish(journal), storing?.finish(journal)]);
-			await life.leave(journal);
 		},
 	};
 };

@@ -12,11 +12,11 @@ import {reopenMatches} from './reopen-matches.ts';
 import {entriesOf, type Section, sectionOf} from './section.ts';
 import type {Position} from './segments.ts';
 
-/** A store outside PostgreSQL that has the rows of clicks. */
-export type RawClicks = {
+/** ClickHouse, which has the rows of clicks if it is configured. */
+export type ClickHouseRows = {
 	/**
 	 * Stores the rows of a batch, and notes in the transaction that they are there. A repeated batch changes nothing.
-	 * @throws if the store is away.
+	 * @throws if ClickHouse is unavailable.
 	 */
 	store(trx: Db, batch: string, sections: readonly Section[]): Promise<void>;
 };
@@ -67,10 +67,12 @@ const countMonths = async (trx: Db, sections: readonly Section[]): Promise<void>
 const copyClicks = `COPY clicks (${clickColumns.join(', ')}) FROM STDIN`;
 
 /** The state that all clicks of a transaction share. */
-type Work = {present: Present; elsewhere: boolean};
+type Work = {present: Present; inClickHouse: boolean};
 
-const write = async (trx: Db, sections: readonly Section[], {present, elsewhere}: Work): Promise<void> => {
-	await (elsewhere ? tally(trx, sections) : copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks))));
+const write = async (trx: Db, sections: readonly Section[], {present, inClickHouse}: Work): Promise<void> => {
+	await (inClickHouse
+		? tally(trx, sections)
+		: copyIn(trx, copyClicks, Buffer.concat(sections.map(({clicks}) => clicks))));
 	for (const [part, columns] of [
 		['opened', matchColumns],
 		['queried', queriedColumns],
@@ -132,12 +134,12 @@ const withoutGone = (sections: readonly Section[], {organizations, links}: Prese
 	return entries.length === 0 ? [] : [sectionOf(entries)];
 };
 
-/** @returns false if the journal's position was another one. */
+/** @param onRefused null: a refused value fails the batch. @returns false if the journal's position was another one. */
 const writeAll = async (
 	trx: Db,
 	sections: readonly Section[],
-	{step, raw}: {step: Step | null; raw: RawClicks | null},
-	careful: OnRefused | null,
+	{step, clickHouse}: {step: Step | null; clickHouse: ClickHouseRows | null},
+	onRefused: OnRefused | null,
 ): Promise<boolean> => {
 	const present = await begin(trx, sections, step);
 	if (present === null) {
@@ -146,11 +148,11 @@ const writeAll = async (
 
 	const kept = withoutGone(sections, present);
 	if (kept.length > 0) {
-		const work = {present, elsewhere: raw !== null};
-		await (careful === null ? write(trx, kept, work) : writeAccepted(trx, kept.flatMap(entriesOf), work, careful));
+		const work = {present, inClickHouse: clickHouse !== null};
+		await (onRefused === null ? write(trx, kept, work) : writeAccepted(trx, kept.flatMap(entriesOf), work, onRefused));
 		// Without a journal nothing would retry these rows.
-		if (raw !== null && step === null) {
-			await raw.store(trx, randomUUID(), kept);
+		if (clickHouse !== null && step === null) {
+			await clickHouse.store(trx, randomUUID(), kept);
 		}
 	}
 
@@ -167,29 +169,29 @@ const monthsOf = (sections: readonly Section[]): Date[] =>
 export type Stores = {
 	db: Db;
 	clickPartitions: ClickPartitions;
-	/** Where the rows of clicks are outside PostgreSQL; null: in its table. */
-	raw: RawClicks | null;
+	/** Null: the rows of clicks are in PostgreSQL, too. */
+	clickHouse: ClickHouseRows | null;
 	onRefused: OnRefused;
 };
 
 /**
- * Brings clicks into the tables, and moves the position of their journal, both or neither. Rows of a deleted
+ * Brings clicks into PostgreSQL, and moves the position of their journal, both or neither. Rows of a deleted
  * organization are left out. A deleted link's clicks are kept, because they stay in the figures, but not its matches. If
  * PostgreSQL rejects a value, runs the transaction again with savepoints, which skips the rejected rows.
- * @param step null for clicks that no journal could store: their rows are brought into `raw` at once. @returns false if
- * another process has drained the journal, so that its position is another one.
+ * @param step null for clicks that no journal could store: their rows are brought into ClickHouse at once.
+ * @returns false if the journal's position is another one, because another process has drained it or an answer was lost.
  */
-export const storeClicks = async (
-	{db, clickPartitions, raw, onRefused}: Stores,
+export const storeInPostgres = async (
+	{db, clickPartitions, clickHouse, onRefused}: Stores,
 	sections: readonly Section[],
 	step: Step | null,
 ): Promise<boolean> => {
-	for (const month of raw === null ? monthsOf(sections) : []) {
+	for (const month of clickHouse === null ? monthsOf(sections) : []) {
 		await clickPartitions.ensure(month);
 	}
 
-	const store = (careful: OnRefused | null): Promise<boolean> =>
-		db.transaction((trx) => writeAll(trx, sections, {step, raw}, careful));
+	const store = (refused: OnRefused | null): Promise<boolean> =>
+		db.transaction((trx) => writeAll(trx, sections, {step, clickHouse}, refused));
 	try {
 		return await store(null);
 	} catch (error) {
@@ -202,11 +204,16 @@ export const storeClicks = async (
 };
 
 /**
- * Brings the rows of a journal's clicks into their store and moves its position there. A transaction that fails after
+ * Brings the rows of a journal's clicks into ClickHouse and moves its position there. A transaction that fails after
  * that is repeated from the same position, with the same batch and the same ids, so that each click is there once.
- * @returns false as `storeClicks` does.
+ * @returns false like `storeInPostgres`.
  */
-export const storeRows = (db: Db, raw: RawClicks, sections: readonly Section[], step: Step): Promise<boolean> =>
+export const storeInClickHouse = (
+	db: Db,
+	clickHouse: ClickHouseRows,
+	sections: readonly Section[],
+	step: Step,
+): Promise<boolean> =>
 	db.transaction(async (trx) => {
 		const present = await begin(trx, sections, step);
 		if (present === null) {
@@ -215,7 +222,7 @@ export const storeRows = (db: Db, raw: RawClicks, sections: readonly Section[], 
 
 		const kept = withoutGone(sections, present);
 		if (kept.length > 0) {
-			await raw.store(trx, batchId(step.journal, step.from), kept);
+			await clickHouse.store(trx, batchId(step.journal, step.from), kept);
 		}
 
 		return true;
@@ -229,7 +236,7 @@ export const storeRows = (db: Db, raw: RawClicks, sections: readonly Section[], 
 export const createDirectWriter = (stores: Stores): ((entry: Entry) => Promise<unknown>) =>
 	createBatches<Entry, true>({
 		many: async (entries) => {
-			await storeClicks(stores, [sectionOf(entries)], null);
+			await storeInPostgres(stores, [sectionOf(entries)], null);
 			return entries.map(() => true);
 		},
 	});

@@ -3,18 +3,12 @@ import {type Prepared, runPrepared} from '../../db/prepared.ts';
 import type {Section} from './section.ts';
 import type {Position} from './segments.ts';
 
-/**
- * A destination of a journal, which has a position of its own: the tables, or the store of raw clicks outside
- * PostgreSQL, which may be unavailable while the tables are not.
- */
-export type Sink = 'tables' | 'store';
-
-/** One table each: a transaction that waits for the store keeps its row, and must not hold up the other. */
-const tableOf = {tables: 'click_journals', store: 'click_store_journals'} as const;
+/** A destination of a journal, which has a position of its own: ClickHouse may be unavailable while PostgreSQL is not. */
+export type Sink = 'postgres' | 'clickHouse';
 
 /** How far a journal has been drained; at first its beginning. */
 export const readPosition = async (db: Db, journal: string, sink: Sink): Promise<Position> => {
-	const [row] = (await db(tableOf[sink]).where({id: journal}).select('segment', 'position')) as Array<{
+	const [row] = (await db('click_journals').where({id: journal, sink}).select('segment', 'position')) as Array<{
 		segment: number;
 		position: string;
 	}>;
@@ -22,9 +16,7 @@ export const readPosition = async (db: Db, journal: string, sink: Sink): Promise
 };
 
 export const forgetJournal = async (db: Db, journal: string): Promise<void> => {
-	for (const table of Object.values(tableOf)) {
-		await db(table).where({id: journal}).delete();
-	}
+	await db('click_journals').where({id: journal}).delete();
 };
 
 /** The organizations, links and contexts of clicks that exist. */
@@ -42,22 +34,20 @@ const lookText = (step: string): string => `WITH owners AS (
 
 // Prepared, because there may be 25 batches a second.
 const look: Prepared = {name: 'look before clicks are stored', text: lookText('SELECT 1')};
-const stepsOf = (sink: Sink): {first: Prepared; next: Prepared} => ({
-	first: {
-		name: `begin a journal of clicks in ${tableOf[sink]}`,
-		text: lookText(
-			`INSERT INTO ${tableOf[sink]} (id, segment, position) VALUES ($4, $5, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
-		),
-	},
-	next: {
-		name: `go on with a journal of clicks in ${tableOf[sink]}`,
-		text: lookText(
-			`UPDATE ${tableOf[sink]} SET segment = $5, position = $6, moved_at = now()
-			WHERE id = $4 AND segment = $7 AND position = $8 RETURNING 1`,
-		),
-	},
-});
-const statements = {tables: stepsOf('tables'), store: stepsOf('store')};
+const first: Prepared = {
+	name: 'begin a journal of clicks',
+	text: lookText(
+		`INSERT INTO click_journals (id, sink, segment, position) VALUES ($4, $5, $6, $7)
+		ON CONFLICT (id, sink) DO NOTHING RETURNING 1`,
+	),
+};
+const next: Prepared = {
+	name: 'go on with a journal of clicks',
+	text: lookText(
+		`UPDATE click_journals SET segment = $6, position = $7, moved_at = now()
+		WHERE id = $4 AND sink = $5 AND segment = $8 AND position = $9 RETURNING 1`,
+	),
+};
 
 /** A move of a journal's position. It locks the journal's row until the transaction ends. */
 export type Step = {sink: Sink; journal: string; from: Position; to: Position};
@@ -76,10 +66,10 @@ export const begin = async (trx: Db, sections: readonly Section[], step: Step | 
 		[...ownersOf(sections)],
 		[...linksOf(sections)],
 		[...contextsOf(sections).keys()],
-		...(step === null ? [] : [step.journal, step.to.segment, step.to.position]),
+		...(step === null ? [] : [step.journal, step.sink, step.to.segment, step.to.position]),
 		...(step === null || isFirst ? [] : [step.from.segment, step.from.position]),
 	];
-	const statement = step === null ? look : statements[step.sink][isFirst ? 'first' : 'next'];
+	const statement = step === null ? look : isFirst ? first : next;
 	type Row = {steps: number; organizations: string[]; links: string[]; contexts: string[]};
 	const {steps, organizations, links, contexts} = onlyRow(await runPrepared<Row>(trx, statement, values));
 	return steps === 0

@@ -98,7 +98,7 @@ export const restBehind = (folder: string, from: Position): Damage[] =>
 		.filter(({bytes}) => bytes > 0);
 
 /** Whether the bytes after a position contain one of the texts. True if they are too many to read at once. */
-export const mentionsOf = (folder: string, from: Position, texts: string[]): boolean =>
+export const mentionsOf = (folder: string, from: Position, texts: readonly string[]): boolean =>
 	filesFrom(folder, from).some((file) => {
 		const bytes = readFrom(folder, file);
 		return bytes.length >= CHUNK_BYTES || texts.some((text) => bytes.includes(text));

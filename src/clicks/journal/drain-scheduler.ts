@@ -1,53 +1,53 @@
 import type {Logger} from 'pino';
 import {stopping} from '../../errors.ts';
-import type {Drain} from './drains.ts';
+import type {JournalCursor, JournalCursors} from './journal-cursors.ts';
 import {type Current, type JournalLife, within} from './journal-life.ts';
-import {isBefore, mentionsOf, type Position} from './segments.ts';
+import {isBefore, mentionsOf} from './segments.ts';
 
 const FEW = 2;
 const RETRY_MS = 500;
 /** How long a stop waits for the drain. */
 const WAIT_MS = 5000;
 
-/** One of a journal's drains, and what its log says. */
-type Way = {
-	drainOf: (journal: Current) => Drain | null;
+/** A destination of clicks, and what the log says about it. */
+type Destination = {
+	cursorOf: (cursors: JournalCursors) => JournalCursor | null;
 	/** How long clicks wait to be drained together, well below the time other processes may wait to see them. */
 	waitMs: number;
 	/** The same with little traffic: the previous drain moved at most `FEW` clicks. */
 	singleWaitMs: number;
-	back: string;
-	away: string;
+	up: string;
+	down: string;
 };
 
-export const intoTables: Way = {
-	drainOf: ({drains}) => drains.tables,
+export const toPostgres: Destination = {
+	cursorOf: (cursors) => cursors.toPostgres,
 	waitMs: 60,
 	singleWaitMs: 20,
-	back: 'clicks reach the database again',
-	away: 'the database is unavailable; clicks wait in the journal',
+	up: 'clicks reach the database again',
+	down: 'the database is unavailable; clicks wait in the journal',
 };
 
 /** ClickHouse merges what each batch brings: few large ones cost it least. A report drains at once. */
-export const intoStore: Way = {
-	drainOf: ({drains}) => drains.store,
+export const toClickHouse: Destination = {
+	cursorOf: (cursors) => cursors.toClickHouse,
 	waitMs: 500,
 	singleWaitMs: 500,
-	back: 'raw clicks reach ClickHouse again',
-	away: 'ClickHouse is unavailable; raw clicks wait in the journal',
+	up: 'raw clicks reach ClickHouse again',
+	down: 'ClickHouse is unavailable; raw clicks wait in the journal',
 };
 
-/** Schedules a drain of this process's journal. */
-export const createDraining = (
+/** Schedules the drain of this process's journal to one destination. */
+export const createDrainScheduler = (
 	{life, log}: {life: JournalLife; log: Logger},
-	{drainOf, waitMs, singleWaitMs, back, away}: Way,
+	{cursorOf, waitMs, singleWaitMs, up, down}: Destination,
 ) => {
-	const positionOf = (journal: Current): Position => (drainOf(journal) ?? journal.drains).position();
+	const positionOf = ({cursors}: Current) => (cursorOf(cursors) ?? cursors).position();
 	const isThrough = (journal: Current): boolean => !isBefore(positionOf(journal), journal.writer.end());
 	let draining: Promise<void> | null = null;
 	let drainTimer: NodeJS.Timeout | null = null;
 	let isClosed = false;
-	let isAway = false;
+	let isDown = false;
 	let drained = 0;
 	let drainedLast = 0;
 
@@ -55,27 +55,27 @@ export const createDraining = (
 	const drainOnce = async (journal: Current): Promise<void> => {
 		const end = journal.writer.end();
 		try {
-			const way = drainOf(journal);
-			while (way !== null && isBefore(way.position(), end) && !isClosed) {
-				const moved = await way.step();
+			const cursor = cursorOf(journal.cursors);
+			while (cursor !== null && isBefore(cursor.position(), end) && !isClosed) {
+				const moved = await cursor.step();
 				if (moved === null) {
-					life.giveUp(journal, new Error('click journal files disappeared'));
+					life.replace(journal);
 					return;
 				}
 
 				drainedLast = moved;
 				drained += moved;
-				journal.writer.drainedTo(journal.drains.position());
+				journal.writer.drainedTo(journal.cursors.position());
 			}
 
-			if (isAway) {
-				isAway = false;
-				log.info(back);
+			if (isDown) {
+				isDown = false;
+				log.info(up);
 			}
 		} catch (error) {
-			if (!isAway) {
-				isAway = true;
-				log.warn({err: error}, away);
+			if (!isDown) {
+				isDown = true;
+				log.warn({err: error}, down);
 			}
 
 			throw error;
@@ -96,7 +96,7 @@ export const createDraining = (
 		draining ??= drainOnce(journal).finally(() => {
 			draining = null;
 			if (!isThrough(journal)) {
-				schedule(isAway ? RETRY_MS : waitMs);
+				schedule(isDown ? RETRY_MS : waitMs);
 			}
 		});
 		return draining;
@@ -114,19 +114,19 @@ export const createDraining = (
 	}
 
 	return {
-		/** Schedules a drain soon, and retries until all clicks are in the tables. */
+		/** Schedules a drain soon, and retries until all clicks are drained. */
 		soon: (): void => schedule(drainedLast > FEW ? waitMs : singleWaitMs),
 		/** Whether the last transaction failed and is being retried. Then direct writes would fail too. */
-		isAway: (): boolean => {
+		isDown: (): boolean => {
 			const journal = life.current();
-			// With nothing waiting, no drain would notice that the database is back.
-			return isAway && journal !== null && !isThrough(journal);
+			// With nothing waiting, no drain would notice that the database is up again.
+			return isDown && journal !== null && !isThrough(journal);
 		},
 		/**
-		 * Resolves when the earlier clicks that mention one of the texts are in the tables; without texts, all clicks.
+		 * Resolves when the earlier clicks that mention one of the texts are drained; without texts, all clicks.
 		 * @throws the error of a failed drain; 503 if a stop ended the drain before.
 		 */
-		settled: async (mentioned: string[]): Promise<void> => {
+		flushed: async (mentioned: readonly string[]): Promise<void> => {
 			const journal = life.current();
 			if (journal === null) {
 				return;
@@ -161,7 +161,6 @@ export const createDraining = (
 				rest().catch(() => {}),
 			);
 			isClosed = true;
-			life.stopAdopting();
 			clearTimeout(drainTimer ?? undefined);
 
 			// Let the current transaction finish before its connection closes.
