@@ -13,7 +13,7 @@ const LAST_30_DAYS = {from: null, to: null, interval: 'month', timezone: 'UTC'} 
  * including today, the default range of reports. A link without any is missing.
  */
 export const countLinkClicks = async (
-	services: {clickJournal: Pick<ClickJournal, 'settled'>; clicks: ClickStore; clock: Clock; db: Db},
+	services: {clickJournal: Pick<ClickJournal, 'flushed'>; clicks: ClickStore; clock: Clock; db: Db},
 	organizationId: string,
 	linkIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> => {

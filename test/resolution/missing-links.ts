@@ -123,7 +123,7 @@ const tapped = async (t: {teardown(end: () => Promise<void>): void}, more: Recor
 		await anonymous(first).get(open(n));
 	}
 
-	await first.services.clickJournal.settled();
+	await first.services.clickJournal.flushed();
 	await rollUp(first.services.db);
 	const begin = async (hold?: (name: string) => Promise<unknown> | undefined) => {
 		const next = await startService({...env, ...more}, clock, shared);
