@@ -83,9 +83,9 @@ export const createMetrics = (clock: Clock) => {
 		/** @param route the matching route's pattern, never the path; null for none. */
 		request: (method: string, route: string | null, status: number, seconds: number): void => {
 			const verb = METHODS.has(method) ? method : 'other';
-			const labels = {method: verb, route: route ?? NO_ROUTE};
-			requests.inc({...labels, status: `${Math.floor(status / 100)}xx`});
-			durations.observe(labels, seconds);
+			const pattern = route ?? NO_ROUTE;
+			requests.inc({method: verb, route: pattern, status: `${Math.floor(status / 100)}xx`});
+			durations.observe({method: verb, route: pattern}, seconds);
 		},
 		resolution: (
 			outcome: 'page' | 'preview' | 'data' | 'unknown_code' | 'malformed' | 'not_found' | 'gone' | 'failed',

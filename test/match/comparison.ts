@@ -1,4 +1,4 @@
-import {createHash, randomBytes} from 'node:crypto';
+import {createHmac, randomBytes} from 'node:crypto';
 import test from 'ava';
 import {networkKeysOf} from '../../src/clicks/network-keys.ts';
 import {type Contradiction, likenessOf} from '../../src/match/likeness.ts';
@@ -260,9 +260,9 @@ test('a model known on both sides is enough for an exact fingerprint where the t
 });
 
 const keyed = (pepper: Buffer, text: string): Buffer =>
-	createHash('sha256').update(pepper.toString('hex')).update(text).digest().subarray(0, 16);
+	createHmac('sha256', pepper).update(text).digest().subarray(0, 16);
 
-test('a place is kept as 16 bytes of the SHA-256 of the secret of the week and its network', (t) => {
+test('a place is kept as 16 bytes of the HMAC-SHA-256 of its network under the secret of the week', (t) => {
 	const peppers = [randomBytes(32), randomBytes(32)];
 	for (const [ip, whole, network] of [
 		['192.0.2.7', '192.0.2.7', '192.0.2.'],
