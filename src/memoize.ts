@@ -1,24 +1,15 @@
-/**
- * Memoizes a pure function of a text with few distinct inputs. All entries are dropped when there are `most`, to bound
- * the memory.
- */
-export const memoize = <Answer extends object | string | boolean | null>(
-	answer: (text: string) => Answer,
-	most = 1000,
-): ((text: string) => Answer) => {
-	const known = new Map<string, Answer>();
+import {LRUCache} from 'lru-cache';
+
+/** Memoizes a pure function of a text with few distinct inputs. The `most` inputs used last are kept. */
+export const memoize = <Answer>(answer: (text: string) => Answer, most = 1000): ((text: string) => Answer) => {
+	const known = new LRUCache<string, {answer: Answer}>({max: most});
 	return (text) => {
-		const found = known.get(text);
-		if (found !== undefined) {
-			return found;
+		let found = known.get(text);
+		if (found === undefined) {
+			found = {answer: answer(text)};
+			known.set(text, found);
 		}
 
-		const made = answer(text);
-		if (known.size >= most) {
-			known.clear();
-		}
-
-		known.set(text, made);
-		return made;
+		return found.answer;
 	};
 };

@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import type {ChangeFeed} from './change-feed.ts';
 import type {Change} from './change-message.ts';
 import {createSharedReads} from './shared-reads.ts';
@@ -8,23 +9,17 @@ export type WholeCache<T> = {
 	get(key: string, read: () => Promise<T>): Promise<T>;
 };
 
-/** @param most cached values; one more clears the cache. @param isOfIt whether a change may affect any of them. */
+/** @param most cached values; the least recently used one gives way. @param isOfIt whether a change may affect any of them. */
 export const createWholeCache = <T>(
 	feed: ChangeFeed,
 	{most, isOfIt}: {most: number; isOfIt: (change: Change) => boolean},
 ): WholeCache<T> => {
-	const entries = new Map<string, {value: T}>();
+	const entries = new LRUCache<string, {value: T}>({max: most});
 	const use = (key: string) => (feed.isTrusted() ? entries.get(key) : undefined);
 	const reads = createSharedReads<T>(feed, {
 		use,
-		peek: (key) => entries.get(key),
-		keep: (key, value) => {
-			if (entries.size >= most) {
-				entries.clear();
-			}
-
-			entries.set(key, {value});
-		},
+		peek: (key) => entries.peek(key),
+		keep: (key, value) => entries.set(key, {value}),
 	});
 	feed.onChange((change) => {
 		if (change.kind === 'everything' || isOfIt(change)) {

@@ -1,3 +1,4 @@
+import {LRUCache} from 'lru-cache';
 import type {Db} from '../db/db.ts';
 import {type Prepared, runPrepared} from '../db/prepared.ts';
 import {type DeviceFields, signalsOfApp} from './match-signals.ts';
@@ -17,7 +18,7 @@ export type PhoneBook = {
 /** Phones that are kept of each organization. */
 const KEPT = 300;
 const FRESH_MS = 60_000;
-/** Most organizations that are kept in memory; the one that was read longest ago goes first. */
+/** Most organizations that are kept in memory; the least recently used one gives way. */
 const MAX_ORGANIZATIONS = 2000;
 
 type Row = {
@@ -84,7 +85,9 @@ const read = async (db: Db, organizationId: string): Promise<PhoneCount[]> => {
 };
 
 export const createPhoneBook = (db: Db): PhoneBook => {
-	const known = new Map<string, {readAt: number; phones: Promise<readonly PhoneCount[]>}>();
+	const known = new LRUCache<string, {readAt: number; phones: Promise<readonly PhoneCount[]>}>({
+		max: MAX_ORGANIZATIONS,
+	});
 	return {
 		of: (organizationId, now) => {
 			const kept = known.get(organizationId);
@@ -93,14 +96,8 @@ export const createPhoneBook = (db: Db): PhoneBook => {
 			}
 
 			const phones = read(db, organizationId);
-			known.delete(organizationId);
 			known.set(organizationId, {readAt: now.getTime(), phones});
 			phones.catch(() => known.delete(organizationId));
-			const [oldest] = known.keys();
-			if (known.size > MAX_ORGANIZATIONS && oldest !== undefined) {
-				known.delete(oldest);
-			}
-
 			return phones;
 		},
 		note: async (phones) => {
