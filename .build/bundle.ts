@@ -2,6 +2,7 @@ import {mkdir, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {parseArgs} from 'node:util';
 import {build, context} from 'esbuild';
+import {writeApiPage} from './api-page.ts';
 import {bundleOptions, lateEntries, mainOptions} from './bundle-options.ts';
 import {buildClient} from './client-package.ts';
 
@@ -29,8 +30,11 @@ const modules = {
 };
 /** `oplink/client` and its adapters: what others import, and no part of the program. */
 const client = path.join(root, next, 'client');
+/** What `/docs` answers. */
+const apiPage = path.join(root, next, 'docs');
 
 if (values.watch) {
+	await writeApiPage(apiPage);
 	for (const options of [main, modules]) {
 		await (await context({...options, logLevel: 'info'})).watch();
 	}
@@ -38,7 +42,7 @@ if (values.watch) {
 	const [from, to] = [path.join(root, next), path.join(root, 'dist')];
 	await rm(from, {recursive: true, force: true});
 	try {
-		await Promise.all([buildClient(root, client), build(main), build(modules)]);
+		await Promise.all([buildClient(root, client), build(main), build(modules), writeApiPage(apiPage)]);
 		await mkdir(to, {recursive: true});
 		for (const part of await readdir(from)) {
 			await rm(path.join(to, part), {recursive: true, force: true});

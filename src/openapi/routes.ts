@@ -1,26 +1,32 @@
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
 import {type Route, reply, route} from '../http/route.ts';
-import {packageVersion} from '../package-root.ts';
+import {packageRoot, packageVersion} from '../package-root.ts';
 import type {Services} from '../services.ts';
-import {docsPage, docsPageHeaders} from './docs-page.ts';
-import {type OpenApiDocument, openApiDocument} from './document.ts';
+import {openApiDocument} from './document.ts';
 
-/** The document as JSON and as a page (contract/operations 3), created on first request. @param all every route. */
+/** What `.build/api-page.ts` makes. It is read at each request, because few come and it is large. */
+const readPage = (file: 'page.html' | 'policy.txt'): Promise<string> =>
+	readFile(path.join(packageRoot, 'dist/docs', file), 'utf8');
+
+/** The document as JSON, created on first request, and its viewer (contract/operations 3). @param all every route. */
 export const documentRoutes = (all: () => readonly Route[]): Route[] => {
-	const made = new WeakMap<Services['addresses'], {document: OpenApiDocument; json: string; page: string}>();
-	const documentOf = ({addresses}: Pick<Services, 'addresses'>) => {
+	const made = new WeakMap<Services['addresses'], string>();
+	const jsonOf = ({addresses}: Pick<Services, 'addresses'>) => {
 		const known = made.get(addresses);
 		if (known !== undefined) {
 			return known;
 		}
 
-		const document = openApiDocument(all(), {
-			publicUrl: addresses.publicUrl,
-			linkUrl: `${addresses.linkScheme}://${addresses.linkDomain}`,
-			version: packageVersion(),
-		});
-		const rendered = {document, json: JSON.stringify(document), page: docsPage(document)};
-		made.set(addresses, rendered);
-		return rendered;
+		const json = JSON.stringify(
+			openApiDocument(all(), {
+				publicUrl: addresses.publicUrl,
+				linkUrl: `${addresses.linkScheme}://${addresses.linkDomain}`,
+				version: packageVersion(),
+			}),
+		);
+		made.set(addresses, json);
+		return json;
 	};
 	const caching = {'Cache-Control': 'public, max-age=300'};
 
@@ -34,7 +40,7 @@ export const documentRoutes = (all: () => readonly Route[]): Route[] => {
 			handler: ({services}) =>
 				reply({
 					headers: {...caching, 'Content-Type': 'application/json; charset=utf-8'},
-					body: documentOf(services).json,
+					body: jsonOf(services),
 				}),
 		}),
 
@@ -44,7 +50,16 @@ export const documentRoutes = (all: () => readonly Route[]): Route[] => {
 			summary: 'This document as a page',
 			answer: {media: ['text/html'], about: 'It loads nothing from elsewhere.'},
 			credential: 'none',
-			handler: ({services}) => reply({headers: {...caching, ...docsPageHeaders}, body: documentOf(services).page}),
+			handler: async () =>
+				reply({
+					headers: {
+						...caching,
+						'Content-Type': 'text/html; charset=utf-8',
+						'Referrer-Policy': 'no-referrer',
+						'Content-Security-Policy': await readPage('policy.txt'),
+					},
+					body: await readPage('page.html'),
+				}),
 		}),
 	];
 };

@@ -121,24 +121,3 @@ test('a link that is not deferred asks nothing', async (t) => {
 	const opened = await open(t, 'android', {}, {deferredDeepLinking: false});
 	t.is(await opened.leave(), 0);
 });
-
-test('/docs on a phone: contents are folded, a search finds operations, and a command can be copied', async (t) => {
-	const {page, elsewhere, complaints} = await visit(stage, t, `${stage.url}/docs`, 'iPhone');
-	t.false(await page.getByRole('link', {name: 'Portal: team'}).isVisible());
-	await page.getByRole('searchbox').fill('POST idempotency');
-	await page.getByText(/^\d+ results?$/).waitFor();
-	const summaries = await page.locator('details.operation:visible > summary').allTextContents();
-	t.true(summaries.some((one) => one.startsWith('POST/links')));
-	t.true(summaries.every((one) => one.startsWith('POST')));
-	t.is(await page.getByRole('heading', {name: 'Schemas'}).isVisible(), false);
-	await page.locator('#postLinks > summary').tap();
-	const copy = page.locator('#postLinks').getByRole('button');
-	await copy.tap();
-	t.regex(await page.evaluate(() => `${getSelection()}`), /^curl -X POST '.*\/links' \\\n/);
-	t.true(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-	await page.goto('about:blank');
-	await page.goto(`${stage.url}/docs#getLinks`);
-	await page.locator('#getLinks .detail').waitFor();
-	t.deepEqual(elsewhere, []);
-	t.deepEqual(complaints, []);
-});

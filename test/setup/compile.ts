@@ -2,6 +2,7 @@ import {cp, mkdir, mkdtemp, readdir, readFile, rm, symlink} from 'node:fs/promis
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {build, type Plugin} from 'esbuild';
+import {writeApiPage} from '../../.build/api-page.ts';
 import {bundleOptions, lateEntries, mainOptions} from '../../.build/bundle-options.ts';
 import {packageRoot} from '../../src/package-root.ts';
 import {isGone} from './run-folder.ts';
@@ -83,6 +84,9 @@ const bundle = (outdir: string, entryPoints: Array<{in: string; out: string}>) =
 		outdir,
 	});
 
+/** Services find it in the package, wherever they were compiled to. */
+const apiPage = path.join(packageRoot, 'dist/docs');
+
 /** The program, and the programs that tests start as separate processes. */
 const programEntries = [
 	...['test/embedded/_holder.ts', 'test/embedded/_stranger.ts'].map(entryOf),
@@ -99,7 +103,7 @@ const layOut = (folder: string) => [
 /** Compiles the program from the sources as they are now. @returns a folder with its `bin/oplink.js`. */
 export const compileProgram = async (teardown: Teardown): Promise<string> => {
 	const folder = await makeFolder(teardown);
-	await Promise.all([bundle(folder, programEntries), ...layOut(folder)]);
+	await Promise.all([bundle(folder, programEntries), ...layOut(folder), writeApiPage(apiPage)]);
 	return folder;
 };
 
@@ -111,6 +115,9 @@ export const compileProgram = async (teardown: Teardown): Promise<string> => {
 export const compileTests = async (teardown: Teardown): Promise<string> => {
 	const folder = await makeFolder(teardown);
 	const files = [...(await testFiles()), 'test/setup/check-answers.ts'].map(entryOf);
-	await bundle(folder, [...files, {in: path.join(avaFolder, 'worker/base.js'), out: 'ava-worker'}]);
+	await Promise.all([
+		bundle(folder, [...files, {in: path.join(avaFolder, 'worker/base.js'), out: 'ava-worker'}]),
+		writeApiPage(apiPage),
+	]);
 	return folder;
 };
