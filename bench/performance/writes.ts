@@ -133,7 +133,7 @@ export const createLink: Measure = {
 			figure({
 				name: 'POST /links ÷ one durable single-row INSERT, CPU',
 				...ratioOf(cpu('requests'), cpu('inserts')),
-				bar: {atMost: 2},
+				bar: {atMost: 3},
 				notes,
 				failures,
 			}),
