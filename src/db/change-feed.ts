@@ -9,7 +9,7 @@ import {inSharedTurns} from './shared-turns.ts';
 import type {SideChannel} from './side-channel.ts';
 import {createVouching} from './vouching.ts';
 
-export const CHANGES = 'oplink_changes';
+const CHANGES = 'oplink_changes';
 
 /** The interval of heartbeats, and how long after one the caches are trusted. */
 const BEAT_MS = 500;
