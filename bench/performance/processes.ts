@@ -5,8 +5,8 @@ import os from 'node:os';
 
 /** Servers and the database have the first core, the load the second; where there is no taskset, or one core, all have all. */
 export const canPin = os.cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0;
-const SERVERS = '0';
-const LOAD = '1';
+const cores = {servers: '0', load: '1'};
+const ALL = `0-${os.cpus().length - 1}`;
 
 const ticksPerSecond = 100;
 
@@ -57,12 +57,28 @@ const pin = (pid: number, core: string): void => {
 	}
 };
 
-export const pinLoad = (): void => pin(process.pid, LOAD);
+export const pinLoad = (): void => pin(process.pid, cores.load);
 
 /** Puts a PostgreSQL that runs onto the servers' core; what it starts later follows. */
 export const pinPostmaster = (postmaster: number): void => {
 	for (const pid of familyOf(postmaster)) {
-		pin(pid, SERVERS);
+		pin(pid, cores.servers);
+	}
+};
+
+/** Runs work with all cores for the load, the database and the servers that it starts. */
+export const unpinned = async <T>(postmaster: number, work: () => Promise<T>): Promise<T> => {
+	const pinned = {...cores};
+	const place = (given: typeof cores): void => {
+		Object.assign(cores, given);
+		pinLoad();
+		pinPostmaster(postmaster);
+	};
+	place({servers: ALL, load: ALL});
+	try {
+		return await work();
+	} finally {
+		place(pinned);
 	}
 };
 
@@ -71,7 +87,7 @@ export type Started = {child: ChildProcess; pid: number; ready: RegExpExecArray;
 /** Runs node on the servers' core, and resolves when it prints what `ready` says. */
 export const startNode = async (args: string[], env: Record<string, string>, ready: RegExp): Promise<Started> => {
 	const command: [string, ...string[]] = canPin
-		? ['taskset', '-c', SERVERS, process.execPath, ...args]
+		? ['taskset', '-c', cores.servers, process.execPath, ...args]
 		: [process.execPath, ...args];
 	const startedAt = performance.now();
 	const child = spawn(command[0], command.slice(1), {

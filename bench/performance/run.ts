@@ -1,5 +1,6 @@
 import os from 'node:os';
 import {parseArgs} from 'node:util';
+import {cold} from './cold.ts';
 import {describe, type Figure} from './figure.ts';
 import {firstPage} from './first-page.ts';
 import {growthByClicks, growthByLinks} from './growth.ts';
@@ -21,6 +22,7 @@ import {createLink, events} from './writes.ts';
 const measures: Measure[] = [
 	redirect,
 	latency,
+	cold,
 	ingest,
 	lostClicks,
 	match,
