@@ -4,9 +4,12 @@ import {nextSteps} from '../src/cli/advice.ts';
 import * as errors from '../src/errors.ts';
 import {HttpError} from '../src/errors.ts';
 
+/** What errors.ts exports besides refusals. */
+const OTHERS = ['HttpError', 'refusal', 'required'];
+
 /** Every refusal, made of empty names. */
 const refusals = Object.entries(errors).flatMap(([name, make]) => {
-	if (typeof make !== 'function' || make === HttpError || name === 'required') {
+	if (typeof make !== 'function' || OTHERS.includes(name)) {
 		return [];
 	}
 
@@ -16,7 +19,7 @@ const refusals = Object.entries(errors).flatMap(([name, make]) => {
 const codes = refusals.map(({code}) => code);
 
 test('each function of errors.ts makes a refusal with a code of its own', (t) => {
-	t.is(refusals.length, Object.keys(errors).length - ['HttpError', 'required'].length);
+	t.is(refusals.length, Object.keys(errors).length - OTHERS.length);
 	t.is(new Set(codes).size, codes.length);
 	t.deepEqual(
 		codes.filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code)),
